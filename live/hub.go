@@ -38,20 +38,37 @@ type Hub struct {
 	working sync.WaitGroup // goroutines of subscriptions
 	readers chan struct{}  // one for each subscription that reads what it missed
 
-	mu     sync.Mutex
-	closed bool
-	topics map[topic]map[*Subscription]struct{}
+	mu      sync.Mutex
+	closed  bool
+	all     map[*Subscription]struct{}
+	topics  map[topic]map[*Subscription]struct{}
+	merging map[social.PostID]bool // posts of which a change was told a moment ago, and whether there is another
 }
 
-// topic is the subject of a subscription: a thread, or (zero) its viewer's news.
-type topic struct{ thread social.PostID }
+// topic is what the subscribers of an event have in common. The zero value is the news of any viewer.
+type topic struct {
+	kind topicKind
+	post social.PostID
+	user social.UserID
+}
+
+type topicKind int
+
+const (
+	ofNews      topicKind = iota
+	ofThread              // comments on a post, as they are written
+	ofPost                // changes of a post
+	ofRelations           // changes of posts, by a viewer's relations
+	ofAllPosts            // changes of posts, by what an author does
+)
 
 // New creates a hub. It calls sessionEnded, on any server, for each session that ended by signing
 // out, and on a server with subscriptions for each of their sessions that ended otherwise.
 func New(service *social.Service, log social.EventLog, logger *slog.Logger, sessionEnded func(tokenHash [32]byte)) *Hub {
 	return &Hub{
 		service: service, log: log, logger: logger, sessionEnded: sessionEnded,
-		topics: map[topic]map[*Subscription]struct{}{}, readers: make(chan struct{}, pastReaders),
+		all: map[*Subscription]struct{}{}, topics: map[topic]map[*Subscription]struct{}{}, merging: map[social.PostID]bool{},
+		readers: make(chan struct{}, pastReaders),
 	}
 }
 
@@ -134,7 +151,7 @@ func (h *Hub) reopen(ctx context.Context, position string) social.EventStream {
 // so what is queued is checked again.
 func (h *Hub) allFallBehind() {
 	h.service.MayHaveHidden()
-	for _, s := range h.matching(func(*Subscription) bool { return true }) {
+	for _, s := range h.matching(everyone) {
 		s.fallBehind("")
 	}
 }
@@ -148,13 +165,14 @@ func (closedStream) Close() error                                   { return nil
 
 func (h *Hub) dispatch(ctx context.Context, e social.Event) {
 	h.service.Noted(e.Kind)
+	h.dispatchChange(ctx, e)
 	switch e.Kind {
 	case social.EventPostCreated:
 		h.tell(ctx, topic{}, e, func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
 			return h.service.NewsViewers(ctx, e.Post, viewers)
 		})
 	case social.EventCommentAdded:
-		h.tell(ctx, topic{e.Post}, e, func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
+		h.tell(ctx, topic{kind: ofThread, post: e.Post}, e, func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
 			return h.service.CommentViewers(ctx, e.Comment, viewers)
 		})
 	case social.EventSessionEnded:

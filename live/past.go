@@ -17,25 +17,37 @@ const (
 	pastReaders = 8
 )
 
-// past reads what was added to a topic's list behind a position.
-func (h *Hub) past(ctx context.Context, s *Subscription, after social.Key) (social.Past, error) {
+// reader waits until a subscription may read the past.
+func (h *Hub) reader(ctx context.Context) (limited context.Context, done func(), err error) {
 	select {
 	case h.readers <- struct{}{}:
-		defer func() { <-h.readers }()
 	case <-ctx.Done():
-		return social.Past{}, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(ctx, pastTimeout)
-	defer cancel()
-	if s.topic == (topic{}) {
+	limited, cancel := context.WithTimeout(ctx, pastTimeout)
+	return limited, func() { cancel(); <-h.readers }, nil
+}
+
+// past reads what was added to a topic's list behind a position.
+func (h *Hub) past(ctx context.Context, s *Subscription, after social.Key) (social.Past, error) {
+	ctx, done, err := h.reader(ctx)
+	if err != nil {
+		return social.Past{}, err
+	}
+	defer done()
+	about := s.topics[0]
+	if about.kind == ofNews {
 		return h.service.NewsSince(ctx, s.viewer, after, pastPage)
 	}
-	return h.service.CommentsSince(ctx, s.viewer, s.topic.thread, after, pastPage)
+	return h.service.CommentsSince(ctx, s.viewer, about.post, after, pastPage)
 }
 
 // catchUp queues a page of the past. After the last page it queues the live updates that have waited,
 // and the subscription is live again.
 func (s *Subscription) catchUp() error {
+	if s.watch != nil {
+		return s.look()
+	}
 	s.mu.Lock()
 	s.missed = false // what is missed from now on may be missing on the page
 	after := s.position
@@ -88,6 +100,8 @@ func (s *Subscription) fallBehind(before social.Key) {
 	switch {
 	case s.ended:
 		return
+	case s.watch != nil:
+		s.watch.expectAll()
 	case s.position != "" || s.behind:
 	case before != "":
 		s.position = predecessor(before)

@@ -35,7 +35,8 @@ type Receiver interface {
 type Subscription struct {
 	viewer   social.UserID
 	session  [32]byte
-	topic    topic
+	topics   []topic
+	watch    *watch // of changes of posts; nil: of a list
 	hub      *Hub
 	receiver Receiver
 	ctx      context.Context
@@ -59,18 +60,27 @@ func (h *Hub) News(ctx context.Context, who Subscriber, after social.Key, receiv
 
 // Comments subscribes to the comments on a post, like News.
 func (h *Hub) Comments(ctx context.Context, who Subscriber, post social.PostID, after social.Key, receiver Receiver) {
-	h.subscribe(ctx, who, topic{post}, after, receiver)
+	h.subscribe(ctx, who, topic{kind: ofThread, post: post}, after, receiver)
 }
 
 func (h *Hub) subscribe(ctx context.Context, who Subscriber, about topic, after social.Key, receiver Receiver) {
-	s := &Subscription{viewer: who.Viewer, session: who.Session, topic: about, hub: h, receiver: receiver, ctx: ctx, position: after, behind: after != ""}
+	h.begin(&Subscription{
+		viewer: who.Viewer, session: who.Session, topics: []topic{about}, hub: h, receiver: receiver, ctx: ctx,
+		position: after, behind: after != "",
+	})
+}
+
+// begin registers a subscription. If it is behind, it starts to catch up.
+func (h *Hub) begin(s *Subscription) {
 	if !h.add(s) {
-		receiver.End(ErrClosed)
+		s.receiver.End(ErrClosed)
 		return
 	}
-	context.AfterFunc(ctx, func() { s.end(nil) })
-	if after != "" {
-		s.fallBehind("") // it is behind already; now it starts to catch up
+	context.AfterFunc(s.ctx, func() { s.end(nil) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.behind && !s.ended {
+		s.run()
 	}
 }
 
@@ -169,14 +179,14 @@ func (s *Subscription) lose(u *update, err error) {
 func (s *Subscription) next() (u *update, behind bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) > 0 {
+	if len(s.queue) > 0 && !(s.behind && s.watch != nil) { // changes are told only of what the subscriber has
 		u, s.queue = s.queue[0], s.queue[1:]
 		return u, false, nil
 	}
-	s.queue = nil
 	if s.behind && !s.ended {
 		return nil, true, nil
 	}
+	s.queue = nil
 	reason, s.reason = s.reason, nil
 	s.running = reason != nil
 	return nil, false, reason
@@ -195,13 +205,19 @@ func (s *Subscription) send(u *update) error {
 		if err != nil {
 			return err
 		}
-		item, sees := seen.item(u.key, s.viewer)
-		if !sees {
+		item := seen.item(u, s.viewer)
+		if s.watch != nil {
+			item = s.watch.item(u, item)
+		}
+		if item == nil {
 			return nil
 		}
 		text := s.receiver.Encode(item)
 		if seen.hidings == s.hub.service.Hidings() {
 			s.receiver.Send(text)
+			if s.watch != nil {
+				s.watch.sent(item)
+			}
 			return nil
 		}
 	}
@@ -213,19 +229,25 @@ func (h *Hub) add(s *Subscription) bool {
 	if h.closed {
 		return false
 	}
-	if h.topics[s.topic] == nil {
-		h.topics[s.topic] = map[*Subscription]struct{}{}
+	h.all[s] = struct{}{}
+	for _, about := range s.topics {
+		if h.topics[about] == nil {
+			h.topics[about] = map[*Subscription]struct{}{}
+		}
+		h.topics[about][s] = struct{}{}
 	}
-	h.topics[s.topic][s] = struct{}{}
 	return true
 }
 
 func (h *Hub) remove(s *Subscription) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.topics[s.topic], s)
-	if len(h.topics[s.topic]) == 0 {
-		delete(h.topics, s.topic)
+	delete(h.all, s)
+	for _, about := range s.topics {
+		delete(h.topics[about], s)
+		if len(h.topics[about]) == 0 {
+			delete(h.topics, about)
+		}
 	}
 }
 
@@ -241,23 +263,23 @@ func (h *Hub) subscribers(about topic) []*Subscription {
 
 // Subscriptions returns the number of subscriptions on this server.
 func (h *Hub) Subscriptions() int {
-	return len(h.matching(func(*Subscription) bool { return true }))
+	return len(h.matching(everyone))
 }
 
-// matching finds subscriptions across topics.
+// matching finds subscriptions of any topic.
 func (h *Hub) matching(match func(*Subscription) bool) []*Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var found []*Subscription
-	for _, subscriptions := range h.topics {
-		for s := range subscriptions {
-			if match(s) {
-				found = append(found, s)
-			}
+	for s := range h.all {
+		if match(s) {
+			found = append(found, s)
 		}
 	}
 	return found
 }
+
+func everyone(*Subscription) bool { return true }
 
 func (h *Hub) end(subscriptions []*Subscription, reason error) {
 	for _, s := range subscriptions {
@@ -266,7 +288,7 @@ func (h *Hub) end(subscriptions []*Subscription, reason error) {
 }
 
 func (h *Hub) endAll(reason error) {
-	h.end(h.matching(func(*Subscription) bool { return true }), reason)
+	h.end(h.matching(everyone), reason)
 }
 
 // EndSession ends a session's subscriptions and sockets on this server. Other servers learn of it

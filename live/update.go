@@ -12,17 +12,20 @@ import (
 // Change is the kind of a live update.
 type Change string
 
-// Added: something is new. Gap: an unknown number of updates was missed, and the item has nothing
-// else.
+// Added: something is new. Changed: it is different. Removed: it is gone, or hidden from the subscriber; the
+// item has only its id. Gap: an unknown number of updates was missed, and the item has nothing else.
 const (
-	Added Change = "ADDED"
-	Gap   Change = "GAP"
+	Added   Change = "ADDED"
+	Changed Change = "CHANGED"
+	Removed Change = "REMOVED"
+	Gap     Change = "GAP"
 )
 
 // Item is a live update as one subscriber may see it.
 type Item struct {
 	Key     social.Key // of the post, or of the comment in its thread, oldest first
 	Event   Change
+	PostID  social.PostID // in changes of posts
 	Post    *social.Post
 	Comment *social.Comment // nil: the post itself is new
 	// People are those whom the item names, and Relations are the subscriber's relations to them, as
@@ -47,7 +50,9 @@ type update struct {
 	hub *Hub
 	ctx context.Context // the hub's, or the subscription's that catches up
 	key social.Key
-	see func(context.Context, []social.UserID) (social.Sighting, error)
+	// changes is the post of which this is a change; zero: something is new.
+	changes social.PostID
+	see     func(context.Context, []social.UserID) (social.Sighting, error)
 
 	mu      sync.Mutex
 	waiting map[social.UserID]int // the number of subscriptions of each viewer that have not received it
@@ -55,10 +60,8 @@ type update struct {
 }
 
 func (h *Hub) newUpdate(ctx context.Context, e *social.Event, subscriptions []*Subscription, see func(context.Context, []social.UserID) (social.Sighting, error)) *update {
-	u := &update{hub: h, ctx: ctx, key: keyOf(e.Post, e.Comment), see: see, waiting: map[social.UserID]int{}}
-	for _, s := range subscriptions {
-		u.waiting[s.viewer]++
-	}
+	u := &update{hub: h, ctx: ctx, key: keyOf(e.Post, e.Comment), see: see}
+	u.await(subscriptions)
 	return u
 }
 
@@ -81,6 +84,14 @@ func (h *Hub) newPastUpdate(s *Subscription, found *social.Sighting, hidings uin
 		return h.service.CommentViewers(ctx, comment, viewers)
 	}
 	return u
+}
+
+// await counts those who are to receive the update.
+func (u *update) await(subscriptions []*Subscription) {
+	u.waiting = map[social.UserID]int{}
+	for _, s := range subscriptions {
+		u.waiting[s.viewer]++
+	}
 }
 
 // gap says that updates were missed.
@@ -140,16 +151,20 @@ type encoding struct {
 	text []byte
 }
 
-// item returns the update as a viewer may see it.
-func (g *sighting) item(key social.Key, viewer social.UserID) (item *Item, sees bool) {
+// item returns the update as a viewer may see it; nil: not at all.
+func (g *sighting) item(u *update, viewer social.UserID) *Item {
 	relations, sees := g.Viewers[viewer]
 	if !sees {
-		return nil, false
+		return nil
+	}
+	event := Added
+	if !u.changes.IsZero() {
+		event = Changed
 	}
 	return &Item{
-		Key: key, Event: Added, Post: g.Post, Comment: g.Comment, People: g.People, Relations: relations,
+		Key: u.key, Event: event, PostID: u.changes, Post: g.Post, Comment: g.Comment, People: g.People, Relations: relations,
 		seen: g, view: g.View(viewer),
-	}, true
+	}
 }
 
 func (g *sighting) shared(key encodingKey, encode func() []byte) []byte {

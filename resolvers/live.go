@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"fmt"
+	"slices"
 	"time"
 
 	"plaza/fault"
@@ -72,6 +74,44 @@ func (r subscriptionResolver) CommentAdded(ctx context.Context, text string, aft
 	return nothing(), nil
 }
 
+// maxWatched is how many posts one subscription may name.
+const maxWatched = 100
+
+// PostChanged resolves Subscription.postChanged.
+func (r subscriptionResolver) PostChanged(ctx context.Context, texts []string, current bool) (<-chan *live.Item, error) {
+	if item := itemOf(ctx); item != nil {
+		return only(item), nil
+	}
+	ids, err := watchedPosts(texts)
+	if err != nil {
+		return nil, err
+	}
+	s := r.newSubscriber(ctx, cursors{})
+	r.Hub.Posts(s.stream.Context(), s.who, ids, current, s)
+	return nothing(), nil
+}
+
+// watchedPosts parses the ids of posts to watch, without duplicates.
+func watchedPosts(texts []string) ([]social.PostID, error) {
+	switch {
+	case len(texts) == 0:
+		return nil, fault.Invalidf("postIds", "Name at least one post.")
+	case len(texts) > maxWatched:
+		return nil, fault.Errorf(fault.CodeTooLong, "postIds", "At most %d ids are allowed.", maxWatched)
+	}
+	var ids []social.PostID
+	for i, text := range texts {
+		id, err := postID(fmt.Sprintf("postIds.%d", i), text)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
 // decodeInThread parses a position in a thread: a cursor of its comments, the oldest or the newest
 // first.
 func decodeInThread(post social.PostID, after *string) (social.Key, error) {
@@ -106,6 +146,11 @@ func (r commentAddedResolver) Comment(ctx context.Context, obj *live.Item) (*mod
 		return nil, nil
 	}
 	return wrapComment(ctx, obj.Comment), nil
+}
+
+// Post resolves PostChanged.post.
+func (r postChangedResolver) Post(ctx context.Context, obj *live.Item) (model.Post, error) {
+	return newsItemAddedResolver(r).Post(ctx, obj)
 }
 
 type itemKey struct{}
@@ -155,7 +200,7 @@ func (r *Resolver) newSubscriber(ctx context.Context, of cursors) *subscriber {
 // meanwhile is not sent.
 func (s *subscriber) Encode(item *live.Item) []byte {
 	s.stream.Await()
-	if s.selection == (sameSelection{}) || item.Event == live.Gap {
+	if s.selection == (sameSelection{}) || item.Post == nil {
 		return s.withCursor(s.execute(s.stream.Context(), item), item)
 	}
 	text := item.Shared(s.selection, func() []byte {

@@ -56,6 +56,7 @@ type (
 	replyPolicyResolver   struct{ *Resolver }
 	newsItemAddedResolver struct{ *Resolver }
 	commentAddedResolver  struct{ *Resolver }
+	postChangedResolver   struct{ *Resolver }
 	pollPostResolver      struct{ postResolver[*model.PollPost] }
 )
 
@@ -116,6 +117,9 @@ func (r *Resolver) NewsItemAdded() generated.NewsItemAddedResolver { return news
 
 // CommentAdded resolves the fields of the schema's CommentAdded.
 func (r *Resolver) CommentAdded() generated.CommentAddedResolver { return commentAddedResolver{r} }
+
+// PostChanged resolves the fields of the schema's PostChanged.
+func (r *Resolver) PostChanged() generated.PostChangedResolver { return postChangedResolver{r} }
 
 // StatusPost resolves the fields of the schema's StatusPost.
 func (r *Resolver) StatusPost() generated.StatusPostResolver {

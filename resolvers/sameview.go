@@ -23,6 +23,7 @@ import (
 var sameView = fieldSet(map[string]string{
 	"NewsItemAdded": "cursor event post",
 	"CommentAdded":  "cursor event comment",
+	"PostChanged":   "event postId post",
 	"Node":          "id",
 	"Post":          samePost,
 	"StatusPost":    samePost,
@@ -67,24 +68,24 @@ func sharedSelection(ctx context.Context) sameSelection {
 	if !looksTheSame(o.Doc, graphql.GetFieldContext(ctx).Field.SelectionSet) {
 		return sameSelection{}
 	}
-	variables, err := json.Marshal(withoutPosition(o, graphql.GetFieldContext(ctx).Field.Field))
+	variables, err := json.Marshal(withoutArguments(o, graphql.GetFieldContext(ctx).Field.Field))
 	if err != nil {
 		return sameSelection{}
 	}
 	return sameSelection{unique.Make(o.OperationName + "\x00" + string(variables) + "\x00" + o.RawQuery)}
 }
 
-// withoutPosition returns an operation's variables without the one that says where the subscription
-// begins, unless it is used for anything else: after a restart, all subscribers begin at different
-// cursors, and still select the same.
-func withoutPosition(o *graphql.OperationContext, subscription *ast.Field) map[string]any {
-	after := subscription.Arguments.ForName("after")
+// withoutArguments returns an operation's variables without those that are only arguments of the
+// subscription: they say of what it tells, and what it tells does not depend on them. Subscribers who
+// begin at different cursors, or watch different posts, still select the same.
+func withoutArguments(o *graphql.OperationContext, subscription *ast.Field) map[string]any {
 	const definedAndUsed = 2
-	if after == nil || after.Value.Kind != ast.Variable || strings.Count(o.RawQuery, "$"+after.Value.Raw) != definedAndUsed {
-		return o.Variables
-	}
 	rest := maps.Clone(o.Variables)
-	delete(rest, after.Value.Raw)
+	for _, argument := range subscription.Arguments {
+		if argument.Value.Kind == ast.Variable && strings.Count(o.RawQuery, "$"+argument.Value.Raw) == definedAndUsed {
+			delete(rest, argument.Value.Raw)
+		}
+	}
 	return rest
 }
 

@@ -49,20 +49,22 @@ func hasFields(object string) bool {
 func TestSelectionsThatAreShared(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]bool{
-		`subscription { newsItemAdded { cursor event post { id text author { handle viewerFollows } wallOwner { name } } } }`: true,
-		`subscription { newsItemAdded { post { __typename ... on PollPost { question options { text votesCount } } } } }`:     true,
-		`subscription { newsItemAdded { post { ...P } } } fragment P on Post { id audience { kind } }`:                        true,
-		`subscription { newsItemAdded { post { ...P } } } fragment P on Post { id audience { kind circles { id } } }`:         false,
-		`subscription { newsItemAdded { post { id viewerReaction } } }`:                                                       false,
-		`subscription { newsItemAdded { post { id latestComments { id } } } }`:                                                false,
-		`subscription { newsItemAdded { post { author { viewerCircles { id } } } } }`:                                         false,
-		`subscription { newsItemAdded { post { ... on PollPost { viewerVote } } } }`:                                          false,
-		`subscription { newsItemAdded { post { viewerIsMutingThread } } }`:                                                    false,
-		`subscription { commentAdded(postId: "x") { comment { id text viewerCanReply post { commentCount } } } }`:             true,
-		`subscription { commentAdded(postId: "x") { comment { ancestors { id } } } }`:                                         false,
-		`subscription { commentAdded(postId: "x") { comment { parent { id } } } }`:                                            false,
-		`subscription { commentAdded(postId: "x") { comment { author { wall { nodes { id } } } } } }`:                         false,
-		`subscription { commentAdded(postId: "x") { comment { id parent @skip(if: true) { id } } } }`:                         false,
+		`subscription { newsItemAdded { cursor event post { id text author { handle viewerFollows } wallOwner { name } } } }`:  true,
+		`subscription { newsItemAdded { post { __typename ... on PollPost { question options { text votesCount } } } } }`:      true,
+		`subscription { newsItemAdded { post { ...P } } } fragment P on Post { id audience { kind } }`:                         true,
+		`subscription { newsItemAdded { post { ...P } } } fragment P on Post { id audience { kind circles { id } } }`:          false,
+		`subscription { newsItemAdded { post { id viewerReaction } } }`:                                                        false,
+		`subscription { newsItemAdded { post { id latestComments { id } } } }`:                                                 false,
+		`subscription { newsItemAdded { post { author { viewerCircles { id } } } } }`:                                          false,
+		`subscription { newsItemAdded { post { ... on PollPost { viewerVote } } } }`:                                           false,
+		`subscription { newsItemAdded { post { viewerIsMutingThread } } }`:                                                     false,
+		`subscription { commentAdded(postId: "x") { comment { id text viewerCanReply post { commentCount } } } }`:              true,
+		`subscription { postChanged(postIds: ["x"]) { event postId post { id text commentCount reactionCounts { count } } } }`: true,
+		`subscription { postChanged(postIds: ["x"]) { post { viewerReaction } } }`:                                             false,
+		`subscription { commentAdded(postId: "x") { comment { ancestors { id } } } }`:                                          false,
+		`subscription { commentAdded(postId: "x") { comment { parent { id } } } }`:                                             false,
+		`subscription { commentAdded(postId: "x") { comment { author { wall { nodes { id } } } } } }`:                          false,
+		`subscription { commentAdded(postId: "x") { comment { id parent @skip(if: true) { id } } } }`:                          false,
 	} {
 		doc, err := parser.ParseQuery(&ast.Source{Input: query})
 		if err != nil {
@@ -79,13 +81,15 @@ func TestSelectionsThatAreShared(t *testing.T) {
 	}
 }
 
-// TestSubscribersAtDifferentPositionsSelectTheSame: the variable of after is not a part of what a
-// subscription selects, unless it is used elsewhere, too.
-func TestSubscribersAtDifferentPositionsSelectTheSame(t *testing.T) {
+// TestSubscribersWithOtherArgumentsSelectTheSame: a variable that is an argument of the subscription is not a
+// part of what it selects, unless it is used elsewhere, too.
+func TestSubscribersWithOtherArgumentsSelectTheSame(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]bool{
 		`subscription($at: String, $x: String) { newsItemAdded(after: $at) { cursor } }`:                                               true,
 		`subscription($at: String, $atAll: Boolean!) { newsItemAdded(after: $at) { cursor @skip(if: $atAll) } }`:                       false, // too careful, but never wrong
+		`subscription($at: [ID!]!, $x: String) { postChanged(postIds: $at) { event } }`:                                                true,
+		`subscription($at: [ID!]!) { postChanged(postIds: $at) { event } two: postChanged(postIds: $at) { event } }`:                   false,
 		`subscription($x: String) { newsItemAdded(after: "x") { cursor } }`:                                                            false,
 		`subscription($at: String) { newsItemAdded(after: $at) { post { author { posts(first: 1, after: $at) { nodes { id } } } } } }`: false,
 	} {
@@ -95,7 +99,7 @@ func TestSubscribersAtDifferentPositionsSelectTheSame(t *testing.T) {
 		}
 		root, _ := doc.Operations[0].SelectionSet[0].(*ast.Field)
 		o := &graphql.OperationContext{RawQuery: query, Variables: map[string]any{"at": "cursor", "x": "y"}}
-		rest := withoutPosition(o, root)
+		rest := withoutArguments(o, root)
 		if _, kept := rest["at"]; kept == want || rest["x"] != "y" || len(o.Variables) != 2 {
 			t.Errorf("%s: the selection has the variables %v of %v", query, rest, o.Variables)
 		}

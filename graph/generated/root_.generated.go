@@ -44,6 +44,7 @@ type ResolverRoot interface {
 	NewsItemAdded() NewsItemAddedResolver
 	PhotoPost() PhotoPostResolver
 	PollPost() PollPostResolver
+	PostChanged() PostChangedResolver
 	Query() QueryResolver
 	ReplyPolicy() ReplyPolicyResolver
 	StatusPost() StatusPostResolver
@@ -2918,12 +2919,26 @@ type Subscription {
     "Begin with what was written after this: the cursor of an item, or of an entry of Post.comments in the order OLDEST or NEWEST. Without it, the subscription begins now."
     after: String
   ): CommentAdded!
+  """
+  Changes of posts that you show, from their text to their counts, so that a page stays correct. Changes of a post that follow each other quickly arrive as one.
+  Nothing arrives about posts that do not exist or that you may not see. After a lost connection, subscribe again with ` + "`" + `current: true` + "`" + `.
+  """
+  postChanged(
+    "The posts' ids: 1 to 100."
+    postIds: [ID!]!
+    "Begin with each post as it is now. Those that do not exist, or that you may not see, arrive as REMOVED."
+    current: Boolean! = false
+  ): PostChanged!
 }
 
 "The kind of a live update."
 enum LiveEvent {
   "Something was added."
   ADDED
+  "Something is different: replace what you have."
+  CHANGED
+  "Something is gone, or you may not see it any more: remove it."
+  REMOVED
   "The server does not know what you missed: read the list again. Later items are complete."
   GAP
 }
@@ -2946,6 +2961,16 @@ type CommentAdded {
   event: LiveEvent!
   "The comment. Null with GAP."
   comment: Comment
+}
+
+"A post that changed: its text, audience, reactions, votes, comments or settings; that was deleted; or that you may not see any more."
+type PostChanged {
+  "CHANGED or REMOVED."
+  event: LiveEvent!
+  "The post's id."
+  postId: ID!
+  "The post as it is now. Null with REMOVED."
+  post: Post
 }
 
 "The new account."

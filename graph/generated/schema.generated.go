@@ -84,6 +84,9 @@ type NewsItemAddedResolver interface {
 
 	Post(ctx context.Context, obj *live.Item) (model.Post, error)
 }
+type PostChangedResolver interface {
+	Post(ctx context.Context, obj *live.Item) (model.Post, error)
+}
 type QueryResolver interface {
 	Viewer(ctx context.Context) (*model.Viewer, error)
 	User(ctx context.Context, handle string) (*model.User, error)
@@ -99,6 +102,7 @@ type QueryResolver interface {
 type SubscriptionResolver interface {
 	NewsItemAdded(ctx context.Context, after *string) (<-chan *live.Item, error)
 	CommentAdded(ctx context.Context, postID string, after *string) (<-chan *live.Item, error)
+	PostChanged(ctx context.Context, postIds []string, current bool) (<-chan *live.Item, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -820,6 +824,22 @@ func (ec *executionContext) field_Subscription_newsItemAdded_args(ctx context.Co
 	return args, nil
 }
 
+func (ec *executionContext) field_Subscription_postChanged_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "postIds", ec.unmarshalNID2ᚕstringᚄ)
+	if err != nil {
+		return nil, err
+	}
+	args["postIds"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "current", ec.unmarshalNBoolean2bool)
+	if err != nil {
+		return nil, err
+	}
+	args["current"] = arg1
+	return args, nil
+}
+
 // endregion ***************************** args.gotpl *****************************
 
 // region    ************************** directives.gotpl **************************
@@ -1505,6 +1525,13 @@ func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field
 	}, ec.marshalNBoolean2bool)
 }
 
+func (ec *executionContext) _PostChanged_post(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PostChanged", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return ec.resolvers.PostChanged().Post(ctx, obj)
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
+}
+
 func (ec *executionContext) _Query_viewer(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
@@ -1686,6 +1713,18 @@ func (ec *executionContext) _Subscription_commentAdded(ctx context.Context, fiel
 		}
 		return ec.resolvers.Subscription().CommentAdded(ctx, fc.Args["postId"].(string), fc.Args["after"].(*string))
 	}, ec.marshalNCommentAdded2ᚖplazaᚋliveᚐItem)
+}
+
+func (ec *executionContext) _Subscription_postChanged(ctx context.Context, field graphql.CollectedField) func(ctx context.Context) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Subscription", Field: field, IsMethod: true, IsResolver: true}
+	return answer.ResolveStream(ctx, ec.OperationContext, fc, func(ctx context.Context) (<-chan *live.Item, error) {
+		var nothing <-chan *live.Item
+		var err error
+		if fc.Args, err = ec.field_Subscription_postChanged_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Subscription().PostChanged(ctx, fc.Args["postIds"].([]string), fc.Args["current"].(bool))
+	}, ec.marshalNPostChanged2ᚖplazaᚋliveᚐItem)
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -2145,6 +2184,30 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 	return out.Done(ctx)
 }
 
+var postChangedImplementors = []string{"PostChanged"}
+
+func (ec *executionContext) _PostChanged(ctx context.Context, sel ast.SelectionSet, obj *live.Item) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, postChangedImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PostChanged")
+		case "event":
+			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
+		case "postId":
+			out.Set(i, true, ec.marshalNID2plazaᚋsocialᚐPostID(ctx, field.Selections, obj.PostID))
+		case "post":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PostChanged_post(ctx, field, obj)
+			})
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
 var queryImplementors = []string{"Query"}
 
 func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -2282,6 +2345,8 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 		return ec._Subscription_newsItemAdded(ctx, field)
 	case "commentAdded":
 		return ec._Subscription_commentAdded(ctx, field)
+	case "postChanged":
+		return ec._Subscription_postChanged(ctx, field)
 	default:
 		panic("unknown field " + strconv.Quote(field.Name))
 	}
@@ -2372,12 +2437,16 @@ func (ec *executionContext) marshalNLiveEvent2plazaᚋliveᚐChange(ctx context.
 
 var (
 	unmarshalNLiveEvent2plazaᚋliveᚐChange = map[string]live.Change{
-		"ADDED": live.Added,
-		"GAP":   live.Gap,
+		"ADDED":   live.Added,
+		"CHANGED": live.Changed,
+		"REMOVED": live.Removed,
+		"GAP":     live.Gap,
 	}
 	marshalNLiveEvent2plazaᚋliveᚐChange = map[live.Change]string{
-		live.Added: "ADDED",
-		live.Gap:   "GAP",
+		live.Added:   "ADDED",
+		live.Changed: "CHANGED",
+		live.Removed: "REMOVED",
+		live.Gap:     "GAP",
 	}
 )
 
@@ -2403,6 +2472,20 @@ func (ec *executionContext) marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo
 		return graphql.Null
 	}
 	return ec._PageInfo(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPostChanged2plazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v live.Item) graphql.Marshaler {
+	return ec._PostChanged(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPostChanged2ᚖplazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v *live.Item) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PostChanged(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNSignInInput2plazaᚋgraphᚋmodelᚐSignInInput(ctx context.Context, v any) (model.SignInInput, error) {

@@ -1,0 +1,295 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"plaza/internal/plazatest"
+)
+
+// postChange is an item of postChanged.
+type postChange struct {
+	Event, PostID string
+	Post          *struct {
+		Text         string
+		CommentCount int
+	}
+	raw string
+}
+
+func nextChange(t *testing.T, s *plazatest.Socket) postChange {
+	t.Helper()
+	m := s.Next()
+	var payload struct {
+		Data struct{ PostChanged *postChange }
+	}
+	if m.Type != "next" || json.Unmarshal(m.Payload, &payload) != nil || payload.Data.PostChanged == nil {
+		t.Fatalf("want a change, got %+v %s", m, m.Payload)
+	}
+	change := *payload.Data.PostChanged
+	change.raw = withoutCostOf(string(m.Payload))
+	if (change.Event == "REMOVED") != (change.Post == nil) || change.Event != "REMOVED" && change.Event != "CHANGED" {
+		t.Errorf("a %s has the post %+v", change.Event, change.Post)
+	}
+	return change
+}
+
+// changesOf watches posts.
+func changesOf(current bool, posts ...string) string {
+	ids, _ := json.Marshal(append([]string{}, posts...))
+	return fmt.Sprintf(`subscription { postChanged(postIds: %s, current: %t) { event postId post {
+		id text commentCount reactionCounts { kind count } viewerReaction viewerCanComment audience { kind } ... on PollPost { votesCount viewerVote }
+	} } }`, ids, current)
+}
+
+// watchPost watches a post, and waits until that has begun.
+func watchPost(t *testing.T, p plazatest.Person, post string) *plazatest.Socket {
+	t.Helper()
+	s := p.Connect(t)
+	s.Send("1", "subscribe", map[string]string{"query": changesOf(true, post)})
+	if begin := nextChange(t, s); begin.Event != "CHANGED" || begin.PostID != post {
+		t.Errorf("it begins with %s", begin.raw)
+	}
+	return s
+}
+
+// TestPostChanges: whatever changes a post arrives, for its author, for others and signed out.
+func TestPostChanges(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		poll := ada.Mutate(t, "createPost", "post { id }", map[string]any{
+			"content": map[string]any{"poll": map[string]any{"question": "Which?", "options": []string{"this", "that"}}}, "audience": plazatest.Public,
+		})
+		sockets := map[string]*plazatest.Socket{"ada": watchPost(t, ada, poll), "bob": watchPost(t, bob, poll), "": watchPost(t, plazatest.Person{URL: ada.URL}, poll)}
+		var comment string
+		for _, step := range []struct {
+			act         func()
+			all, forBob string
+		}{
+			{func() { bob.Mutate(t, "addReaction", "", map[string]any{"postId": poll, "kind": "WOW"}) }, `{"kind":"WOW","count":1}`, `"viewerReaction":"WOW"`},
+			{func() { bob.Mutate(t, "removeReaction", "", map[string]any{"postId": poll}) }, `"reactionCounts":[]`, `"viewerReaction":null`},
+			{func() { bob.Mutate(t, "votePoll", "", map[string]any{"postId": poll, "option": 1}) }, `"votesCount":1`, `"viewerVote":`},
+			{func() { comment = bob.Comment(t, poll, "hello") }, `"commentCount":1`, `"commentCount":1`},
+			{func() { bob.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment}) }, `"commentCount":0`, `"commentCount":0`},
+			{func() {
+				ada.Mutate(t, "setReplyPolicy", "", map[string]any{"postId": poll, "replies": map[string]any{"kind": "NOBODY"}})
+			}, poll, `"viewerCanComment":false`},
+			{func() { ada.Mutate(t, "deletePost", "", map[string]any{"postId": poll}) }, fmt.Sprintf(`{"event":"REMOVED","postId":%q,"post":null}`, poll), ""},
+		} {
+			step.act()
+			for name, s := range sockets {
+				got := nextChange(t, s)
+				for !strings.Contains(got.raw, step.all) || name == "bob" && !strings.Contains(got.raw, step.forBob) {
+					got = nextChange(t, s) // the change before this one, told again
+				}
+			}
+		}
+	})
+}
+
+// TestPostChangesArePrivate: a post that is hidden from a subscriber arrives as removed, whatever hid it, with
+// its id alone; afterwards nothing arrives, until the subscriber may see it again.
+func TestPostChangesArePrivate(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		reader := plaza.As(t, "reader")
+		own := reader.Status(t, "own", plazatest.Public)
+		for i, hide := range []struct {
+			name          string
+			hide, restore func(ada plazatest.Person, post, circle, readerID string)
+		}{
+			{"audience", setAudience(t, "ONLY_ME"), setAudience(t, "PUBLIC")},
+			{"block", onUser(t, "blockUser"), onUser(t, "unblockUser")},
+			{"member", onMember(t, "removeFromCircle"), onMember(t, "addToCircle")},
+			{"circle", func(ada plazatest.Person, _, circle, _ string) {
+				ada.Mutate(t, "deleteCircle", "", map[string]any{"circleId": circle})
+			}, nil},
+			{"deletion", func(ada plazatest.Person, post, _, _ string) {
+				ada.Mutate(t, "deletePost", "", map[string]any{"postId": post})
+			}, nil},
+			{"account", func(ada plazatest.Person, _, _, _ string) {
+				ada.Mutate(t, "deleteAccount", "", map[string]any{"password": "password of ada5"})
+			}, nil},
+		} {
+			ada := plaza.As(t, fmt.Sprint("ada", i))
+			readerID := ada.IDOf(t, "reader")
+			circle := ada.Mutate(t, "createCircle", "circle { id }", map[string]any{"name": "some"})
+			onMember(t, "addToCircle")(ada, "", circle, readerID)
+			audience := plazatest.Public
+			if hide.name == "member" || hide.name == "circle" {
+				audience = map[string]any{"kind": "LISTED", "circleIds": []string{circle}}
+			}
+			post := ada.Status(t, "first", audience)
+			s := watchPost(t, reader, post)
+			s.Send("2", "subscribe", map[string]string{"query": changesOf(true, own)})
+			nextChange(t, s)
+			hide.hide(ada, post, circle, readerID)
+			want := fmt.Sprintf(`{"data":{"postChanged":{"event":"REMOVED","postId":%q,"post":null}}`, post)
+			if got := nextChange(t, s).raw; got != want {
+				t.Errorf("%s: got %s, want %s", hide.name, got, want)
+			}
+			if hide.name != "deletion" && hide.name != "account" {
+				ada.Comment(t, post, "hidden")
+			}
+			reader.Comment(t, own, fmt.Sprint("done ", i))
+			if got := nextChange(t, s); got.PostID != own {
+				t.Errorf("%s: of a hidden post, %s arrives", hide.name, got.raw)
+			}
+			if hide.restore == nil {
+				continue
+			}
+			hide.restore(ada, post, circle, readerID)
+			if got := nextChange(t, s); got.PostID != post || got.Event != "CHANGED" || got.Post.CommentCount != 1 {
+				t.Errorf("%s: when it is visible again, %s arrives", hide.name, got.raw)
+			}
+		}
+	})
+}
+
+func setAudience(t *testing.T, kind string) func(ada plazatest.Person, post, circle, readerID string) {
+	return func(ada plazatest.Person, post, _, _ string) {
+		ada.Mutate(t, "setPostAudience", "", map[string]any{"postId": post, "audience": map[string]any{"kind": kind}})
+	}
+}
+
+func onUser(t *testing.T, mutation string) func(ada plazatest.Person, post, circle, readerID string) {
+	return func(ada plazatest.Person, _, _, readerID string) {
+		ada.Mutate(t, mutation, "", map[string]any{"userId": readerID})
+	}
+}
+
+func onMember(t *testing.T, mutation string) func(ada plazatest.Person, post, circle, readerID string) {
+	return func(ada plazatest.Person, _, circle, readerID string) {
+		ada.Mutate(t, mutation, "", map[string]any{"circleId": circle, "userId": readerID})
+	}
+}
+
+// TestHiddenPostsDontChange: nothing arrives about posts that are hidden from the subscriber or do not exist. If
+// they ask for the current state, both are removed in the same words.
+func TestHiddenPostsDontChange(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		hidden, missing := ada.Status(t, "hidden", map[string]any{"kind": "ONLY_ME"}), missingID("post")
+		open := ada.Status(t, "0", plazatest.Public)
+		silent, current := bob.Connect(t), bob.Connect(t)
+		silent.Subscribe(plaza, "1", changesOf(false, hidden, missing, open))
+		current.Subscribe(plaza, "1", changesOf(true, hidden, missing, open, hidden))
+		var words []string
+		for range 2 {
+			got := nextChange(t, current)
+			words = append(words, strings.ReplaceAll(got.raw, got.PostID, "ID"))
+		}
+		if words[0] != words[1] || !strings.Contains(words[0], "REMOVED") {
+			t.Errorf("hidden and missing posts differ: %v", words)
+		}
+		if got := nextChange(t, current); got.PostID != open {
+			t.Errorf("after the hidden ones, got %s", got.raw)
+		}
+		ada.Comment(t, hidden, "secret")
+		ada.Mutate(t, "deletePost", "", map[string]any{"postId": hidden})
+		edit(t, ada, open, "1")
+		for _, s := range []*plazatest.Socket{silent, current} {
+			if got := nextChange(t, s); got.PostID != open || got.Post.Text != "1" {
+				t.Errorf("got %s, want the post that changed", got.raw)
+			}
+		}
+	})
+}
+
+func edit(t *testing.T, p plazatest.Person, post, text string) {
+	t.Helper()
+	p.Mutate(t, "editPost", "", map[string]any{"postId": post, "content": map[string]any{"status": map[string]any{"text": text}}})
+}
+
+// TestManyChangesAreMerged: changes of a post that follow each other quickly may arrive as one. They never go
+// back, and the last one arrives.
+func TestManyChangesAreMerged(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada := plaza.As(t, "ada")
+		post := ada.Status(t, "0", plazatest.Public)
+		s := watchPost(t, plaza.As(t, "bob"), post)
+		const edits = 23
+		for n := range edits {
+			edit(t, ada, post, strconv.Itoa(n+1))
+		}
+		last := 0
+		for last < edits {
+			n, err := strconv.Atoi(nextChange(t, s).Post.Text)
+			if err != nil || n < last {
+				t.Errorf("%d arrived after %d", n, last)
+			}
+			last = n
+		}
+	})
+}
+
+// TestBrokenStreamsOfChanges: what changed while the stream of events was broken arrives as the posts are
+// afterwards.
+func TestBrokenStreamsOfChanges(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := &fragileStore{Store: e.Open(t), forgets: true}
+		plaza := plazatest.Serve(t, st)
+		ada := plaza.As(t, "ada")
+		posts := []string{ada.Status(t, "a", plazatest.Public), ada.Status(t, "b", plazatest.Public), ada.Status(t, "c", plazatest.Public)}
+		s := plaza.As(t, "bob").Connect(t)
+		s.Subscribe(plaza, "1", changesOf(true, posts...))
+		for range posts {
+			nextChange(t, s)
+		}
+		mend := st.breakAll()
+		edit(t, ada, posts[0], "edited")
+		ada.Mutate(t, "deletePost", "", map[string]any{"postId": posts[1]})
+		mend()
+		got := map[string]string{}
+		for range posts {
+			change := nextChange(t, s)
+			got[change.PostID] = change.Event
+			if change.PostID == posts[0] && change.Post.Text != "edited" {
+				t.Errorf("got %s", change.raw)
+			}
+		}
+		if got[posts[0]] != "CHANGED" || got[posts[1]] != "REMOVED" || got[posts[2]] != "CHANGED" {
+			t.Errorf("got %v", got)
+		}
+	})
+}
+
+func TestBadInputOfPostChanged(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		s := plaza.As(t, "ada").Connect(t)
+		operations := map[string]string{
+			changesOf(false): "at least one post",
+			changesOf(false, slices.Repeat([]string{missingID("post")}, 101)...): "At most 100",
+		}
+		for _, malformed := range malformedIDs("post") {
+			if text, _ := malformed.value.(string); len(text) < 1_000 {
+				operations[changesOf(true, missingID("post"), text)] = `"argument":"postIds.1"`
+			}
+		}
+		id := 0
+		for operation, want := range operations {
+			id++
+			s.Send(strconv.Itoa(id), "subscribe", map[string]string{"query": operation})
+			if m := s.Next(); m.Type != "error" || !strings.Contains(string(m.Payload), want) || !strings.Contains(string(m.Payload), "BAD_USER_INPUT") {
+				t.Errorf("%.200s: got %+v %s, want %s", operation, m, m.Payload, want)
+			}
+		}
+		if open := plaza.Server.Hub.Subscriptions(); open != 0 {
+			t.Errorf("%d subscriptions remain", open)
+		}
+	})
+}
