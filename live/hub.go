@@ -58,6 +58,7 @@ const (
 	ofNews      topicKind = iota
 	ofThread              // comments on a post, as they are written
 	ofPost                // changes of a post
+	ofComments            // changes of the comments on a post
 	ofRelations           // changes of posts, by a viewer's relations
 	ofAllPosts            // changes of posts, by what an author does
 )

@@ -23,11 +23,13 @@ const (
 
 // Item is a live update as one subscriber may see it.
 type Item struct {
-	Key     social.Key // of the post, or of the comment in its thread, oldest first
-	Event   Change
-	PostID  social.PostID // in changes of posts
-	Post    *social.Post
-	Comment *social.Comment // nil: the post itself is new
+	Key   social.Key // of the post, or of the comment in its thread, oldest first
+	Event Change
+	// PostID is set in changes of posts, and CommentID in changes of comments.
+	PostID    social.PostID
+	CommentID social.CommentID
+	Post      *social.Post
+	Comment   *social.Comment // nil: the post itself is new
 	// People are those whom the item names, and Relations are the subscriber's relations to them, as
 	// they were checked for this item.
 	People    map[social.UserID]*social.User
@@ -50,8 +52,9 @@ type update struct {
 	hub *Hub
 	ctx context.Context // the hub's, or the subscription's that catches up
 	key social.Key
-	// changes is the post of which this is a change; zero: something is new.
+	// changes is the post of which this is a change, or of one of its comments; zero: something is new.
 	changes social.PostID
+	comment social.CommentID // that changed
 	see     func(context.Context, []social.UserID) (social.Sighting, error)
 
 	mu      sync.Mutex
@@ -161,8 +164,11 @@ func (g *sighting) item(u *update, viewer social.UserID) *Item {
 	if !u.changes.IsZero() {
 		event = Changed
 	}
+	if !u.comment.IsZero() && g.Comment == nil {
+		return &Item{Key: u.key, Event: Removed, CommentID: u.comment}
+	}
 	return &Item{
-		Key: u.key, Event: event, PostID: u.changes, Post: g.Post, Comment: g.Comment, People: g.People, Relations: relations,
+		Key: u.key, Event: event, PostID: u.changes, CommentID: u.comment, Post: g.Post, Comment: g.Comment, People: g.People, Relations: relations,
 		seen: g, view: g.View(viewer),
 	}
 }

@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"sync"
-	"time"
 
 	"plaza/social"
 )
@@ -32,6 +31,11 @@ func (h *Hub) Posts(ctx context.Context, who Subscriber, posts []social.PostID, 
 	h.begin(&Subscription{
 		viewer: who.Viewer, session: who.Session, topics: topics, watch: w, hub: h, receiver: receiver, ctx: ctx, behind: true,
 	})
+}
+
+// CommentChanges subscribes to the edits and deletions of the comments on a post, until ctx ends.
+func (h *Hub) CommentChanges(ctx context.Context, who Subscriber, post social.PostID, receiver Receiver) {
+	h.subscribe(ctx, who, topic{kind: ofComments, post: post}, "", receiver)
 }
 
 // expectAll is called before all posts are sent: the subscriber may have any of them.
@@ -123,8 +127,8 @@ func (w *watch) notes(seen []social.Sighting) bool {
 	return true
 }
 
-// queueChange queues a change of a post. If one is queued, it takes its place if it is newer, and is dropped
-// otherwise.
+// queueChange queues a change. If one of the same post or comment is queued, it takes its place if it is newer,
+// and is dropped otherwise. Comments have no limit: if too many have changed, a gap takes the place of all.
 func (s *Subscription) queueChange(u *update, newer bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +137,7 @@ func (s *Subscription) queueChange(u *update, newer bool) {
 		return
 	}
 	for i, queued := range s.queue {
-		if queued.changes == u.changes {
+		if queued.key == u.key {
 			if newer {
 				s.queue[i], u = u, queued
 			}
@@ -141,87 +145,9 @@ func (s *Subscription) queueChange(u *update, newer bool) {
 			return
 		}
 	}
+	if s.watch == nil && len(s.queue) >= BufferSize {
+		s.queue, u = nil, gap
+	}
 	s.queue = append(s.queue, u)
 	s.run()
-}
-
-// mergeTime: changes of a post that follow each other faster are told as one.
-const mergeTime = 100 * time.Millisecond
-
-// dispatchChange tells the watches of posts of an event.
-func (h *Hub) dispatchChange(ctx context.Context, e social.Event) {
-	if e.Kind.ChangesPost() {
-		h.postChanged(ctx, e.Post)
-		return
-	}
-	touched := map[social.PostID][]*Subscription{}
-	for _, s := range h.touchedBy(e) {
-		for _, post := range s.watch.touched(s.viewer, e) {
-			touched[post] = append(touched[post], s)
-		}
-	}
-	for post, subscriptions := range touched {
-		h.tellChange(ctx, post, subscriptions)
-	}
-}
-
-// touchedBy finds the watches some of whose posts an event may show or hide.
-func (h *Hub) touchedBy(e social.Event) []*Subscription {
-	switch e.Kind {
-	case social.EventCircleDeleted, social.EventUserDeleted:
-		return h.subscribers(topic{kind: ofAllPosts})
-	case social.EventMemberAdded, social.EventMemberRemoved, social.EventUnfollowed, social.EventBlocked, social.EventUnblocked:
-		return append(h.subscribers(topic{kind: ofRelations, user: e.Target}), h.subscribers(topic{kind: ofRelations, user: e.Actor})...)
-	default:
-		return nil
-	}
-}
-
-// postChanged tells of a change, at most once in mergeTime: a change that comes sooner is told at its end.
-func (h *Hub) postChanged(ctx context.Context, post social.PostID) {
-	subscriptions := h.subscribers(topic{kind: ofPost, post: post})
-	if len(subscriptions) == 0 || h.isMerged(post) {
-		return
-	}
-	h.tellChange(ctx, post, subscriptions)
-	time.AfterFunc(mergeTime, func() {
-		if h.mayTell(post) {
-			h.postChanged(ctx, post)
-		}
-	})
-}
-
-// isMerged reports whether a change of the post was told a moment ago. This one is then told later.
-func (h *Hub) isMerged(post social.PostID) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	_, merged := h.merging[post]
-	h.merging[post] = merged
-	return merged
-}
-
-// mayTell ends the time in which changes of a post are merged, and reports whether there were any.
-func (h *Hub) mayTell(post social.PostID) (changed bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	changed = h.merging[post]
-	delete(h.merging, post)
-	return changed
-}
-
-// tellChange queues a post for subscriptions. It is read when the first of them sends it.
-func (h *Hub) tellChange(ctx context.Context, post social.PostID, subscriptions []*Subscription) {
-	u := h.newChange(ctx, post, subscriptions)
-	for _, s := range subscriptions {
-		s.queueChange(u, true)
-	}
-}
-
-func (h *Hub) newChange(ctx context.Context, post social.PostID, subscriptions []*Subscription) *update {
-	u := &update{hub: h, ctx: ctx, key: keyOf(post, social.CommentID{}), changes: post}
-	u.see = func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
-		return h.service.PostViewers(ctx, post, viewers)
-	}
-	u.await(subscriptions)
-	return u
 }

@@ -62,12 +62,8 @@ func (r subscriptionResolver) CommentAdded(ctx context.Context, text string, aft
 	if err != nil {
 		return nil, err
 	}
-	post, err := loaders.For(ctx).Posts.Load(ctx, id)
-	if err != nil {
+	if err := seesThread(ctx, id); err != nil {
 		return nil, err
-	}
-	if post == nil {
-		return nil, fault.NotFound("postId", "post")
 	}
 	s := r.newSubscriber(ctx, threadCursors(social.Thread{Post: id, Order: social.OrderOldest}))
 	r.Hub.Comments(s.stream.Context(), s.who, id, key, s)
@@ -112,6 +108,32 @@ func watchedPosts(texts []string) ([]social.PostID, error) {
 	return ids, nil
 }
 
+// CommentChanged resolves Subscription.commentChanged.
+func (r subscriptionResolver) CommentChanged(ctx context.Context, text string) (<-chan *live.Item, error) {
+	if item := itemOf(ctx); item != nil {
+		return only(item), nil
+	}
+	id, err := postID("postId", text)
+	if err != nil {
+		return nil, err
+	}
+	if err := seesThread(ctx, id); err != nil {
+		return nil, err
+	}
+	s := r.newSubscriber(ctx, cursors{})
+	r.Hub.CommentChanges(s.stream.Context(), s.who, id, s)
+	return nothing(), nil
+}
+
+// seesThread refuses a post that the viewer may not see. Error: NOT_FOUND.
+func seesThread(ctx context.Context, id social.PostID) error {
+	post, err := loaders.For(ctx).Posts.Load(ctx, id)
+	if err == nil && post == nil {
+		err = fault.NotFound("postId", "post")
+	}
+	return err
+}
+
 // decodeInThread parses a position in a thread: a cursor of its comments, the oldest or the newest
 // first.
 func decodeInThread(post social.PostID, after *string) (social.Key, error) {
@@ -146,6 +168,20 @@ func (r commentAddedResolver) Comment(ctx context.Context, obj *live.Item) (*mod
 		return nil, nil
 	}
 	return wrapComment(ctx, obj.Comment), nil
+}
+
+// CommentID resolves CommentChanged.commentId.
+func (commentChangedResolver) CommentID(_ context.Context, obj *live.Item) (*string, error) {
+	if obj.CommentID.IsZero() {
+		return nil, nil
+	}
+	id := obj.CommentID.String()
+	return &id, nil
+}
+
+// Comment resolves CommentChanged.comment.
+func (r commentChangedResolver) Comment(ctx context.Context, obj *live.Item) (*model.Comment, error) {
+	return commentAddedResolver(r).Comment(ctx, obj)
 }
 
 // Post resolves PostChanged.post.

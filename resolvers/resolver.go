@@ -43,21 +43,22 @@ type Resolver struct {
 
 // Each type of the schema that has resolvers.
 type (
-	queryResolver         struct{ *Resolver }
-	mutationResolver      struct{ *Resolver }
-	subscriptionResolver  struct{ *Resolver }
-	viewerResolver        struct{ *Resolver }
-	adManagerResolver     struct{ *Resolver }
-	adUnitResolver        struct{ *Resolver }
-	userResolver          struct{ *Resolver }
-	circleResolver        struct{ *Resolver }
-	commentResolver       struct{ *Resolver }
-	audienceResolver      struct{ *Resolver }
-	replyPolicyResolver   struct{ *Resolver }
-	newsItemAddedResolver struct{ *Resolver }
-	commentAddedResolver  struct{ *Resolver }
-	postChangedResolver   struct{ *Resolver }
-	pollPostResolver      struct{ postResolver[*model.PollPost] }
+	queryResolver          struct{ *Resolver }
+	mutationResolver       struct{ *Resolver }
+	subscriptionResolver   struct{ *Resolver }
+	viewerResolver         struct{ *Resolver }
+	adManagerResolver      struct{ *Resolver }
+	adUnitResolver         struct{ *Resolver }
+	userResolver           struct{ *Resolver }
+	circleResolver         struct{ *Resolver }
+	commentResolver        struct{ *Resolver }
+	audienceResolver       struct{ *Resolver }
+	replyPolicyResolver    struct{ *Resolver }
+	newsItemAddedResolver  struct{ *Resolver }
+	commentAddedResolver   struct{ *Resolver }
+	commentChangedResolver struct{ *Resolver }
+	postChangedResolver    struct{ *Resolver }
+	pollPostResolver       struct{ postResolver[*model.PollPost] }
 )
 
 var _ generated.ResolverRoot = (*Resolver)(nil)
@@ -120,6 +121,11 @@ func (r *Resolver) CommentAdded() generated.CommentAddedResolver { return commen
 
 // PostChanged resolves the fields of the schema's PostChanged.
 func (r *Resolver) PostChanged() generated.PostChangedResolver { return postChangedResolver{r} }
+
+// CommentChanged resolves the fields of the schema's CommentChanged.
+func (r *Resolver) CommentChanged() generated.CommentChangedResolver {
+	return commentChangedResolver{r}
+}
 
 // StatusPost resolves the fields of the schema's StatusPost.
 func (r *Resolver) StatusPost() generated.StatusPostResolver {

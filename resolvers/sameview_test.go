@@ -60,6 +60,7 @@ func TestSelectionsThatAreShared(t *testing.T) {
 		`subscription { newsItemAdded { post { viewerIsMutingThread } } }`:                                                     false,
 		`subscription { commentAdded(postId: "x") { comment { id text viewerCanReply post { commentCount } } } }`:              true,
 		`subscription { postChanged(postIds: ["x"]) { event postId post { id text commentCount reactionCounts { count } } } }`: true,
+		`subscription { commentChanged(postId: "x") { event commentId comment { text isDeleted } } }`:                          true,
 		`subscription { postChanged(postIds: ["x"]) { post { viewerReaction } } }`:                                             false,
 		`subscription { commentAdded(postId: "x") { comment { ancestors { id } } } }`:                                          false,
 		`subscription { commentAdded(postId: "x") { comment { parent { id } } } }`:                                             false,

@@ -23,6 +23,32 @@ func (s *Service) PostViewers(ctx context.Context, post PostID, viewers []UserID
 	return sighting, err
 }
 
+// CommentChangeViewers finds the viewers who may learn that a comment was edited or deleted: those who see it as it
+// is now, or if it is gone (Comment is nil), those who see its post and its author.
+func (s *Service) CommentChangeViewers(ctx context.Context, e Event, viewers []UserID) (Sighting, error) {
+	posts, err := s.store.Posts(ctx, []PostID{e.Post})
+	if err != nil || posts[e.Post] == nil {
+		return Sighting{}, err
+	}
+	comments, err := s.store.Comments(ctx, []CommentID{e.Comment})
+	if err != nil {
+		return Sighting{}, err
+	}
+	p, c := posts[e.Post], comments[e.Comment]
+	if c == nil {
+		c = &Comment{ID: e.Comment, Post: e.Post, Author: e.Target}
+	}
+	sighting, err := s.sight(ctx, p, c)
+	if err != nil {
+		return sighting, err
+	}
+	err = s.admit(ctx, &sighting, viewers, func(viewer UserID, known map[UserID]Relation) bool {
+		return CanSeePost(viewer, p, known[p.Author]) && CanSeeComment(c, known[c.Author])
+	})
+	sighting.Comment = comments[e.Comment]
+	return sighting, err
+}
+
 // PostsSeen reads those of the posts that a viewer may see, in the order of the ids.
 func (s *Service) PostsSeen(ctx context.Context, viewer UserID, ids []PostID) ([]Sighting, error) {
 	posts, err := s.store.Posts(ctx, ids)

@@ -39,6 +39,7 @@ type ResolverRoot interface {
 	Circle() CircleResolver
 	Comment() CommentResolver
 	CommentAdded() CommentAddedResolver
+	CommentChanged() CommentChangedResolver
 	LinkPost() LinkPostResolver
 	Mutation() MutationResolver
 	NewsItemAdded() NewsItemAddedResolver
@@ -2929,6 +2930,11 @@ type Subscription {
     "Begin with each post as it is now. Those that do not exist, or that you may not see, arrive as REMOVED."
     current: Boolean! = false
   ): PostChanged!
+  "Edits and deletions of the comments on one post."
+  commentChanged(
+    "The post's id."
+    postId: ID!
+  ): CommentChanged!
 }
 
 "The kind of a live update."
@@ -2971,6 +2977,16 @@ type PostChanged {
   postId: ID!
   "The post as it is now. Null with REMOVED."
   post: Post
+}
+
+"A comment that was edited or deleted."
+type CommentChanged {
+  "CHANGED, also for a comment that stays without its text because it has replies; REMOVED; or GAP."
+  event: LiveEvent!
+  "The comment's id. Null with GAP."
+  commentId: ID
+  "The comment as it is now. Null with REMOVED and GAP."
+  comment: Comment
 }
 
 "The new account."

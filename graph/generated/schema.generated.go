@@ -25,6 +25,10 @@ type CommentAddedResolver interface {
 
 	Comment(ctx context.Context, obj *live.Item) (*model.Comment, error)
 }
+type CommentChangedResolver interface {
+	CommentID(ctx context.Context, obj *live.Item) (*string, error)
+	Comment(ctx context.Context, obj *live.Item) (*model.Comment, error)
+}
 type MutationResolver interface {
 	SignUp(ctx context.Context, input model.SignUpInput) (*model.SignUpPayload, error)
 	SignIn(ctx context.Context, input model.SignInInput) (*model.SignInPayload, error)
@@ -103,6 +107,7 @@ type SubscriptionResolver interface {
 	NewsItemAdded(ctx context.Context, after *string) (<-chan *live.Item, error)
 	CommentAdded(ctx context.Context, postID string, after *string) (<-chan *live.Item, error)
 	PostChanged(ctx context.Context, postIds []string, current bool) (<-chan *live.Item, error)
+	CommentChanged(ctx context.Context, postID string) (<-chan *live.Item, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -813,6 +818,17 @@ func (ec *executionContext) field_Subscription_commentAdded_args(ctx context.Con
 	return args, nil
 }
 
+func (ec *executionContext) field_Subscription_commentChanged_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "postId", ec.unmarshalNID2string)
+	if err != nil {
+		return nil, err
+	}
+	args["postId"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Subscription_newsItemAdded_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -873,6 +889,20 @@ func (ec *executionContext) _CommentAdded_comment(ctx context.Context, field gra
 	fc := &graphql.FieldContext{Object: "CommentAdded", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
 		return ec.resolvers.CommentAdded().Comment(ctx, obj)
+	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
+}
+
+func (ec *executionContext) _CommentChanged_commentId(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CommentChanged", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
+		return ec.resolvers.CommentChanged().CommentID(ctx, obj)
+	}, ec.marshalOID2ᚖstring)
+}
+
+func (ec *executionContext) _CommentChanged_comment(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CommentChanged", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
+		return ec.resolvers.CommentChanged().Comment(ctx, obj)
 	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
 }
 
@@ -1727,6 +1757,18 @@ func (ec *executionContext) _Subscription_postChanged(ctx context.Context, field
 	}, ec.marshalNPostChanged2ᚖplazaᚋliveᚐItem)
 }
 
+func (ec *executionContext) _Subscription_commentChanged(ctx context.Context, field graphql.CollectedField) func(ctx context.Context) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Subscription", Field: field, IsMethod: true, IsResolver: true}
+	return answer.ResolveStream(ctx, ec.OperationContext, fc, func(ctx context.Context) (<-chan *live.Item, error) {
+		var nothing <-chan *live.Item
+		var err error
+		if fc.Args, err = ec.field_Subscription_commentChanged_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Subscription().CommentChanged(ctx, fc.Args["postId"].(string))
+	}, ec.marshalNCommentChanged2ᚖplazaᚋliveᚐItem)
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -1981,6 +2023,32 @@ func (ec *executionContext) _CommentAdded(ctx context.Context, sel ast.Selection
 		case "comment":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._CommentAdded_comment(ctx, field, obj)
+			})
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var commentChangedImplementors = []string{"CommentChanged"}
+
+func (ec *executionContext) _CommentChanged(ctx context.Context, sel ast.SelectionSet, obj *live.Item) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, commentChangedImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CommentChanged")
+		case "event":
+			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
+		case "commentId":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._CommentChanged_commentId(ctx, field, obj)
+			})
+		case "comment":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._CommentChanged_comment(ctx, field, obj)
 			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -2347,6 +2415,8 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 		return ec._Subscription_commentAdded(ctx, field)
 	case "postChanged":
 		return ec._Subscription_postChanged(ctx, field)
+	case "commentChanged":
+		return ec._Subscription_commentChanged(ctx, field)
 	default:
 		panic("unknown field " + strconv.Quote(field.Name))
 	}
@@ -2395,6 +2465,20 @@ func (ec *executionContext) marshalNCommentAdded2ᚖplazaᚋliveᚐItem(ctx cont
 		return graphql.Null
 	}
 	return ec._CommentAdded(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCommentChanged2plazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v live.Item) graphql.Marshaler {
+	return ec._CommentChanged(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCommentChanged2ᚖplazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v *live.Item) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CommentChanged(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNDateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {

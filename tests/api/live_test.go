@@ -105,9 +105,12 @@ func TestSubscribingIsRefused(t *testing.T) {
 		hidden := plaza.As(t, "ada").Status(t, "mine", map[string]any{"kind": "ONLY_ME"})
 		anyone := plaza.As(t, "anyone").Connect(t)
 		for id, step := range map[string]struct{ operation, code string }{
-			"news":      {plazatest.NewsSubscription, "UNAUTHENTICATED"},
-			"hidden":    {`subscription { commentAdded(postId: "` + hidden + `") { cursor } }`, "NOT_FOUND"},
-			"malformed": {`subscription { commentAdded(postId: "post_1") { cursor } }`, "BAD_USER_INPUT"},
+			"news":              {plazatest.NewsSubscription, "UNAUTHENTICATED"},
+			"hidden":            {`subscription { commentAdded(postId: "` + hidden + `") { cursor } }`, "NOT_FOUND"},
+			"hidden changes":    {`subscription { commentChanged(postId: "` + hidden + `") { event } }`, "NOT_FOUND"},
+			"missing changes":   {`subscription { commentChanged(postId: "` + missingID("post") + `") { event } }`, "NOT_FOUND"},
+			"malformed changes": {`subscription { commentChanged(postId: "post_1") { event } }`, "BAD_USER_INPUT"},
+			"malformed":         {`subscription { commentAdded(postId: "post_1") { cursor } }`, "BAD_USER_INPUT"},
 		} {
 			anyone.Send(id, "subscribe", map[string]string{"query": step.operation})
 			if m := anyone.Next(); m.Type != "error" || m.ID != id || !strings.Contains(string(m.Payload), step.code) {
