@@ -179,7 +179,7 @@ func (s *Subscription) lose(u *update, err error) {
 func (s *Subscription) next() (u *update, behind bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) > 0 && !(s.behind && s.watch != nil) { // changes are told only of what the subscriber has
+	if len(s.queue) > 0 && (!s.behind || s.watch == nil) { // changes are told only of what the subscriber has
 		u, s.queue = s.queue[0], s.queue[1:]
 		return u, false, nil
 	}
