@@ -36,9 +36,34 @@ func bareHandle(handle string) string {
 	return strings.ReplaceAll(strings.ToLower(handle), "_", "")
 }
 
+// These write letters for the digits that read like them, except for 5: user5 is not users. A 1 may be
+// an i or an l, so where there is one, an l counts as an i.
+var (
+	withLetters = strings.NewReplacer("0", "o", "3", "e", "4", "a", "7", "t")
+	withI       = strings.NewReplacer("0", "o", "3", "e", "4", "a", "7", "t", "1", "i", "l", "i")
+)
+
+// readAsI has the reserved handles as withI writes them.
+var readAsI = func() map[string]bool {
+	set := map[string]bool{}
+	for word := range reservedHandles {
+		set[withI.Replace(word)] = true
+	}
+	return set
+}()
+
+// isReserved says whether a handle reads like a reserved one.
+func isReserved(handle string) bool {
+	bare := bareHandle(handle)
+	if strings.Contains(bare, "1") {
+		return readAsI[withI.Replace(bare)]
+	}
+	return reservedHandles[withLetters.Replace(bare)]
+}
+
 // checkReserved refuses what only an operator may call an account. Error: RESERVED.
 func checkReserved(handle string) error {
-	if reservedHandles[bareHandle(handle)] {
+	if isReserved(handle) {
 		return fault.Errorf(fault.CodeReserved, "handle", "This handle is reserved: choose another one.")
 	}
 	return nil

@@ -12,7 +12,8 @@ import (
 	"plaza/fault"
 )
 
-// TestReservedHandles: case and underscores do not make a reserved handle available.
+// TestReservedHandles: case, underscores and digits that read like letters do not make a reserved
+// handle available.
 func TestReservedHandles(t *testing.T) {
 	t.Parallel()
 	words := make([]string, 0, len(reservedHandles))
@@ -20,11 +21,15 @@ func TestReservedHandles(t *testing.T) {
 		words = append(words, word)
 	}
 	slices.Sort(words)
+	digitFor := map[rune]rune{'o': '0', 'i': '1', 'l': '1', 'e': '3', 'a': '4', 't': '7'}
 	rapid.Check(t, func(t *rapid.T) {
 		var written strings.Builder
 		for _, letter := range rapid.SampledFrom(words).Draw(t, "word") {
 			if rapid.Bool().Draw(t, "upper case") {
 				letter = unicode.ToUpper(letter)
+			}
+			if digit := digitFor[unicode.ToLower(letter)]; digit != 0 && rapid.Bool().Draw(t, "digit") {
+				letter = digit
 			}
 			written.WriteString(rapid.SampledFrom([]string{"", "_", "__"}).Draw(t, "before"))
 			written.WriteRune(letter)
@@ -34,7 +39,7 @@ func TestReservedHandles(t *testing.T) {
 			t.Fatalf("%s: %v", written.String(), err)
 		}
 	})
-	for _, free := range []string{"ada", "administer", "root1", "_", "1"} {
+	for _, free := range []string{"ada", "administer", "root1", "_", "1", "apl", "mai", "b0b", "1234", "user5", "node5"} {
 		if err := checkReserved(free); err != nil {
 			t.Errorf("%s: %v", free, err)
 		}
