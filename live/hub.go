@@ -56,6 +56,8 @@ type topicKind int
 
 const (
 	ofNews      topicKind = iota
+	ofIncoming            // posts that reach any viewer
+	ofWall                // posts on a wall
 	ofThread              // comments on a post, as they are written
 	ofPost                // changes of a post
 	ofComments            // changes of the comments on a post
@@ -169,26 +171,40 @@ func (h *Hub) dispatch(ctx context.Context, e social.Event) {
 	h.dispatchChange(ctx, e)
 	switch e.Kind {
 	case social.EventPostCreated:
-		h.tell(ctx, topic{}, e, func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
-			return h.service.NewsViewers(ctx, e.Post, viewers)
-		})
+		h.tell(ctx, topic{}, e)
+		h.tell(ctx, topic{kind: ofIncoming}, e)
+		h.tell(ctx, topic{kind: ofWall, user: e.Target}, e)
 	case social.EventCommentAdded:
-		h.tell(ctx, topic{kind: ofThread, post: e.Post}, e, func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
-			return h.service.CommentViewers(ctx, e.Comment, viewers)
-		})
+		h.tell(ctx, topic{kind: ofThread, post: e.Post}, e)
 	case social.EventSessionEnded:
 		h.EndSession(e.Session)
 	default: // not relevant to subscribers
 	}
 }
 
+// viewersOf returns the look-up of those who see a new post or comment in the list of a topic.
+func (h *Hub) viewersOf(about topic, post social.PostID, comment social.CommentID) func(context.Context, []social.UserID) (social.Sighting, error) {
+	return func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
+		switch about.kind {
+		case ofThread:
+			return h.service.CommentViewers(ctx, comment, viewers)
+		case ofWall:
+			return h.service.WallViewers(ctx, post, viewers)
+		case ofIncoming:
+			return h.service.IncomingViewers(ctx, post, viewers)
+		default:
+			return h.service.NewsViewers(ctx, post, viewers)
+		}
+	}
+}
+
 // tell delivers an event to the subscribers of a topic who may see what it is about.
-func (h *Hub) tell(ctx context.Context, about topic, e social.Event, see func(context.Context, []social.UserID) (social.Sighting, error)) {
+func (h *Hub) tell(ctx context.Context, about topic, e social.Event) {
 	subscriptions := h.subscribers(about)
 	if len(subscriptions) == 0 {
 		return
 	}
-	u := h.newUpdate(ctx, &e, subscriptions, see)
+	u := h.newUpdate(ctx, &e, subscriptions, h.viewersOf(about, e.Post, e.Comment))
 	seen, err := u.current()
 	if err != nil {
 		if ctx.Err() == nil {

@@ -36,10 +36,16 @@ func (h *Hub) past(ctx context.Context, s *Subscription, after social.Key) (soci
 	}
 	defer done()
 	about := s.topics[0]
-	if about.kind == ofNews {
+	switch about.kind {
+	case ofThread:
+		return h.service.CommentsSince(ctx, s.viewer, about.post, after, pastPage)
+	case ofWall:
+		return h.service.WallSince(ctx, s.viewer, about.user, after, pastPage)
+	case ofIncoming:
+		return h.service.IncomingSince(ctx, s.viewer, after, pastPage)
+	default:
 		return h.service.NewsSince(ctx, s.viewer, after, pastPage)
 	}
-	return h.service.CommentsSince(ctx, s.viewer, about.post, after, pastPage)
 }
 
 // catchUp queues a page of the past. After the last page it queues the live updates that have waited,

@@ -58,6 +58,16 @@ func (h *Hub) News(ctx context.Context, who Subscriber, after social.Key, receiv
 	h.subscribe(ctx, who, topic{}, after, receiver)
 }
 
+// Incoming subscribes to the posts that others address to the subscriber, like News.
+func (h *Hub) Incoming(ctx context.Context, who Subscriber, after social.Key, receiver Receiver) {
+	h.subscribe(ctx, who, topic{kind: ofIncoming}, after, receiver)
+}
+
+// Wall subscribes to the posts on a user's wall, like News.
+func (h *Hub) Wall(ctx context.Context, who Subscriber, owner social.UserID, after social.Key, receiver Receiver) {
+	h.subscribe(ctx, who, topic{kind: ofWall, user: owner}, after, receiver)
+}
+
 // Comments subscribes to the comments on a post, like News.
 func (h *Hub) Comments(ctx context.Context, who Subscriber, post social.PostID, after social.Key, receiver Receiver) {
 	h.subscribe(ctx, who, topic{kind: ofThread, post: post}, after, receiver)

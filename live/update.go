@@ -73,19 +73,11 @@ func (h *Hub) newUpdate(ctx context.Context, e *social.Event, subscriptions []*S
 func (h *Hub) newPastUpdate(s *Subscription, found *social.Sighting, hidings uint64) *update {
 	u := &update{hub: h, ctx: s.ctx, waiting: map[social.UserID]int{s.viewer: 1}}
 	u.seen = &sighting{Sighting: *found, hidings: hidings, encoded: map[encodingKey]*encoding{}}
-	if found.Comment == nil {
-		post := found.Post.ID
-		u.key = keyOf(post, social.CommentID{})
-		u.see = func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
-			return h.service.NewsViewers(ctx, post, viewers)
-		}
-		return u
+	post, comment := found.Post.ID, social.CommentID{}
+	if found.Comment != nil {
+		comment = found.Comment.ID
 	}
-	comment := found.Comment.ID
-	u.key = keyOf(found.Post.ID, comment)
-	u.see = func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
-		return h.service.CommentViewers(ctx, comment, viewers)
-	}
+	u.key, u.see = keyOf(post, comment), h.viewersOf(s.topics[0], post, comment)
 	return u
 }
 

@@ -39,14 +39,62 @@ func (r subscriptionResolver) NewsItemAdded(ctx context.Context, after *string) 
 	if err != nil {
 		return nil, err
 	}
-	of := newsCursors(viewer)
-	key, err := of.decode("after", after)
+	s, key, err := r.subscriberAfter(ctx, newsCursors(viewer), after)
 	if err != nil {
 		return nil, err
 	}
-	s := r.newSubscriber(ctx, of)
 	r.Hub.News(s.stream.Context(), s.who, key, s)
 	return nothing(), nil
+}
+
+// IncomingAdded resolves Subscription.incomingAdded.
+func (r subscriptionResolver) IncomingAdded(ctx context.Context, after *string) (<-chan *live.Item, error) {
+	if item := itemOf(ctx); item != nil {
+		return only(item), nil
+	}
+	viewer, err := signedIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, key, err := r.subscriberAfter(ctx, cursorsOf(cursorPost, "incoming", viewer.String()), after)
+	if err != nil {
+		return nil, err
+	}
+	r.Hub.Incoming(s.stream.Context(), s.who, key, s)
+	return nothing(), nil
+}
+
+// WallPostAdded resolves Subscription.wallPostAdded.
+func (r subscriptionResolver) WallPostAdded(ctx context.Context, text string, after *string) (<-chan *live.Item, error) {
+	if item := itemOf(ctx); item != nil {
+		return only(item), nil
+	}
+	owner, err := userID("userId", text)
+	if err != nil {
+		return nil, err
+	}
+	s, key, err := r.subscriberAfter(ctx, cursorsOf(cursorPost, "wall", owner.String()), after)
+	if err != nil {
+		return nil, err
+	}
+	user, err := loaders.For(ctx).Users.Load(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	if user == nil {
+		return nil, fault.NotFound("userId", "user")
+	}
+	r.Hub.Wall(s.stream.Context(), s.who, owner, key, s)
+	return nothing(), nil
+}
+
+// subscriberAfter returns the subscriber to a list, and the position that it begins after.
+func (r *Resolver) subscriberAfter(ctx context.Context, of cursors, after *string) (*subscriber, social.Key, error) {
+	key, err := of.decode("after", after)
+	if err != nil {
+		return nil, "", err
+	}
+	return r.newSubscriber(ctx, of), key, nil
 }
 
 // CommentAdded resolves Subscription.commentAdded.

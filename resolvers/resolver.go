@@ -56,6 +56,8 @@ type (
 	replyPolicyResolver    struct{ *Resolver }
 	newsItemAddedResolver  struct{ *Resolver }
 	commentAddedResolver   struct{ *Resolver }
+	incomingAddedResolver  struct{ newsItemAddedResolver }
+	wallPostAddedResolver  struct{ newsItemAddedResolver }
 	commentChangedResolver struct{ *Resolver }
 	postChangedResolver    struct{ *Resolver }
 	pollPostResolver       struct{ postResolver[*model.PollPost] }
@@ -121,6 +123,16 @@ func (r *Resolver) CommentAdded() generated.CommentAddedResolver { return commen
 
 // PostChanged resolves the fields of the schema's PostChanged.
 func (r *Resolver) PostChanged() generated.PostChangedResolver { return postChangedResolver{r} }
+
+// IncomingAdded resolves the fields of the schema's IncomingAdded.
+func (r *Resolver) IncomingAdded() generated.IncomingAddedResolver {
+	return incomingAddedResolver{newsItemAddedResolver{r}}
+}
+
+// WallPostAdded resolves the fields of the schema's WallPostAdded.
+func (r *Resolver) WallPostAdded() generated.WallPostAddedResolver {
+	return wallPostAddedResolver{newsItemAddedResolver{r}}
+}
 
 // CommentChanged resolves the fields of the schema's CommentChanged.
 func (r *Resolver) CommentChanged() generated.CommentChangedResolver {

@@ -22,6 +22,8 @@ import (
 // of the wall, and lists nothing that is filtered for the viewer.
 var sameView = fieldSet(map[string]string{
 	"NewsItemAdded":  "cursor event post",
+	"IncomingAdded":  "cursor event post",
+	"WallPostAdded":  "cursor event post",
 	"CommentAdded":   "cursor event comment",
 	"CommentChanged": "event commentId comment",
 	"PostChanged":    "event postId post",

@@ -61,6 +61,8 @@ func TestSelectionsThatAreShared(t *testing.T) {
 		`subscription { commentAdded(postId: "x") { comment { id text viewerCanReply post { commentCount } } } }`:              true,
 		`subscription { postChanged(postIds: ["x"]) { event postId post { id text commentCount reactionCounts { count } } } }`: true,
 		`subscription { commentChanged(postId: "x") { event commentId comment { text isDeleted } } }`:                          true,
+		`subscription { incomingAdded { cursor event post { id } } }`:                                                          true,
+		`subscription { wallPostAdded(userId: "x") { cursor event post { id } } }`:                                             true,
 		`subscription { postChanged(postIds: ["x"]) { post { viewerReaction } } }`:                                             false,
 		`subscription { commentAdded(postId: "x") { comment { ancestors { id } } } }`:                                          false,
 		`subscription { commentAdded(postId: "x") { comment { parent { id } } } }`:                                             false,

@@ -8,19 +8,7 @@ import (
 // PostViewers finds the viewers who may see a post as it is now; the zero viewer is signed out. A post that is
 // gone has none.
 func (s *Service) PostViewers(ctx context.Context, post PostID, viewers []UserID) (Sighting, error) {
-	posts, err := s.store.Posts(ctx, []PostID{post})
-	if err != nil || posts[post] == nil {
-		return Sighting{}, err
-	}
-	p := posts[post]
-	sighting, err := s.sight(ctx, p, nil)
-	if err != nil || sighting.People[p.Author] == nil {
-		return sighting, err
-	}
-	err = s.admit(ctx, &sighting, viewers, func(viewer UserID, known map[UserID]Relation) bool {
-		return CanSeePost(viewer, p, known[p.Author])
-	})
-	return sighting, err
+	return s.postViewers(ctx, post, func(*Post) ([]UserID, viewerRule, error) { return viewers, canSee, nil })
 }
 
 // CommentChangeViewers finds the viewers who may learn that a comment was edited or deleted: those who see it as it

@@ -31,8 +31,74 @@ func (s *Service) NewsViewers(ctx context.Context, post PostID, viewers []UserID
 		return sighting, err
 	}
 	err = s.admit(ctx, &sighting, readers, func(viewer UserID, known map[UserID]Relation) bool {
-		return InNews(viewer, p, known[p.Author])
+		return inNews(viewer, p, known)
 	})
+	return sighting, err
+}
+
+// WallViewers finds the viewers who see a post on the wall that it is on. A deleted post has none.
+func (s *Service) WallViewers(ctx context.Context, post PostID, viewers []UserID) (Sighting, error) {
+	return s.postViewers(ctx, post, func(p *Post) ([]UserID, viewerRule, error) {
+		rule, err := s.onWall(ctx, p.WallOwner, []*Post{p})
+		return viewers, rule, err
+	})
+}
+
+// IncomingViewers finds the viewers in whose incoming a post is. A deleted post has none. Of a public post only the
+// owner of its wall is looked up, however many viewers there are.
+func (s *Service) IncomingViewers(ctx context.Context, post PostID, viewers []UserID) (Sighting, error) {
+	return s.postViewers(ctx, post, func(p *Post) ([]UserID, viewerRule, error) {
+		addressed := slices.DeleteFunc(slices.Clone(viewers), func(v UserID) bool { return !isAddressed(v, p) })
+		return addressed, inIncoming, nil
+	})
+}
+
+// viewerRule reports whether a viewer, with their relations to the people whom a post names, sees it in a list.
+type viewerRule func(viewer UserID, p *Post, known map[UserID]Relation) bool
+
+func canSee(viewer UserID, p *Post, known map[UserID]Relation) bool {
+	return CanSeePost(viewer, p, known[p.Author])
+}
+
+func inNews(viewer UserID, p *Post, known map[UserID]Relation) bool {
+	return InNews(viewer, p, known[p.Author])
+}
+
+func inIncoming(viewer UserID, p *Post, known map[UserID]Relation) bool {
+	return InIncoming(viewer, p, known[p.Author])
+}
+
+// onWall returns the rule for posts on a wall.
+func (s *Service) onWall(ctx context.Context, owner UserID, posts []*Post) (viewerRule, error) {
+	owned := make([]UserID, len(posts))
+	for i, p := range posts {
+		owned[i] = p.Author
+	}
+	relations, err := s.relationsTo(ctx, []UserID{owner}, owned...)
+	return func(viewer UserID, p *Post, known map[UserID]Relation) bool {
+		if viewer == owner {
+			return InWallView(ViewAll, viewer, p, known[p.Author])
+		}
+		return CanSeeUser(known[owner]) && OnWall(viewer, p, known[p.Author], relations[owner][p.Author])
+	}, err
+}
+
+// postViewers finds those of the candidates whom a rule admits to a post.
+func (s *Service) postViewers(ctx context.Context, post PostID, candidates func(*Post) ([]UserID, viewerRule, error)) (Sighting, error) {
+	posts, err := s.store.Posts(ctx, []PostID{post})
+	if err != nil || posts[post] == nil {
+		return Sighting{}, err
+	}
+	p := posts[post]
+	sighting, err := s.sight(ctx, p, nil)
+	if err != nil || sighting.People[p.Author] == nil {
+		return sighting, err
+	}
+	viewers, rule, err := candidates(p)
+	if err != nil {
+		return sighting, err
+	}
+	err = s.admit(ctx, &sighting, viewers, func(viewer UserID, known map[UserID]Relation) bool { return rule(viewer, p, known) })
 	return sighting, err
 }
 

@@ -15,19 +15,50 @@ type Past struct {
 
 // NewsSince reads what appeared in a viewer's news behind the post after, at most limit posts.
 func (s *Service) NewsSince(ctx context.Context, viewer UserID, after Key, limit int) (Past, error) {
-	posts, err := s.store.News(ctx, viewer, Page{Before: after, Limit: limit, Last: true})
+	posts, err := s.store.News(ctx, viewer, since(after, limit))
 	if err != nil {
 		return Past{}, err
 	}
-	slices.Reverse(posts) // news begin with the newest
-	past := Past{Last: after, More: len(posts) == limit}
-	sightings := make([]Sighting, len(posts))
-	for i, p := range posts {
-		sightings[i], past.Last = Sighting{Post: p}, postKey(viewer, p)
+	return s.postsSince(ctx, viewer, after, limit, posts, inNews)
+}
+
+// IncomingSince does the same for a viewer's incoming.
+func (s *Service) IncomingSince(ctx context.Context, viewer UserID, after Key, limit int) (Past, error) {
+	posts, err := s.store.Incoming(ctx, viewer, since(after, limit))
+	if err != nil {
+		return Past{}, err
 	}
-	past.Seen, err = s.seenBy(ctx, viewer, sightings, func(g *Sighting, known map[UserID]Relation) bool {
-		return InNews(viewer, g.Post, known[g.Post.Author])
-	})
+	return s.postsSince(ctx, viewer, after, limit, posts, inIncoming)
+}
+
+// WallSince does the same for a user's wall, as a viewer (zero: signed out) may see it.
+func (s *Service) WallSince(ctx context.Context, viewer, owner UserID, after Key, limit int) (Past, error) {
+	wall := List[UserID]{Of: owner, Page: since(after, limit)}
+	walls, err := s.store.Wall(ctx, []List[UserID]{wall})
+	if err != nil {
+		return Past{}, err
+	}
+	rule, err := s.onWall(ctx, owner, walls[wall])
+	if err != nil {
+		return Past{}, err
+	}
+	return s.postsSince(ctx, viewer, after, limit, walls[wall], rule)
+}
+
+// since is the page of posts behind a position, the newest first.
+func since(after Key, limit int) Page { return Page{Before: after, Limit: limit, Last: true} }
+
+// postsSince makes a page of the past of such a page of posts.
+func (s *Service) postsSince(ctx context.Context, viewer UserID, after Key, limit int, posts []*Post, rule viewerRule) (past Past, err error) {
+	past = Past{Last: after, More: len(posts) == limit}
+	sightings := make([]Sighting, len(posts))
+	for i, p := range slices.Backward(posts) {
+		sightings[len(posts)-1-i] = Sighting{Post: p}
+	}
+	if len(posts) > 0 {
+		past.Last = postKey(viewer, posts[0])
+	}
+	past.Seen, err = s.seenBy(ctx, viewer, sightings, func(g *Sighting, known map[UserID]Relation) bool { return rule(viewer, g.Post, known) })
 	return past, err
 }
 

@@ -112,6 +112,11 @@ func InIncoming(viewer UserID, p *Post, toAuthor Relation) bool {
 	if p.Author == viewer || !InFeed(viewer, p, toAuthor) {
 		return false
 	}
+	return isAddressed(viewer, p)
+}
+
+// isAddressed reports whether a post is on the viewer's wall, or addressed to circles.
+func isAddressed(viewer UserID, p *Post) bool {
 	return p.WallOwner == viewer || p.Audience.Kind == AudienceCircles || p.Audience.Kind == AudienceListed
 }
 

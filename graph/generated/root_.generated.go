@@ -40,6 +40,7 @@ type ResolverRoot interface {
 	Comment() CommentResolver
 	CommentAdded() CommentAddedResolver
 	CommentChanged() CommentChangedResolver
+	IncomingAdded() IncomingAddedResolver
 	LinkPost() LinkPostResolver
 	Mutation() MutationResolver
 	NewsItemAdded() NewsItemAddedResolver
@@ -52,6 +53,7 @@ type ResolverRoot interface {
 	Subscription() SubscriptionResolver
 	User() UserResolver
 	Viewer() ViewerResolver
+	WallPostAdded() WallPostAddedResolver
 }
 
 type DirectiveRoot struct {
@@ -2920,6 +2922,18 @@ type Subscription {
     "Begin with what was written after this: the cursor of an item, or of an entry of Post.comments in the order OLDEST or NEWEST. Without it, the subscription begins now."
     after: String
   ): CommentAdded!
+  "Posts that others address to you, as they are written."
+  incomingAdded(
+    "Begin with what was written after this: the cursor of an item, or of an entry of Viewer.incoming. Without it, the subscription begins now."
+    after: String
+  ): IncomingAdded!
+  "Posts on a user's wall, as they are written."
+  wallPostAdded(
+    "The user's id."
+    userId: ID!
+    "Begin with what was written after this: the cursor of an item, or of an entry of User.wall. Without it, the subscription begins now."
+    after: String
+  ): WallPostAdded!
   """
   Changes of posts that you show, from their text to their counts, so that a page stays correct. Changes of a post that follow each other quickly arrive as one.
   Nothing arrives about posts that do not exist or that you may not see. After a lost connection, subscribe again with ` + "`" + `current: true` + "`" + `.
@@ -2952,6 +2966,26 @@ enum LiveEvent {
 "A post that appeared in your news."
 type NewsItemAdded {
   "Where the post is in Viewer.news. Pass the last one as ` + "`" + `after` + "`" + ` to resume, on any server. Null with GAP."
+  cursor: String
+  "What happened."
+  event: LiveEvent!
+  "The post. Null with GAP."
+  post: Post
+}
+
+"A post that somebody addressed to you."
+type IncomingAdded {
+  "Where the post is in Viewer.incoming. Pass the last one as ` + "`" + `after` + "`" + ` to resume, on any server. Null with GAP."
+  cursor: String
+  "What happened."
+  event: LiveEvent!
+  "The post. Null with GAP."
+  post: Post
+}
+
+"A post that appeared on a wall."
+type WallPostAdded {
+  "Where the post is in User.wall. Pass the last one as ` + "`" + `after` + "`" + ` to resume, on any server. Null with GAP."
   cursor: String
   "What happened."
   event: LiveEvent!

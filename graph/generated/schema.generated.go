@@ -29,6 +29,11 @@ type CommentChangedResolver interface {
 	CommentID(ctx context.Context, obj *live.Item) (*string, error)
 	Comment(ctx context.Context, obj *live.Item) (*model.Comment, error)
 }
+type IncomingAddedResolver interface {
+	Cursor(ctx context.Context, obj *live.Item) (*string, error)
+
+	Post(ctx context.Context, obj *live.Item) (model.Post, error)
+}
 type MutationResolver interface {
 	SignUp(ctx context.Context, input model.SignUpInput) (*model.SignUpPayload, error)
 	SignIn(ctx context.Context, input model.SignInInput) (*model.SignInPayload, error)
@@ -106,8 +111,15 @@ type QueryResolver interface {
 type SubscriptionResolver interface {
 	NewsItemAdded(ctx context.Context, after *string) (<-chan *live.Item, error)
 	CommentAdded(ctx context.Context, postID string, after *string) (<-chan *live.Item, error)
+	IncomingAdded(ctx context.Context, after *string) (<-chan *live.Item, error)
+	WallPostAdded(ctx context.Context, userID string, after *string) (<-chan *live.Item, error)
 	PostChanged(ctx context.Context, postIds []string, current bool) (<-chan *live.Item, error)
 	CommentChanged(ctx context.Context, postID string) (<-chan *live.Item, error)
+}
+type WallPostAddedResolver interface {
+	Cursor(ctx context.Context, obj *live.Item) (*string, error)
+
+	Post(ctx context.Context, obj *live.Item) (model.Post, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -829,6 +841,17 @@ func (ec *executionContext) field_Subscription_commentChanged_args(ctx context.C
 	return args, nil
 }
 
+func (ec *executionContext) field_Subscription_incomingAdded_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Subscription_newsItemAdded_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -853,6 +876,22 @@ func (ec *executionContext) field_Subscription_postChanged_args(ctx context.Cont
 		return nil, err
 	}
 	args["current"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Subscription_wallPostAdded_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "userId", ec.unmarshalNID2string)
+	if err != nil {
+		return nil, err
+	}
+	args["userId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
 	return args, nil
 }
 
@@ -911,6 +950,20 @@ func (ec *executionContext) _DeleteAccountPayload_userErrors(ctx context.Context
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
 		return obj.UserErrors, nil
 	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
+}
+
+func (ec *executionContext) _IncomingAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "IncomingAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
+		return ec.resolvers.IncomingAdded().Cursor(ctx, obj)
+	}, ec.marshalOString2ᚖstring)
+}
+
+func (ec *executionContext) _IncomingAdded_post(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "IncomingAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return ec.resolvers.IncomingAdded().Post(ctx, obj)
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
 func (ec *executionContext) _Mutation_signUp(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
@@ -1745,6 +1798,30 @@ func (ec *executionContext) _Subscription_commentAdded(ctx context.Context, fiel
 	}, ec.marshalNCommentAdded2ᚖplazaᚋliveᚐItem)
 }
 
+func (ec *executionContext) _Subscription_incomingAdded(ctx context.Context, field graphql.CollectedField) func(ctx context.Context) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Subscription", Field: field, IsMethod: true, IsResolver: true}
+	return answer.ResolveStream(ctx, ec.OperationContext, fc, func(ctx context.Context) (<-chan *live.Item, error) {
+		var nothing <-chan *live.Item
+		var err error
+		if fc.Args, err = ec.field_Subscription_incomingAdded_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Subscription().IncomingAdded(ctx, fc.Args["after"].(*string))
+	}, ec.marshalNIncomingAdded2ᚖplazaᚋliveᚐItem)
+}
+
+func (ec *executionContext) _Subscription_wallPostAdded(ctx context.Context, field graphql.CollectedField) func(ctx context.Context) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Subscription", Field: field, IsMethod: true, IsResolver: true}
+	return answer.ResolveStream(ctx, ec.OperationContext, fc, func(ctx context.Context) (<-chan *live.Item, error) {
+		var nothing <-chan *live.Item
+		var err error
+		if fc.Args, err = ec.field_Subscription_wallPostAdded_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Subscription().WallPostAdded(ctx, fc.Args["userId"].(string), fc.Args["after"].(*string))
+	}, ec.marshalNWallPostAdded2ᚖplazaᚋliveᚐItem)
+}
+
 func (ec *executionContext) _Subscription_postChanged(ctx context.Context, field graphql.CollectedField) func(ctx context.Context) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Subscription", Field: field, IsMethod: true, IsResolver: true}
 	return answer.ResolveStream(ctx, ec.OperationContext, fc, func(ctx context.Context) (<-chan *live.Item, error) {
@@ -1767,6 +1844,20 @@ func (ec *executionContext) _Subscription_commentChanged(ctx context.Context, fi
 		}
 		return ec.resolvers.Subscription().CommentChanged(ctx, fc.Args["postId"].(string))
 	}, ec.marshalNCommentChanged2ᚖplazaᚋliveᚐItem)
+}
+
+func (ec *executionContext) _WallPostAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "WallPostAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
+		return ec.resolvers.WallPostAdded().Cursor(ctx, obj)
+	}, ec.marshalOString2ᚖstring)
+}
+
+func (ec *executionContext) _WallPostAdded_post(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "WallPostAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return ec.resolvers.WallPostAdded().Post(ctx, obj)
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -2070,6 +2161,32 @@ func (ec *executionContext) _DeleteAccountPayload(ctx context.Context, sel ast.S
 			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.DeletedUserID))
 		case "userErrors":
 			out.Set(i, true, ec._DeleteAccountPayload_userErrors(ctx, field, obj))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var incomingAddedImplementors = []string{"IncomingAdded"}
+
+func (ec *executionContext) _IncomingAdded(ctx context.Context, sel ast.SelectionSet, obj *live.Item) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, incomingAddedImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("IncomingAdded")
+		case "cursor":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._IncomingAdded_cursor(ctx, field, obj)
+			})
+		case "event":
+			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
+		case "post":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._IncomingAdded_post(ctx, field, obj)
+			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2413,6 +2530,10 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 		return ec._Subscription_newsItemAdded(ctx, field)
 	case "commentAdded":
 		return ec._Subscription_commentAdded(ctx, field)
+	case "incomingAdded":
+		return ec._Subscription_incomingAdded(ctx, field)
+	case "wallPostAdded":
+		return ec._Subscription_wallPostAdded(ctx, field)
 	case "postChanged":
 		return ec._Subscription_postChanged(ctx, field)
 	case "commentChanged":
@@ -2437,6 +2558,32 @@ func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Message))
 		case "path":
 			out.Set(i, true, ec.marshalNString2ᚕstringᚄ(ctx, field.Selections, obj.Path))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var wallPostAddedImplementors = []string{"WallPostAdded"}
+
+func (ec *executionContext) _WallPostAdded(ctx context.Context, sel ast.SelectionSet, obj *live.Item) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, wallPostAddedImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("WallPostAdded")
+		case "cursor":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._WallPostAdded_cursor(ctx, field, obj)
+			})
+		case "event":
+			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
+		case "post":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._WallPostAdded_post(ctx, field, obj)
+			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2500,6 +2647,20 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 func (ec *executionContext) unmarshalNDeleteAccountInput2plazaᚋgraphᚋmodelᚐDeleteAccountInput(ctx context.Context, v any) (model.DeleteAccountInput, error) {
 	res, err := ec.unmarshalInputDeleteAccountInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNIncomingAdded2plazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v live.Item) graphql.Marshaler {
+	return ec._IncomingAdded(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNIncomingAdded2ᚖplazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v *live.Item) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._IncomingAdded(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNLiveEvent2plazaᚋliveᚐChange(ctx context.Context, v any) (live.Change, error) {
@@ -2644,6 +2805,20 @@ func (ec *executionContext) unmarshalNUserErrorCode2plazaᚋgraphᚋmodelᚐUser
 
 func (ec *executionContext) marshalNUserErrorCode2plazaᚋgraphᚋmodelᚐUserErrorCode(ctx context.Context, sel ast.SelectionSet, v model.UserErrorCode) graphql.Marshaler {
 	return v
+}
+
+func (ec *executionContext) marshalNWallPostAdded2plazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v live.Item) graphql.Marshaler {
+	return ec._WallPostAdded(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNWallPostAdded2ᚖplazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v *live.Item) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._WallPostAdded(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOChangePasswordPayload2ᚖplazaᚋgraphᚋmodelᚐChangePasswordPayload(ctx context.Context, sel ast.SelectionSet, v *model.ChangePasswordPayload) graphql.Marshaler {

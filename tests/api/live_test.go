@@ -107,6 +107,9 @@ func TestSubscribingIsRefused(t *testing.T) {
 		for id, step := range map[string]struct{ operation, code string }{
 			"news":              {plazatest.NewsSubscription, "UNAUTHENTICATED"},
 			"hidden":            {`subscription { commentAdded(postId: "` + hidden + `") { cursor } }`, "NOT_FOUND"},
+			"incoming":          {incomingAfter(""), "UNAUTHENTICATED"},
+			"missing wall":      {wallAfter(missingID("user"), ""), "NOT_FOUND"},
+			"malformed wall":    {wallAfter("user_1", ""), "BAD_USER_INPUT"},
 			"hidden changes":    {`subscription { commentChanged(postId: "` + hidden + `") { event } }`, "NOT_FOUND"},
 			"missing changes":   {`subscription { commentChanged(postId: "` + missingID("post") + `") { event } }`, "NOT_FOUND"},
 			"malformed changes": {`subscription { commentChanged(postId: "post_1") { event } }`, "BAD_USER_INPUT"},

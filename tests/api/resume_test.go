@@ -186,7 +186,7 @@ func TestCursorsOfOtherSubscriptions(t *testing.T) {
 		for i, operation := range []string{
 			newsAfter(newsCursor(t, ada)), newsAfter(thread), newsAfter(news[:len(news)-1]), newsAfter(news + "A"), newsAfter(""), `subscription { newsItemAdded(after: "\u0000") { cursor } }`,
 			newsAfter(strings.Repeat("A", 100_000)), commentsAfter(post, news), commentsAfter(other, thread), commentsAfter(post, thread[1:]),
-			commentsAfter(post, threadCursor(t, bob, post, "THREADED")),
+			commentsAfter(post, threadCursor(t, bob, post, "THREADED")), incomingAfter(news), wallAfter(bob.IDOf(t, "ada"), news), wallAfter(bob.IDOf(t, "bob"), wallCursor(t, bob, "ada")),
 		} {
 			id := strconv.Itoa(i)
 			socket.Send(id, "subscribe", map[string]string{"query": operation})
