@@ -91,6 +91,12 @@ func TestListsArriveLive(t *testing.T) {
 		write(owner, "0", "PUBLIC", "") // its cursors are where those who come later begin
 		write(people["writer"], "0", "PUBLIC", wall)
 		write(owner, "0 for the writer", "PUBLIC", owner.IDOf(t, "writer"))
+		ready := people["stranger"].Connect(t)
+		ready.Subscribe(plaza, "1", plazatest.NewsSubscription)
+		people["stranger"].Status(t, "ready", plazatest.Public)
+		if got := ready.TextOf(ready.Next()); got != "ready" { // the hub has handled those before it
+			t.Errorf("got %q", got)
+		}
 		onWall, incoming, first := map[string]*plazatest.Socket{}, map[string]*plazatest.Socket{}, map[string]string{}
 		for name, p := range people {
 			onWall[name] = p.Connect(t)
