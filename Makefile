@@ -47,7 +47,7 @@ SEQUENTIAL := $(SEQUENTIAL)|TestNewsBeyondTheList|TestAVeryLongThread|TestAStars
 SEQUENTIAL := $(SEQUENTIAL)|TestBench|TestEarlier|Migration[A-Za-z]*IsKilled
 SEQUENTIAL := $(SEQUENTIAL)|TestModel|TestDeletingAStar|TestManyFollowersMove|TestSeed
 NOUNS := ^(Store|Users|Profiles|Sessions|Circles|Graph|Posts|Feeds|Comments|Importer|Deletion)$$
-SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract$$/$(NOUNS)|TestContract$$/.*/$(NOUNS)|TestAds(OnTwoServers)?$$/(Spending|Actions)/AnyBudget
+SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContract$$/.*/$(NOUNS)|TestAds(OnTwoServers)?$$/(Spending|Actions)/AnyBudget
 SEQUENTIAL_PKG = $(shell grep -rlE '^func [A-Za-z]*(TestContract|TestAds|$(SEQUENTIAL))' --include='*_test.go' . | xargs dirname | sort -u)
 
 # Most tests wait for a database most of the time.

@@ -387,7 +387,7 @@ func (s *adScene) queries(token func(n int) string, zone func(n int) ads.ZoneID,
 	}
 	var turns []Turn
 	for _, design := range s.designs {
-		c := client{s.o.Serve(designed{s.store, designs[design]})}
+		c := client{s.o.Serve(designed{s.store, designs[design]}, true)}
 		turns = append(turns, Turn{Rival: design, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
 			_, err := c.do(ctx, token(n), requests[n%len(requests)])
 			return err
@@ -398,7 +398,7 @@ func (s *adScene) queries(token func(n int) string, zone func(n int) ads.ZoneID,
 
 // trivial is a query that ads are compared with.
 func (s *adScene) trivial(name string, token func(n int) string, body []byte) Turn {
-	c := client{s.o.Serve(s.store)}
+	c := client{s.o.Serve(s.store, true)}
 	return Turn{Rival: name, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
 		_, err := c.do(ctx, token(n), body)
 		return err

@@ -28,6 +28,8 @@ var newsPage1 = body(newsQuery, nil)
 const (
 	callNews       = "news page"
 	callNewsBusy   = "news page, 16 concurrent"
+	callNewsRead   = "news page, no people cache"
+	callReadBusy   = "news page, no people cache, 16 concurrent"
 	callDeeper     = "news, fifth page"
 	callWall       = "wall page"
 	callPost       = "post, no followers"
@@ -50,6 +52,8 @@ func (s *feedScene) calls(ctx context.Context) ([]Call, error) {
 	calls := []Call{
 		{Name: callNews, Turns: news},
 		{Name: callNewsBusy, Turns: busy(news)},
+		{Name: callNewsRead, Turns: s.uncached()},
+		{Name: callReadBusy, Turns: busy(s.uncached())},
 		{Name: callDeeper, Turns: s.each(func(r *feedRival, n int) (string, []byte) {
 			return s.reader(n), r.deeper[n%len(r.deeper)]
 		})},
@@ -88,6 +92,18 @@ func (s *feedScene) each(ask request) []Turn {
 	return turns
 }
 
+// uncached reads news at servers that remember no people.
+func (s *feedScene) uncached() []Turn {
+	var turns []Turn
+	for _, r := range s.rivals {
+		turns = append(turns, Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, n int) error {
+			_, err := r.uncached.do(ctx, s.reader(n), newsPage1)
+			return err
+		}})
+	}
+	return turns
+}
+
 // busy are turns with concurrent requests: the server always has something to do, and need not be
 // woken up for each answer of the database.
 func busy(turns []Turn) []Turn {
@@ -111,7 +127,7 @@ func (s *feedScene) writing(ask request) []Turn {
 // memory.
 func (s *feedScene) fromMemory() Turn {
 	first := s.rivals[0]
-	c := client{s.o.Serve(&remembering{Store: first.Store})}
+	c := client{s.o.Serve(&remembering{Store: first.Store}, false)}
 	warm := false
 	return Turn{Rival: memory, Wire: first.Wire, Do: func(ctx context.Context, n int) error {
 		if !warm { // everyone's page is read once before measuring

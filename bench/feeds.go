@@ -82,7 +82,8 @@ type feedRival struct {
 	*Rival
 	client
 
-	deeper [][]byte // requests for the readers' fifth pages
+	uncached client   // of a server without a people cache
+	deeper   [][]byte // requests for the readers' fifth pages
 }
 
 func newFeedScene(o FeedsOptions, n *network, rivals []*Rival) *feedScene {
@@ -91,7 +92,7 @@ func newFeedScene(o FeedsOptions, n *network, rivals []*Rival) *feedScene {
 		dice: rand.New(rand.NewPCG(o.Seed, 3)), //nolint:gosec // a benchmark's choices need no secrecy
 	}
 	for _, r := range rivals {
-		s.rivals = append(s.rivals, &feedRival{Rival: r, client: client{o.Serve(r.Store)}})
+		s.rivals = append(s.rivals, &feedRival{Rival: r, client: client{o.Serve(r.Store, true)}, uncached: client{o.Serve(r.Store, false)}})
 	}
 	crowd := n.people
 	s.readers = s.chooseReaders(crowd)

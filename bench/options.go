@@ -24,8 +24,8 @@ type Options struct {
 	Seed      uint64
 	Only      string // a part of the names of the calls to measure; empty: all
 	Command   string // the command line that the report shows
-	// Serve returns Plaza's HTTP handler over a store.
-	Serve func(storage.Store) http.Handler
+	// Serve returns Plaza's HTTP handler over a store, with the usual people cache or without one.
+	Serve func(st storage.Store, peopleCache bool) http.Handler
 	// Progress is called with each step. Default: none.
 	Progress func(stage string, done, total int)
 }

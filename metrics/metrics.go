@@ -37,6 +37,7 @@ type Source struct {
 	LostClicks       func() int64                 // how many clicks on ads could not be stored
 	Limits           []*ratelimit.Limit           // the rate limits
 	WaitingPasswords func() int                   // how many passwords wait for their hash
+	People           func() social.CacheStats     // of the people kept in memory
 	Codes            []string                     // codes that operations can end with
 	RefusalCodes     []string                     // codes with which requests are rejected before they run
 	Mistake          func(context.Context) string // the code of an operation's first userError; "" if none
@@ -68,7 +69,7 @@ func New(of Source) *Metrics {
 		}, []string{"limit"}),
 	}
 	m.registry.MustRegister(
-		m.requests, m.durations, m.operations.all, m.operations.named, m.refused, m.subscriptions, m.sockets, newBacklog(of.Worker),
+		m.requests, m.durations, m.operations.all, m.operations.named, m.refused, m.subscriptions, m.sockets, newBacklog(of.Worker), &people{of.People},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "plaza_websockets", Help: "Open websockets."},
 			func() float64 { return float64(of.Sockets()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{

@@ -32,8 +32,8 @@ func (w worker) Backlog(context.Context) (social.Backlog, error) { return w.left
 
 func newMetrics(w worker, sockets int) *metrics.Metrics {
 	return metrics.New(metrics.Source{
-		SocketLimits: map[string]int{"sockets-user": 7},
-		Limits:       []*ratelimit.Limit{usedUp()}, WaitingPasswords: func() int { return 3 },
+		SocketLimits: map[string]int{"sockets-user": 7}, People: func() social.CacheStats { return social.CacheStats{Bytes: 11, Users: social.LookupStats{Hits: 12}} },
+		Limits: []*ratelimit.Limit{usedUp()}, WaitingPasswords: func() int { return 3 },
 		Worker: w, Sockets: func() int { return sockets }, LostClicks: func() int64 { return 5 },
 		Codes: []string{"NOT_FOUND", "INTERNAL", "BAD_CREDENTIALS"}, RefusalCodes: []string{"GRAPHQL_PARSE_FAILED"},
 		Mistake: func(ctx context.Context) string { code, _ := ctx.Value(mistake{}).(string); return code },

@@ -13,6 +13,8 @@ var (
 	ErrConflict = fault.Refusal("conflict")
 	// ErrBlocked: one of the two users blocks the other.
 	ErrBlocked = fault.Refusal("blocked")
+	// ErrNoChanges: servers of an older version may change the database without recording it.
+	ErrNoChanges = fault.Refusal("changes are not known")
 	// ErrThreadFull: the thread's layout can hold no more.
 	ErrThreadFull = fault.Refusal("thread full")
 	// ErrAccountGone: the acting user has deleted their account. Clients get this message

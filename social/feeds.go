@@ -44,7 +44,7 @@ func (v *Viewer) Walls(ctx context.Context, lists []List[UserID]) (map[List[User
 		return nil, err
 	}
 	see := func(ctx context.Context, posts []*Post) (func(UserID, *Post) bool, error) {
-		relations, err := v.postRelations(ctx, posts)
+		relations, err := v.postRelations(ctx, posts, CanSeePost)
 		if err != nil {
 			return nil, err
 		}
@@ -90,12 +90,12 @@ func (v *Viewer) ownersRelations(ctx context.Context, walls []List[UserID], post
 	if len(pairs) == 0 {
 		return nil, nil
 	}
-	return v.s.store.Relations(ctx, slices.Collect(maps.Keys(pairs)))
+	return v.s.people.Relations(ctx, slices.Collect(maps.Keys(pairs)))
 }
 
 func (v *Viewer) seePosts(rule feedRule) func(context.Context, []*Post) (func(UserID, *Post) bool, error) {
 	return func(ctx context.Context, posts []*Post) (func(UserID, *Post) bool, error) {
-		relations, err := v.postRelations(ctx, posts)
+		relations, err := v.postRelations(ctx, posts, rule)
 		if err != nil {
 			return nil, err
 		}
@@ -105,9 +105,11 @@ func (v *Viewer) seePosts(rule feedRule) func(context.Context, []*Post) (func(Us
 
 // postRelations reads the relations to everyone named by posts: authors, wall owners and the
 // authors of the newest comments. It takes one read, so that showing the posts takes no other,
-// unless one of these is hidden. If all posts are hidden, the read is the same.
-func (v *Viewer) postRelations(ctx context.Context, posts []*Post) (map[UserID]Relation, error) {
-	return v.named(ctx, append(PeopleOf(posts), missingUser))
+// unless one of these is hidden. If all posts are hidden, the read is the same as if there are none.
+func (v *Viewer) postRelations(ctx context.Context, posts []*Post, rule feedRule) (map[UserID]Relation, error) {
+	return v.recallOrRead(ctx, PeopleOf(posts), func(relations map[UserID]Relation) bool {
+		return slices.ContainsFunc(posts, func(p *Post) bool { return rule(v.ID, p, relations[p.Author]) })
+	})
 }
 
 // PeopleOf lists the authors, wall owners and authors of the newest PreviewLen comments of posts,

@@ -146,7 +146,7 @@ func (s *Service) Block(ctx context.Context, viewer, user UserID) (*User, error)
 // blockedUser reads a user whom the viewer blocks: the one case in which a block does not hide
 // them.
 func (s *Service) blockedUser(ctx context.Context, user UserID) (*User, error) {
-	users, err := s.store.Users(ctx, []UserID{user})
+	users, err := s.people.Users(ctx, []UserID{user})
 	if err != nil {
 		return nil, err
 	}

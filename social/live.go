@@ -146,7 +146,7 @@ func (s *Service) CommentViewers(ctx context.Context, comment CommentID, viewers
 // sight reads the people whom a post and a comment (nil: none) name.
 func (s *Service) sight(ctx context.Context, p *Post, c *Comment) (Sighting, error) {
 	sighting := Sighting{Post: p, Comment: c, Viewers: map[UserID]map[UserID]Relation{}}
-	people, err := s.store.Users(ctx, sighting.named())
+	people, err := s.people.Users(ctx, sighting.named())
 	sighting.People = people
 	return sighting, err
 }
@@ -231,7 +231,7 @@ func (s *Service) relationsTo(ctx context.Context, viewers []UserID, people ...U
 	if len(pairs) == 0 {
 		return relations, nil
 	}
-	read, err := s.store.Relations(ctx, pairs)
+	read, err := s.people.Relations(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}

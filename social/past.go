@@ -98,7 +98,7 @@ func (s *Service) seenBy(ctx context.Context, viewer UserID, sightings []Sightin
 		}
 	}
 	all := slices.Collect(maps.Keys(named))
-	people, err := s.store.Users(ctx, all)
+	people, err := s.people.Users(ctx, all)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func seeEdges[K any](v *Viewer, end func(Edge) UserID) func(context.Context, []E
 		for i, e := range edges {
 			people[i] = end(e)
 		}
-		relations, err := v.listed(ctx, people)
+		relations, err := v.recallOr(ctx, people, v.listed)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (v *Viewer) Blocked(ctx context.Context, p Page) (Slice[BlockedUser], error
 	for i, e := range page.Items {
 		ids[i] = e.To
 	}
-	users, err := v.s.store.Users(ctx, ids)
+	users, err := v.s.people.Users(ctx, ids)
 	if err != nil {
 		return Slice[BlockedUser]{}, err
 	}

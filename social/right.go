@@ -143,7 +143,7 @@ func (v *Viewer) Rights(ctx context.Context) ([]Right, error) {
 
 // account reads the viewer's current account. Error: UNAUTHENTICATED.
 func (v *Viewer) account(ctx context.Context) (*User, error) {
-	users, err := v.s.store.Users(ctx, []UserID{v.ID})
+	users, err := v.s.people.Users(ctx, []UserID{v.ID})
 	if err != nil {
 		return nil, err
 	}

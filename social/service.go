@@ -56,6 +56,8 @@ type Service struct {
 	maxDepth int
 	hashes   *passwordHasher
 	limits   *SignInLimits // nil: none
+	cache    *Cache        // nil: none
+	people   People        // the cache, or else the store
 	hidings  atomic.Uint64
 	holders  atomic.Pointer[rightHolders] // as last read; nil: never
 	holding  singleflight.Group           // reads them
@@ -73,6 +75,9 @@ type Options struct {
 
 	Passwords PasswordCost  // of new hashes; default: DefaultPasswordCost
 	Limits    *SignInLimits // default: none
+
+	// CacheSize is how many bytes of users, relations and sessions are kept in memory; default: none are.
+	CacheSize int64
 }
 
 // New creates the domain's service over a store.
@@ -80,6 +85,11 @@ func New(store Store, o Options) *Service {
 	s := &Service{
 		store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(o.Passwords, o.Limits.waiting()),
 		limits: o.Limits,
+	}
+	s.people = stored{store}
+	if o.CacheSize > 0 {
+		s.cache = NewCache(store, o.CacheSize)
+		s.people = s.cache
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -95,6 +105,14 @@ func New(store Store, o Options) *Service {
 		s.maxDepth = DefaultMaxDepth
 	}
 	return s
+}
+
+// CacheStats returns the counts of the service's cache; zero if it has none.
+func (s *Service) CacheStats() CacheStats {
+	if s.cache == nil {
+		return CacheStats{}
+	}
+	return s.cache.Stats()
 }
 
 var slugEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)

@@ -64,7 +64,7 @@ func HashToken(token string) [32]byte { return sha256.Sum256([]byte(token)) }
 
 // Authenticate returns the session of a token. Error: UNAUTHENTICATED.
 func (s *Service) Authenticate(ctx context.Context, token string) (Session, error) {
-	session, err := s.store.Session(ctx, HashToken(token), s.now())
+	session, err := s.people.Session(ctx, HashToken(token), s.now())
 	if errors.Is(err, ErrNotFound) {
 		return Session{}, fault.Errorf(fault.CodeUnauthenticated, "", "The token is not valid: sign in again.")
 	}

@@ -21,6 +21,7 @@ type Store interface {
 	Posts
 	Feeds
 	Comments
+	ChangeLog
 }
 
 // Importer stores data in bulk. Existing data is not changed, so an import can be repeated; counts

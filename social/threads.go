@@ -215,7 +215,7 @@ func (v *Viewer) Comments(ctx context.Context, ids []CommentID) (map[CommentID]*
 	if err != nil {
 		return nil, err
 	}
-	return comments, dropHidden(ctx, v, comments)
+	return comments, dropHidden(ctx, v, ids, comments)
 }
 
 // CommentsBySlug reads the comments that are visible to the viewer; the others are missing in the
@@ -225,13 +225,15 @@ func (v *Viewer) CommentsBySlug(ctx context.Context, links []Permalink) (map[Per
 	if err != nil {
 		return nil, err
 	}
-	return comments, dropHidden(ctx, v, comments)
+	return comments, dropHidden(ctx, v, links, comments)
 }
 
-// dropHidden removes the comments that are invisible to the viewer. It makes the same reads whether
-// there are any or not.
-func dropHidden[K comparable](ctx context.Context, v *Viewer, comments map[K]*Comment) error {
-	posts, relations, err := v.around(ctx, slices.Collect(maps.Values(comments)))
+// dropHidden removes the comments that are invisible to the viewer. It makes the same reads for
+// these and for absent ones.
+func dropHidden[K comparable](ctx context.Context, v *Viewer, asked []K, comments map[K]*Comment) error {
+	posts, relations, err := v.around(ctx, slices.Collect(maps.Values(comments)), func(sees func(*Comment) bool) bool {
+		return !slices.ContainsFunc(asked, func(key K) bool { return comments[key] == nil || !sees(comments[key]) })
+	})
 	if err != nil {
 		return err
 	}
@@ -243,10 +245,11 @@ func dropHidden[K comparable](ctx context.Context, v *Viewer, comments map[K]*Co
 	return nil
 }
 
-// around reads the posts of comments, and the viewer's relations to all their authors.
-func (v *Viewer) around(ctx context.Context, comments []*Comment) (map[PostID]*Post, map[UserID]Relation, error) {
+// around reads the posts of comments, and the viewer's relations to all their authors: see
+// recallOrRead.
+func (v *Viewer) around(ctx context.Context, comments []*Comment, areEnough func(sees func(*Comment) bool) bool) (map[PostID]*Post, map[UserID]Relation, error) {
 	ids := []PostID{{}}
-	people := []UserID{missingUser}
+	var people []UserID
 	for _, c := range comments {
 		ids = append(ids, c.Post)
 		people = append(people, c.Author)
@@ -258,7 +261,9 @@ func (v *Viewer) around(ctx context.Context, comments []*Comment) (map[PostID]*P
 	for _, p := range posts {
 		people = append(people, p.Author)
 	}
-	relations, err := v.named(ctx, people)
+	relations, err := v.recallOrRead(ctx, people, func(relations map[UserID]Relation) bool {
+		return areEnough(func(c *Comment) bool { return v.sees(c, posts, relations) })
+	})
 	return posts, relations, err
 }
 
@@ -284,7 +289,7 @@ func (v *Viewer) comment(ctx context.Context, field string, id CommentID) (*Comm
 // the viewer.
 func (v *Viewer) Threads(ctx context.Context, lists []List[Thread]) (map[List[Thread]]Slice[*Comment], error) {
 	see := func(ctx context.Context, comments []*Comment) (func(Thread, *Comment) bool, error) {
-		relations, err := v.named(ctx, authorsOf(comments))
+		relations, err := v.recallOr(ctx, authorsOf(comments), v.named)
 		if err != nil {
 			return nil, err
 		}
@@ -298,7 +303,7 @@ func (v *Viewer) Threads(ctx context.Context, lists []List[Thread]) (map[List[Th
 func (v *Viewer) CommentsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[*Comment], map[PostID]*Post, error) {
 	all := map[PostID]*Post{}
 	see := func(ctx context.Context, comments []*Comment) (func(UserID, *Comment) bool, error) {
-		posts, relations, err := v.around(ctx, comments)
+		posts, relations, err := v.around(ctx, comments, func(sees func(*Comment) bool) bool { return slices.ContainsFunc(comments, sees) })
 		if err != nil {
 			return nil, err
 		}

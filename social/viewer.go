@@ -30,7 +30,7 @@ type Viewer struct {
 	primed    map[UserID]bool  // users whose relation was set by Prime
 }
 
-// Viewer creates a Viewer with an empty cache.
+// Viewer creates a Viewer that has read nothing yet.
 func (s *Service) Viewer(viewer UserID) *Viewer {
 	return &Viewer{ID: viewer, s: s, relations: map[UserID]Relation{}, people: map[UserID]*User{}, primed: map[UserID]bool{}}
 }
@@ -41,7 +41,7 @@ func (v *Viewer) Relations(ctx context.Context, others []UserID) (map[UserID]Rel
 	if len(unknown) == 0 {
 		return known, nil
 	}
-	read, err := v.s.store.Relations(ctx, unknown)
+	read, err := v.s.people.Relations(ctx, unknown)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (v *Viewer) Users(ctx context.Context, ids []UserID) (map[UserID]*User, err
 		return users, nil
 	}
 	if v.visibilityKnown(unmet) {
-		read, err := v.s.store.Users(ctx, unmet)
+		read, err := v.s.people.Users(ctx, unmet)
 		maps.Copy(users, read)
 		return users, err
 	}
@@ -164,7 +164,7 @@ func (v *Viewer) met(ids []UserID) (users map[UserID]*User, unmet []UserID) {
 
 // meet reads users and the relations to them, and caches both.
 func (v *Viewer) meet(ctx context.Context, ids []UserID) (map[UserID]Person, error) {
-	people, err := v.s.store.People(ctx, v.ID, ids)
+	people, err := v.s.people.People(ctx, v.ID, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (v *Viewer) UserByHandle(ctx context.Context, handle string) (*User, error)
 	if user == nil {
 		user = &User{ID: missingUser}
 	}
-	relations, err := v.Relations(ctx, []UserID{user.ID})
+	relations, err := v.recallOrRead(ctx, []UserID{user.ID}, func(relations map[UserID]Relation) bool { return CanSeeUser(relations[user.ID]) })
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,16 @@ func (v *Viewer) Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, err
 	if err != nil {
 		return nil, err
 	}
-	relations, err := v.named(ctx, authorsOfPosts(posts))
+	authors := make([]UserID, 0, len(posts))
+	for _, p := range posts {
+		authors = append(authors, p.Author)
+	}
+	areSeen := func(relations map[UserID]Relation) bool {
+		return !slices.ContainsFunc(ids, func(id PostID) bool {
+			return posts[id] == nil || !CanSeePost(v.ID, posts[id], relations[posts[id].Author])
+		})
+	}
+	relations, err := v.recallOrRead(ctx, authors, areSeen)
 	if err != nil {
 		return nil, err
 	}
@@ -241,6 +250,68 @@ func (v *Viewer) Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, err
 		}
 	}
 	return posts, nil
+}
+
+// recallOrRead returns the relations to people whom objects name: from memory if all of them are
+// known, and are enough to show what is asked for. Otherwise it makes the same reads, whether the
+// objects are hidden or absent.
+func (v *Viewer) recallOrRead(ctx context.Context, people []UserID, areEnough func(map[UserID]Relation) bool) (map[UserID]Relation, error) {
+	relations, unknown := v.remembered(people)
+	areKnown, err := v.recall(ctx, relations, unknown)
+	if err != nil || areKnown && areEnough(relations) {
+		return relations, err
+	}
+	return v.named(ctx, append(people, missingUser))
+}
+
+// recall adds the relations that are in memory, and reports whether these are all. As listed does,
+// it also looks for the viewer, who is often requested next.
+func (v *Viewer) recall(ctx context.Context, relations map[UserID]Relation, unknown []Pair) (bool, error) {
+	others := make([]UserID, len(unknown), len(unknown)+1)
+	for i, pair := range unknown {
+		others[i] = pair.Other
+	}
+	if len(others) > 0 && !v.ID.IsZero() {
+		others = append(others, v.ID)
+	}
+	known, err := v.s.people.Known(ctx, v.ID, others)
+	if err != nil {
+		return false, err
+	}
+	for _, pair := range unknown {
+		person, ok := known[pair.Other]
+		if !ok {
+			return false, nil
+		}
+		relations[pair.Other] = person.Relation
+	}
+	v.meetAgain(known)
+	return true, nil
+}
+
+// recallOr returns the relations to people from memory if all of them are known, and otherwise those
+// that it reads.
+func (v *Viewer) recallOr(ctx context.Context, people []UserID, read func(context.Context, []UserID) (map[UserID]Relation, error)) (map[UserID]Relation, error) {
+	relations, unknown := v.remembered(people)
+	if len(unknown) == 0 {
+		return relations, nil
+	}
+	if areKnown, err := v.recall(ctx, relations, unknown); err != nil || areKnown {
+		return relations, err
+	}
+	return read(ctx, people)
+}
+
+// meetAgain caches people who are in memory.
+func (v *Viewer) meetAgain(people map[UserID]Person) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for other, person := range people {
+		v.relations[other] = person.Relation
+		if person.isSeen() {
+			v.people[other] = person.User
+		}
+	}
 }
 
 // Histories reads the earlier versions of posts that are visible to the viewer, oldest first; posts
@@ -337,7 +408,7 @@ func (v *Viewer) regards(ctx context.Context, others []UserID) (map[UserID]Relat
 	for i, other := range others {
 		pairs[i] = Pair{Viewer: other, Other: v.ID}
 	}
-	read, err := v.s.store.Relations(ctx, pairs)
+	read, err := v.s.people.Relations(ctx, pairs)
 	regards := make(map[UserID]Relation, len(others))
 	for pair, relation := range read {
 		regards[pair.Viewer] = relation
@@ -383,14 +454,6 @@ func (v *Viewer) CanPostOnWalls(ctx context.Context, owners []*User) (map[*User]
 // CanReply reports whether the viewer, who has this relation to the post's author, may reply to a comment that they see on it.
 func (v *Viewer) CanReply(c *Comment, p *Post, toAuthor Relation) bool {
 	return CanReply(v.ID, c, p, toAuthor, v.s.maxDepth)
-}
-
-func authorsOfPosts(posts map[PostID]*Post) []UserID {
-	authors := []UserID{missingUser}
-	for _, p := range posts {
-		authors = append(authors, p.Author)
-	}
-	return authors
 }
 
 // MutedThreads reads which of the posts' threads the viewer mutes; the others are missing in the

@@ -63,8 +63,8 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 	s.Metrics = metrics.New(metrics.Source{
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
 		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords,
-		SocketLimits: c.SocketLimits.ByName(),
-		Codes:        resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
+		SocketLimits: c.SocketLimits.ByName(), People: s.social.CacheStats,
+		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
 	})
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
 	s.log = s.accessLog()

@@ -105,8 +105,12 @@ func commandSaid(args []string) string {
 	return strings.Join(said, " ")
 }
 
-func benchHandler(st storage.Store) http.Handler {
-	return app.New(st, app.Config{PublicURL: "http://plaza.invalid"}).Handler
+func benchHandler(st storage.Store, peopleCache bool) http.Handler {
+	c := app.Config{PublicURL: "http://plaza.invalid"}
+	if peopleCache {
+		c.Social.CacheSize = defaultPeopleCache << 20
+	}
+	return app.New(st, c).Handler
 }
 
 // deliver writes a report, or prints it.

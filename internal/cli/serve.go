@@ -33,6 +33,7 @@ type serveCommand struct {
 	PublicMaxAge     time.Duration  `help:"How long caches may keep what signed-out clients read by GET, without asking again; what is deleted or hidden remains visible there as long." env:"PLAZA_PUBLIC_MAX_AGE" name:"public-max-age" default:"0s" placeholder:"TIME"`
 	AccessLog        string         `help:"Whether to log each request and operation: on or off." env:"PLAZA_ACCESS_LOG" name:"access-log" default:"off" enum:"on,off"`
 	SlowOperation    time.Duration  `help:"Log a warning of queries and mutations that take longer; 0: never." env:"PLAZA_SLOW_OPERATION" name:"slow-operation" default:"5s" placeholder:"TIME"`
+	PeopleCache      int64          `help:"How many MiB of users, relations between them, and sessions to keep in memory; 0: none. Every server still sees each change at once." env:"PLAZA_PEOPLE_CACHE" name:"people-cache" default:"64" placeholder:"MIB"`
 	DrainDelay       time.Duration  `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
 	EventRetention   time.Duration  `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
 	Demo             bool           `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
@@ -64,11 +65,19 @@ func (c *serveCommand) newsAds() app.NewsAds {
 	return app.NewsAds{Zone: ads.ZoneID(c.NewsAds), Every: c.NewsAdsEvery}
 }
 
+// The usual --people-cache, and the largest, in MiB.
+const (
+	defaultPeopleCache = 64
+	maxPeopleCache     = 1 << 20
+)
+
 // check rejects settings that cannot work.
 func (c *serveCommand) check() error {
 	switch {
 	case c.NewsAds != (zoneFlag{}) && (c.NewsAdsEvery < 1 || c.NewsAdsEvery > social.MaxPageSize):
 		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
+	case c.PeopleCache < 0 || c.PeopleCache > maxPeopleCache:
+		return fmt.Errorf("--people-cache must be from 0 to %d", maxPeopleCache)
 	case c.DrainDelay < 0:
 		return errors.New("--drain-delay must not be negative")
 	case c.OnlyTrusted && c.TrustedDocuments == "":
@@ -117,8 +126,8 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
 		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, PublicMaxAge: c.PublicMaxAge,
-		SocketLimits: sockets,
-		AccessLog:    c.AccessLog == "on", SlowOperation: c.SlowOperation,
+		SocketLimits: sockets, Social: social.Options{CacheSize: c.PeopleCache << 20},
+		AccessLog: c.AccessLog == "on", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },
 	})

@@ -132,6 +132,14 @@ func ServeLimited(t testing.TB, st storage.Store) *Plaza {
 	return serveAs(t, st, config)
 }
 
+// ServeUncached serves a store from which all people are read each time.
+func ServeUncached(t testing.TB, st storage.Store) *Plaza {
+	t.Helper()
+	config := testConfig()
+	config.Social.CacheSize = 0
+	return serveAs(t, st, config)
+}
+
 // ServeCounted serves a store whose commands are counted. Its loaders wait longer for their
 // batches: on a busy processor, look-ups would otherwise fall into more batches.
 func ServeCounted(t testing.TB, st storage.Store) *Plaza {
@@ -144,7 +152,9 @@ func ServeCounted(t testing.TB, st storage.Store) *Plaza {
 // testConfig lets news carry ads of NewsZone, one after every second public post, and counts ads
 // before a request is answered.
 func testConfig() app.Config {
-	return app.Config{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: app.NewsAds{Zone: NewsZone, Every: 2}, Social: Cheap, Ads: ads.Options{Go: func(do func()) { do() }}}
+	service := Cheap
+	service.CacheSize = 1 << 20
+	return app.Config{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: app.NewsAds{Zone: NewsZone, Every: 2}, Social: service, Ads: ads.Options{Go: func(do func()) { do() }}}
 }
 
 func serveAs(t testing.TB, st storage.Store, config app.Config) *Plaza {

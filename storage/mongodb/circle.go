@@ -118,7 +118,7 @@ func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e soci
 		if err := s.emptyCircle(ctx, d.Owner, circle); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.appendWith(ctx, social.AroundChanged(d.Owner), e)
 	})
 }
 
@@ -155,6 +155,9 @@ func (s *Store) endFollows(ctx context.Context, owner social.UserID, others []so
 		return err
 	}
 	if _, err := s.users.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", others)), mdb.Doc("$inc", mdb.Doc("followers", -1))); err != nil {
+		return err
+	}
+	if err := s.noteChange(ctx, social.UsersChanged(others...)); err != nil {
 		return err
 	}
 	return s.feeds.FollowsChanged(ctx, owner)
@@ -222,7 +225,7 @@ func (s *Store) countMember(ctx context.Context, m social.Membership, isFollow b
 			return err
 		}
 	}
-	return s.append(ctx, e)
+	return s.appendWith(ctx, social.BothChanged(m.Owner, m.Member), e)
 }
 
 // countFollow adds n to what the two users count, and changes the owner's feed. ErrNotFound: there is no such user.
@@ -285,5 +288,5 @@ func (s *Store) uncount(ctx context.Context, owner, member social.UserID, circle
 			return err
 		}
 	}
-	return s.append(ctx, e)
+	return s.appendWith(ctx, social.BothChanged(owner, member), e)
 }

@@ -167,7 +167,7 @@ func TestWriteCommandCounts(t *testing.T) {
 			_, err := w.MuteThread(w.ctx, p.ID, ben.User.ID, happened(social.EventThreadMuted))
 			return err
 		}},
-		{"AddToCircle", 5, func() error {
+		{"AddToCircle", 6, func() error {
 			_, err := w.AddToCircle(w.ctx, m, social.EdgeID{ID: id.New()}, happened(social.EventMemberAdded))
 			return err
 		}},
@@ -175,11 +175,11 @@ func TestWriteCommandCounts(t *testing.T) {
 			_, err := w.AddToCircle(w.ctx, m, social.EdgeID{ID: id.New()}, happened(social.EventMemberAdded))
 			return err
 		}},
-		{"Unfollow", 5, func() error {
+		{"Unfollow", 6, func() error {
 			_, err := w.Unfollow(w.ctx, ada.User.ID, ben.User.ID, happened(social.EventUnfollowed))
 			return err
 		}},
-		{"Block", 5, func() error {
+		{"Block", 6, func() error {
 			_, err := w.Block(w.ctx, edge(ada.User.ID, ben.User.ID), happened(social.EventBlocked))
 			return err
 		}},

@@ -71,6 +71,15 @@ func TestContractOnTwoServers(t *testing.T) {
 	})
 }
 
+// TestFreshness changes people on one server and reads them on another, which remembers them.
+func TestFreshness(t *testing.T) {
+	t.Parallel()
+	storagetest.RunFreshness(t, func(t *testing.T) []storage.Store {
+		t.Helper()
+		return openTwo(t, mongodb.Options{})
+	})
+}
+
 // TestModel plays fewer histories than SQLite's: a history takes MongoDB a second of CPU.
 func TestModel(t *testing.T) {
 	t.Parallel()

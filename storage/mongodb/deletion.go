@@ -65,7 +65,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if err := s.jobs.AddAs(ctx, jobs.Job{ID: deletionID(user), Kind: jobDelete, Author: user, MadeAt: now, Due: now}); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.appendWith(ctx, social.AroundChanged(user), e)
 	})
 }
 
@@ -198,6 +198,10 @@ func (d deletion) cutEdges(ctx context.Context, which bson.D, hint string, uncou
 			return err
 		}
 		if err := d.graph.followsChanged(ctx, ended(edges...)...); err != nil {
+			return err
+		}
+		others := mdb.Map(edges, func(e *edgeDoc) social.UserID { return e.Other })
+		if err := d.noteChange(ctx, social.UsersChanged(slices.Concat(owners, others)...)); err != nil {
 			return err
 		}
 		follows := slices.DeleteFunc(edges, func(e edgeDoc) bool { return e.Follow.IsZero() })
@@ -401,6 +405,9 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 			return err
 		}
 		if err := d.jobs.Remove(ctx, eraseID(d.user)); err != nil {
+			return err
+		}
+		if err := d.forgetChanges(ctx); err != nil {
 			return err
 		}
 		return d.feeds.Forget(ctx, d.user)

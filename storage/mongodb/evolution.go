@@ -30,6 +30,7 @@ const (
 	// reactions, votes and threadMutes: version 2 has the user; marks are found by it when the
 	// account is deleted.
 	marksVersion = 2
+	// changes: from version 2 on, all servers add what they change (see changesVersion).
 )
 
 // newestVersions are the newest versions that this package reads and writes, of collections that
@@ -38,6 +39,7 @@ func newestVersions() cluster.Versions {
 	newest := cluster.Versions{
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
 		"edges": edgesVersion, "reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
+		"changes": changesVersion,
 	}
 	maps.Copy(newest, adstore.Versions())
 	return newest
@@ -48,7 +50,7 @@ func newestVersions() cluster.Versions {
 // is made, the list is emptied.
 func previousVersions() cluster.Versions {
 	previous := newestVersions()
-	maps.Copy(previous, cluster.Versions{"edges": mdb.FirstVersion, "adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion})
+	maps.Copy(previous, cluster.Versions{"edges": mdb.FirstVersion, "changes": mdb.FirstVersion, "adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion})
 	return previous
 }
 

@@ -30,7 +30,7 @@ var readers = map[string]func() any{
 	"reactions": func() any { return &markDoc{} }, "votes": func() any { return &markDoc{} },
 	"threadMutes": func() any { return &markDoc{} },
 	"events":      func() any { return &eventDoc{} }, "jobs": func() any { return &jobs.Job{} }, "settings": func() any { return &cluster.Setting{} }, "servers": func() any { return &cluster.Server{} },
-	"sequences": func() any { return &serialDoc{} },
+	"sequences": func() any { return &serialDoc{} }, "changes": func() any { return &changeDoc{} },
 }
 
 // ofOthers are the collections of packages threads and feeds.

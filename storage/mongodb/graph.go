@@ -18,9 +18,9 @@ import (
 // Relations implements social.Graph: both edges of all pairs, and who is gone, in one command.
 func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
 	edges := edgeMap{}
-	err := s.db.Read(ctx, "relations", func(ctx context.Context) error {
+	err := s.db.ReadAcknowledged(ctx, "relations", func(ctx context.Context) error {
 		for batch := range slices.Chunk(pairs, mdb.InBatch/2) {
-			docs, err := mdb.FindAll[edgeDoc](ctx, s.edges, edgesOf(batch), 4*len(batch), options.Find().SetHint(mdb.Doc("_id", 1)))
+			docs, err := mdb.FindAll[edgeDoc](ctx, s.acknowledged.edges, edgesOf(batch), 4*len(batch), options.Find().SetHint(mdb.Doc("_id", 1)))
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.
 // People implements social.Graph: users, the edges between them and the viewer, and who is gone, in one command.
 func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
 	users, edges := make(map[social.UserID]*social.User, len(ids)), edgeMap{}
-	err := s.db.Read(ctx, "people", func(ctx context.Context) error {
+	err := s.db.ReadAcknowledged(ctx, "people", func(ctx context.Context) error {
 		for batch := range slices.Chunk(ids, mdb.InBatch/2) {
 			docs, err := s.usersAndEdges(ctx, viewer, batch)
 			if err != nil {
@@ -72,7 +72,7 @@ func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.U
 func (s *Store) usersAndEdges(ctx context.Context, viewer social.UserID, ids []social.UserID) ([]personDoc, error) {
 	pairs := mdb.Map(ids, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
 	users := bson.A{mdb.Doc("$match", mdb.Doc("_id", mdb.Doc("$in", mdb.Values(ids))))}
-	return mdb.AggregateAll[personDoc](ctx, s.edges, bson.A{
+	return mdb.AggregateAll[personDoc](ctx, s.acknowledged.edges, bson.A{
 		mdb.Doc("$match", edgesOf(pairs)), mdb.Doc("$unionWith", mdb.Doc("coll", s.users.Name(), "pipeline", users)),
 	}, 4*len(ids), options.Aggregate().SetHint(mdb.Doc("_id", 1)))
 }
@@ -256,7 +256,7 @@ func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (b
 		if err := s.endBoth(ctx, block, first, second); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.appendWith(ctx, social.BothChanged(block.From, block.To), e)
 	})
 	return blocked && err == nil, err
 }
@@ -305,7 +305,7 @@ func (s *Store) Unblock(ctx context.Context, from, to social.UserID, e social.Ev
 		if err := mdb.UpdateOne(ctx, s.edges, back, mdb.Doc("$unset", mdb.Doc("blockedBy", 1))); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.appendWith(ctx, social.BothChanged(from, to), e)
 	})
 	return unblocked && err == nil, err
 }
@@ -333,7 +333,7 @@ func (s *Store) Mute(ctx context.Context, mute social.Edge, e social.Event) (mut
 			return err
 		}
 		muted = true
-		return s.append(ctx, e)
+		return s.appendWith(ctx, social.BothChanged(mute.From, mute.To), e)
 	})
 	return muted && err == nil, err
 }
@@ -344,7 +344,7 @@ func (s *Store) Unmute(ctx context.Context, from, to social.UserID, e social.Eve
 		if unmuted, err = s.endEdge(ctx, from, to, "mute"); err != nil || !unmuted {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.appendWith(ctx, social.BothChanged(from, to), e)
 	})
 	return unmuted && err == nil, err
 }

@@ -280,7 +280,19 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 	if err := s.graph.followsChanged(ctx, mdb.Map(b.order, func(d **newEdgeDoc) edgeDoc { return (*d).Edge })...); err != nil {
 		return err
 	}
+	if err := s.noteChange(ctx, b.change()); err != nil {
+		return err
+	}
 	return b.count(ctx, s)
+}
+
+// change is what a batch changes for those who remember people.
+func (b *edgeImport) change() social.Change {
+	c := social.Change{Users: keysOf(b.users)}
+	for _, d := range b.order {
+		c.Pairs = append(c.Pairs, social.Pair{Viewer: d.Edge.Owner, Other: d.Edge.Other})
+	}
+	return c
 }
 
 func (b *edgeImport) count(ctx context.Context, s *Store) error {

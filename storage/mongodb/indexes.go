@@ -55,6 +55,7 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.events:      {mdb.ExpiringIndex("at", social.DefaultEventRetention)},
 		s.settings:    nil, // _id is the name
 		s.sequences:   nil, // the same
+		s.changes:     nil, // _id is the slot
 	}
 }
 

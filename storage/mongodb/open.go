@@ -148,7 +148,7 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 		threadMutes: db.Collection("threadMutes"),
 		events:      db.Collection("events"), settings: db.Collection("settings"),
 		jobs: jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
-		erasing: defaultEraseTimes,
+		erasing: defaultEraseTimes, changes: db.Collection("changes"), acknowledged: newAcknowledged(db),
 
 		threadLayouts: map[string]threads.Layout{}, graphLayouts: map[string]followerGraph{},
 	}

@@ -54,9 +54,9 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 // Session implements social.Sessions.
 func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
 	var d sessionDoc
-	err := s.db.Read(ctx, "session", func(ctx context.Context) error {
+	err := s.db.ReadAcknowledged(ctx, "session", func(ctx context.Context) error {
 		// The _id alone, because MongoDB then reads the document without planning a query.
-		raw, err := s.sessions.FindOne(ctx, mdb.Doc("_id", tokenKey(tokenHash))).Raw()
+		raw, err := s.acknowledged.sessions.FindOne(ctx, mdb.Doc("_id", tokenKey(tokenHash))).Raw()
 		if err != nil {
 			return mdb.OrNotFound(err)
 		}
@@ -116,7 +116,7 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.
 		if err != nil || result.DeletedCount == 0 {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.appendWith(ctx, social.SessionsEnded(tokenHash), e)
 	})
 }
 
@@ -140,6 +140,8 @@ func (s *Store) endSessions(ctx context.Context, user social.UserID, keep [32]by
 	if _, err := s.sessions.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", tokens))); err != nil {
 		return err
 	}
-	_, err = s.events.InsertMany(ctx, events)
-	return err
+	if _, err = s.events.InsertMany(ctx, events); err != nil {
+		return err
+	}
+	return s.noteChange(ctx, social.SessionsEnded(mdb.Map(sessions, func(d *sessionDoc) [32]byte { return [32]byte(d.TokenHash.Data) })...))
 }

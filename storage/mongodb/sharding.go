@@ -44,6 +44,7 @@ func ShardKeys() map[string]bson.D {
 		"properties": nil, // at most a hundred
 		"settings":   nil, // a few documents
 		"sequences":  nil, // one document
+		"changes":    nil, // sixteen documents
 		"servers":    nil, // a document a server
 		"jobs":       nil, // empty most of the time, and taken by the time that they are due
 	}

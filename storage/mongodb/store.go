@@ -117,6 +117,10 @@ type Store struct {
 	settings *mongo.Collection
 
 	sequences *mongo.Collection
+
+	changes      *mongo.Collection
+	lastSlot     atomic.Uint64 // of changes
+	acknowledged acknowledged
 }
 
 var _ storage.Store = (*Store)(nil)

@@ -128,7 +128,7 @@ func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change so
 		if err := mdb.UpdateOne(ctx, s.users, mdb.Doc("_id", user), update); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.appendWith(ctx, social.UsersChanged(user), e)
 	})
 }
 
@@ -168,7 +168,7 @@ func (s *Store) changeRight(ctx context.Context, user social.UserID, change bson
 		if changed = result.ModifiedCount > 0; !changed {
 			return nil
 		}
-		return s.append(ctx, e)
+		return s.appendWith(ctx, social.UsersChanged(user), e)
 	})
 	return changed && err == nil, err
 }
@@ -176,8 +176,8 @@ func (s *Store) changeRight(ctx context.Context, user social.UserID, change bson
 // Users implements social.Users.
 func (s *Store) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
 	all := make(map[social.UserID]*social.User, len(ids))
-	err := s.db.Read(ctx, "users", func(ctx context.Context) error {
-		docs, err := mdb.FindIn[userDoc](ctx, s.users, "_id", ids)
+	err := s.db.ReadAcknowledged(ctx, "users", func(ctx context.Context) error {
+		docs, err := mdb.FindIn[userDoc](ctx, s.acknowledged.users, "_id", ids)
 		for i := range docs {
 			all[docs[i].ID] = docs[i].user()
 		}

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"plaza/id"
 	"plaza/social"
@@ -109,7 +111,7 @@ func (s *Store) DeleteCircle(ctx context.Context, id social.CircleID, e social.E
 		if err := counts.store(w); err != nil {
 			return err
 		}
-		return w.append(e)
+		return w.appendWith(social.AroundChanged(owner), e)
 	})
 }
 
@@ -162,7 +164,7 @@ func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge socia
 		if err != nil || !added {
 			return err
 		}
-		return w.append(e)
+		return w.appendWith(social.BothChanged(m.Owner, m.Member), e)
 	})
 	return added && err == nil, err
 }
@@ -203,6 +205,7 @@ func (w *work) join(m social.Membership, edge social.EdgeID, counts *counts) (bo
 		return false, err
 	}
 	counts.members[m.Circle]++
+	w.changes.Pairs = append(w.changes.Pairs, social.Pair{Viewer: m.Owner, Other: m.Member})
 	return true, w.beginFollow(m.Owner, m.Member, edge, counts)
 }
 
@@ -222,7 +225,7 @@ func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e soc
 		if err := counts.store(w); err != nil {
 			return err
 		}
-		return w.append(e)
+		return w.appendWith(social.BothChanged(m.Owner, m.Member), e)
 	})
 	return removed && err == nil, err
 }
@@ -234,7 +237,7 @@ func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e soc
 		if err != nil || !unfollowed {
 			return err
 		}
-		return w.append(e)
+		return w.appendWith(social.BothChanged(owner, member), e)
 	})
 	return unfollowed && err == nil, err
 }
@@ -267,6 +270,8 @@ func newCounts() *counts {
 }
 
 func (c *counts) store(w *work) error {
+	w.changes.Users = slices.AppendSeq(w.changes.Users, maps.Keys(c.followers))
+	w.changes.Users = slices.AppendSeq(w.changes.Users, maps.Keys(c.following))
 	if err := storeCounts(w, countFollowers, c.followers); err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if err := w.endSessions(user, [32]byte{}); err != nil {
 			return err
 		}
-		return w.append(e)
+		return w.appendWith(social.AroundChanged(user), e)
 	})
 	if err == nil {
 		s.wakeWorker()

@@ -21,7 +21,7 @@ var (
 		FROM events WHERE seq > ? ORDER BY seq LIMIT ?`)
 	// hasPosition: an event is there, or 0 is before the first one.
 	hasPosition = define(`SELECT EXISTS (SELECT 1 FROM events WHERE seq = ?1)
-		OR ?1 = 0 AND coalesce((SELECT min(seq) FROM events), 1) = 1`)
+		OR ?1 = 0 AND (EXISTS (SELECT 1 FROM events WHERE seq = 1) OR NOT EXISTS (SELECT 1 FROM events WHERE seq > 0))`)
 )
 
 // errClosed is the error of a stream after the store or the stream was closed.
@@ -61,6 +61,12 @@ func (l *eventLog) state() (last int64, grown <-chan struct{}) {
 }
 
 func (l *eventLog) close() { l.end.Do(func() { close(l.ended) }) }
+
+// appendWith stores an event, and remembers what its transaction has changed.
+func (w *work) appendWith(c social.Change, e social.Event) error {
+	w.changes.Add(c)
+	return w.append(e)
+}
 
 // append stores an event with the changes of its transaction.
 func (w *work) append(e social.Event) error {

@@ -182,7 +182,7 @@ func (s *Store) insertEdge(ctx context.Context, st *statement, edge social.Edge,
 		if err := then(w); err != nil {
 			return err
 		}
-		return w.append(e)
+		return w.appendWith(social.BothChanged(edge.From, edge.To), e)
 	})
 	return inserted && err == nil, err
 }
@@ -205,7 +205,7 @@ func (s *Store) deleteEdge(ctx context.Context, st *statement, from, to social.U
 			return err
 		}
 		deleted = true
-		return w.append(e)
+		return w.appendWith(social.BothChanged(from, to), e)
 	})
 	return deleted && err == nil, err
 }
@@ -233,5 +233,6 @@ func (w *work) endFollow(owner, member social.UserID, counts *counts) (bool, err
 	}
 	counts.following[owner]--
 	counts.followers[member]--
+	w.changes.Pairs = append(w.changes.Pairs, social.Pair{Viewer: owner, Other: member})
 	return true, nil
 }

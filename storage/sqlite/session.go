@@ -91,7 +91,7 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.
 		if err != nil || rows == 0 {
 			return err
 		}
-		return w.append(e)
+		return w.appendWith(social.SessionsEnded(tokenHash), e)
 	})
 }
 
@@ -110,7 +110,7 @@ func (w *work) endSessions(user social.UserID, keep [32]byte) error {
 			return err
 		}
 		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user, Session: token}
-		if err := w.append(e); err != nil {
+		if err := w.appendWith(social.SessionsEnded(token), e); err != nil {
 			return err
 		}
 	}

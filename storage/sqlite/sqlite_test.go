@@ -11,6 +11,14 @@ import (
 
 func TestContract(t *testing.T) { storagetest.Run(t, open) }
 
+// TestContractFromMemory runs what is about people and sessions while they are remembered.
+func TestContractFromMemory(t *testing.T) {
+	storagetest.RunSome(t, func(t *testing.T) storage.Store {
+		t.Helper()
+		return storagetest.Remembering(open(t))
+	}, "Users", "Sessions", "Circles", "Graph", "Importer", "Deletion", "Concurrency")
+}
+
 func TestModel(t *testing.T) { storagetest.RunModel(t, open, 100) }
 
 func open(t *testing.T) storage.Store {
@@ -25,4 +33,13 @@ func open(t *testing.T) storage.Store {
 		}
 	})
 	return store
+}
+
+// TestFreshness: no write is missed by servers that remember people. Here they share a file.
+func TestFreshness(t *testing.T) {
+	storagetest.RunFreshness(t, func(t *testing.T) []storage.Store {
+		t.Helper()
+		store := open(t)
+		return []storage.Store{store, store}
+	})
 }

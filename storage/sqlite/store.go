@@ -39,6 +39,9 @@ type Store struct {
 	writer *pool
 	reader *pool
 	log    *eventLog
+
+	changes changeLog
+
 	lock   io.Closer
 	path   string
 	logger *slog.Logger

@@ -61,7 +61,7 @@ func (s *Store) UpdateProfile(ctx context.Context, id social.UserID, change soci
 		if err := changed(rows, err, social.ErrNotFound); err != nil {
 			return err
 		}
-		return w.append(e)
+		return w.appendWith(social.UsersChanged(id), e)
 	})
 }
 
@@ -100,7 +100,7 @@ func (s *Store) changeRights(ctx context.Context, user social.UserID, e social.E
 		if _, err := w.exec(setRights, after, user.Bytes()); err != nil {
 			return err
 		}
-		return w.append(e)
+		return w.appendWith(social.UsersChanged(user), e)
 	})
 	return changed && err == nil, err
 }

@@ -121,6 +121,8 @@ type work struct {
 	pool *pool
 	used map[*statement]*sql.Stmt
 	seq  int64 // the last event that was appended; 0: none
+
+	changes social.Change
 }
 
 // view runs do on one snapshot of the database.
@@ -145,25 +147,27 @@ func read[T any](ctx context.Context, s *Store, do func(*work) (T, error)) (T, e
 
 // update runs do in a write transaction, and tells the streams about its events after the commit.
 func (s *Store) update(ctx context.Context, do func(*work) error) error {
-	seq, err := s.writer.run(ctx, do)
+	w, err := s.writer.run(ctx, do)
+	s.changes.add(w.changes) // also after an error: the commit may have succeeded
 	if err != nil {
 		return s.note(ctx, err)
 	}
-	s.log.advance(seq)
+	s.log.advance(w.seq)
 	return nil
 }
 
-func (p *pool) run(ctx context.Context, do func(*work) error) (seq int64, err error) {
+func (p *pool) run(ctx context.Context, do func(*work) error) (*work, error) {
+	w := &work{ctx: ctx, pool: p, used: map[*statement]*sql.Stmt{}}
 	tx, err := p.db.BeginTx(ctx, nil)
 	if err != nil {
-		return 0, fault(ctx, err)
+		return w, fault(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }() // no effect after the commit
-	w := &work{ctx: ctx, tx: tx, pool: p, used: map[*statement]*sql.Stmt{}}
+	w.tx = tx
 	if err := do(w); err != nil {
-		return 0, fault(ctx, err)
+		return w, fault(ctx, err)
 	}
-	return w.seq, fault(ctx, tx.Commit())
+	return w, fault(ctx, tx.Commit())
 }
 
 // fault translates SQLite's errors into those of the contract.

@@ -95,27 +95,37 @@ func (c Chore) operation() operation {
 	}}
 }
 
+// cacheSizes are those of the servers of a history, in bytes: one remembers all people, one only some,
+// and one none.
+var cacheSizes = []int64{1 << 20, 2_000, 0}
+
 // history is one run of steps, in the service and in the model.
 type history struct {
 	t       *rapid.T
 	ctx     context.Context //nolint:containedctx // it lasts as long as the history
 	store   storage.Store
-	service *social.Service
+	service *social.Service   // of the present step
+	servers []*social.Service // each step is at the next one
 	m       *model
 }
 
 // play plays one history, and compares everything at its end.
 func play(ctx context.Context, t *rapid.T, store storage.Store, people int, known []operation, steps []step) {
 	h := &history{t: t, ctx: ctx, store: store, m: &model{now: now()}}
-	h.service = social.New(store, social.Options{
-		Now: func() time.Time { return h.m.now }, NewSlug: everySlugTwice(), MaxDepth: modelDepth,
-	})
+	newSlug := everySlugTwice()
+	for _, size := range cacheSizes {
+		h.servers = append(h.servers, social.New(store, social.Options{
+			Now: func() time.Time { return h.m.now }, NewSlug: newSlug, MaxDepth: modelDepth, CacheSize: size,
+		}))
+	}
+	h.service = h.servers[0]
 	h.newPeople(people)
 	run := map[string]func(*history, step){}
 	for _, o := range known {
 		run[o.name] = o.run
 	}
-	for _, s := range steps {
+	for i, s := range steps {
+		h.service = h.servers[i%len(h.servers)]
 		run[s.Do](h, s)
 	}
 	for viewer := signedOut; viewer < len(h.m.people); viewer++ {

@@ -14,13 +14,17 @@ import (
 )
 
 // RunOnSeveral runs the cases about imports, events and concurrency on several stores over one
-// database, as several servers have them: each call goes to the next store. open opens the stores
+// database, as several servers have them: each call goes to the next store, and each remembers people. open opens the stores
 // on a fresh database, and registers with t what closes and removes them.
 func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	RunSome(t, func(t *testing.T) storage.Store {
 		t.Helper()
-		return Several(open(t)...)
+		stores := open(t)
+		for i, store := range stores {
+			stores[i] = Remembering(store)
+		}
+		return Several(stores...)
 	}, "Importer", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency")
 }
 
@@ -169,6 +173,12 @@ func (all *several) DeleteSession(ctx context.Context, tokenHash [32]byte, e soc
 
 func (all *several) EndSessions(ctx context.Context, user social.UserID, keep [32]byte) error {
 	return all.next().EndSessions(ctx, user, keep)
+}
+
+// The call of social.ChangeLog.
+
+func (all *several) Changes(ctx context.Context, since social.ChangePosition) ([]social.Change, social.ChangePosition, error) {
+	return all.next().Changes(ctx, since)
 }
 
 // The calls of social.Circles.

@@ -127,7 +127,7 @@ func (s *leaving) leave(ctx context.Context, ids []social.UserID) error {
 func TestAuthorIsDeletedWhileAPageIsRead(t *testing.T) {
 	t.Parallel()
 	st := &leaving{Store: plazatest.Engines[0].Open(t)}
-	plaza := plazatest.Serve(t, st)
+	plaza := plazatest.ServeUncached(t, st)
 	ada := plaza.As(t, "ada")
 	for i, handle := range []string{"ben", "cyn", "dan"} {
 		author := plaza.As(t, handle)

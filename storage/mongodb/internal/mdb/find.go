@@ -74,7 +74,8 @@ func readCurrentSnapshot[D any](ctx context.Context, read func() ([]D, error)) (
 	const snapshotTooOld = 239
 	docs, err := read()
 	var server mongo.ServerError
-	if mongo.SessionFromContext(ctx) == nil && AsServerError(err, &server) && server.HasErrorCode(snapshotTooOld) {
+	mayRepeat := mongo.SessionFromContext(ctx) == nil || ctx.Value(repeatable{}) != nil
+	if mayRepeat && AsServerError(err, &server) && server.HasErrorCode(snapshotTooOld) {
 		return read()
 	}
 	return docs, err

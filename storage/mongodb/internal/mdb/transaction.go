@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
@@ -59,6 +61,8 @@ type DB struct {
 	lease   Lease
 	jobs    Jobs
 	hot     *Locks
+
+	acknowledged atomic.Pointer[bson.Timestamp] // of the latest ReadAcknowledged
 }
 
 // NewDB makes a database whose calls have the given time limit, and happen within a lease.
@@ -85,6 +89,39 @@ func (d *DB) Read(ctx context.Context, op string, fn func(context.Context) error
 		err = call.MayRead()
 	}
 	return Translate(ctx, op, err)
+}
+
+// ReadAcknowledged is Read of collections with the read concern "majority". Whatever it returns can't be lost in a fail-over, and is at least
+// as new as what earlier such reads of this process have returned, also from another primary.
+func (d *DB) ReadAcknowledged(ctx context.Context, op string, fn func(context.Context) error) error {
+	return d.Read(ctx, op, func(ctx context.Context) error {
+		session, err := d.client.StartSession(options.Session().SetCausalConsistency(true))
+		if err != nil {
+			return err
+		}
+		defer session.EndSession(context.WithoutCancel(ctx))
+		if latest := d.acknowledged.Load(); latest != nil {
+			if err := session.AdvanceOperationTime(latest); err != nil {
+				return err
+			}
+		}
+		err = fn(context.WithValue(mongo.NewSessionContext(ctx, session), repeatable{}, true))
+		d.noteAcknowledged(session.OperationTime())
+		return err
+	})
+}
+
+// repeatable marks contexts whose session is for reads that may be repeated one by one.
+type repeatable struct{}
+
+// noteAcknowledged remembers the latest time of an acknowledged read.
+func (d *DB) noteAcknowledged(at *bson.Timestamp) {
+	for at != nil {
+		latest := d.acknowledged.Load()
+		if latest != nil && !at.After(*latest) || d.acknowledged.CompareAndSwap(latest, at) {
+			return
+		}
+	}
 }
 
 // ReadSnapshot is read with all reads of fn on one snapshot: a list that several commands put together must not lack a post that

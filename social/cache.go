@@ -1,0 +1,450 @@
+package social
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// People reads users, relations between users, and sessions: see Users, Graph and Sessions.
+type People interface {
+	// Known returns those of the others whose relation to the viewer is in memory; their users are
+	// nil unless they are, too.
+	Known(ctx context.Context, viewer UserID, others []UserID) (map[UserID]Person, error)
+
+	Users(ctx context.Context, ids []UserID) (map[UserID]*User, error)
+	Relations(ctx context.Context, pairs []Pair) (map[Pair]Relation, error)
+	People(ctx context.Context, viewer UserID, ids []UserID) (map[UserID]Person, error)
+	Session(ctx context.Context, tokenHash [32]byte, now time.Time) (Session, error)
+}
+
+// stored is People without a memory.
+type stored struct{ Store }
+
+// Known implements People: nothing is.
+func (stored) Known(context.Context, UserID, []UserID) (map[UserID]Person, error) { return nil, nil }
+
+// Cache is People from memory. Each read first asks the store what has changed (ChangeLog), so it
+// returns nothing older than the store would; reads that ask at the same time share the answer (as in
+// the ReadIndex protocol of Raft: Ongaro, "Consensus: Bridging Theory and Practice", section 6.4).
+// People and Users return nobody from memory who is hidden from the viewer or absent: both take the
+// same read. It is safe for concurrent use, and what it returns must not be changed.
+type Cache struct {
+	store   Store
+	entries *otter.Cache[cacheKey, entry]
+
+	mu       sync.Mutex
+	position ChangePosition
+	fills    map[*fill]struct{}
+	next     *refresh // has not asked the store yet; nil: none
+	isAsking bool
+
+	users, relations, sessions lookups
+}
+
+// entry is a user, a relation or a session; the others are nil.
+type entry struct {
+	user     *User
+	relation *Relation
+	session  *Session
+	readAt   time.Time
+}
+
+// maxAge is how long an entry is used. Changes need no such limit: it is for those that other
+// programs make in the database.
+const maxAge = time.Minute
+
+// cacheKey is a user (a), a viewer and another user (a, b), or the hash of a session's token (a and b).
+type cacheKey struct {
+	of   byte
+	a, b [16]byte
+}
+
+func userKey(user UserID) cacheKey { return cacheKey{of: 'u', a: user.ID} }
+
+func pairKey(p Pair) cacheKey { return cacheKey{of: 'r', a: p.Viewer.ID, b: p.Other.ID} }
+
+func sessionKey(hash [32]byte) cacheKey {
+	return cacheKey{of: 's', a: [16]byte(hash[:16]), b: [16]byte(hash[16:])}
+}
+
+// entryOverhead is about what an entry takes besides its texts and circles, in bytes: the key, the
+// value, and what the cache itself needs.
+const entryOverhead = 320
+
+func weight(_ cacheKey, e entry) uint32 {
+	size := entryOverhead
+	if e.user != nil {
+		size += len(e.user.Handle) + len(e.user.Name) + len(e.user.Bio) + len(e.user.AvatarURL)
+	}
+	if e.relation != nil {
+		size += 16 * len(e.relation.Circles)
+	}
+	return uint32(size)
+}
+
+// NewCache makes an empty cache of at most size bytes.
+func NewCache(store Store, size int64) *Cache {
+	return &Cache{
+		store: store, fills: map[*fill]struct{}{},
+		entries: otter.Must(&otter.Options[cacheKey, entry]{MaximumWeight: uint64(max(1, size)), Weigher: weight}),
+	}
+}
+
+// lookups count what was found in memory, and what was not.
+type lookups struct{ hits, misses atomic.Uint64 }
+
+func (l *lookups) count(isHit bool) {
+	if isHit {
+		l.hits.Add(1)
+	} else {
+		l.misses.Add(1)
+	}
+}
+
+// CacheStats are how often a cache was asked for users, relations and sessions since the start, and
+// about how many bytes it has now.
+type CacheStats struct {
+	Users, Relations, Sessions LookupStats
+	Bytes                      uint64
+}
+
+// LookupStats count look-ups that memory answered, and those that the store did.
+type LookupStats struct{ Hits, Misses uint64 }
+
+func (l *lookups) stats() LookupStats { return LookupStats{l.hits.Load(), l.misses.Load()} }
+
+// Stats returns the counts of now.
+func (c *Cache) Stats() CacheStats {
+	return CacheStats{
+		Users: c.users.stats(), Relations: c.relations.stats(), Sessions: c.sessions.stats(), Bytes: c.entries.WeightedSize(),
+	}
+}
+
+// refresh is one question to the store for what has changed, for all who wait for it.
+type refresh struct {
+	done chan struct{}
+	err  error
+}
+
+// catchUp forgets what has changed before it was called.
+func (c *Cache) catchUp(ctx context.Context) error {
+	c.mu.Lock()
+	if c.next == nil {
+		c.next = &refresh{done: make(chan struct{})}
+	}
+	r := c.next // whoever asks already may have asked before the last change
+	if !c.isAsking {
+		c.isAsking = true
+		go c.ask(context.WithoutCancel(ctx))
+	}
+	c.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ask asks for as long as there is somebody to ask for.
+func (c *Cache) ask(ctx context.Context) {
+	for {
+		c.mu.Lock()
+		r := c.next
+		c.next, c.isAsking = nil, r != nil
+		since := c.position
+		c.mu.Unlock()
+		if r == nil {
+			return
+		}
+		changes, position, err := c.changes(ctx, since)
+		c.forget(changes, position, err)
+		r.err = err
+		close(r.done)
+	}
+}
+
+// changes asks the store. A panic is an error: it would end the process, because no request is
+// around it.
+func (c *Cache) changes(ctx context.Context, since ChangePosition) (changes []Change, now ChangePosition, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("reading what has changed: panic: %v", p)
+		}
+	}()
+	return c.store.Changes(ctx, since)
+}
+
+// forget applies the answer of the store. Without one, nothing in memory is known to be right.
+func (c *Cache) forget(changes []Change, position ChangePosition, err error) {
+	if err == nil && len(changes) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil && c.position == nil {
+		return // nothing is remembered
+	}
+	if err != nil {
+		changes, position = []Change{{All: true}}, nil
+	}
+	c.position = position
+	for i := range changes {
+		c.forgetOne(&changes[i])
+		for f := range c.fills {
+			f.changes = append(f.changes, &changes[i])
+		}
+	}
+}
+
+func (c *Cache) forgetOne(change *Change) {
+	if change.All {
+		c.entries.InvalidateAll()
+		return
+	}
+	for _, user := range change.Users {
+		c.entries.Invalidate(userKey(user))
+	}
+	for _, p := range change.Pairs {
+		c.entries.Invalidate(pairKey(p))
+		c.entries.Invalidate(pairKey(Pair{p.Other, p.Viewer}))
+	}
+	for _, hash := range change.Sessions {
+		c.entries.Invalidate(sessionKey(hash))
+	}
+	if len(change.Around) > 0 { // rare: a circle or an account was deleted
+		for key := range c.entries.Keys() {
+			if change.isAround(key) {
+				c.entries.Invalidate(key)
+			}
+		}
+	}
+}
+
+func (c *Change) isAround(key cacheKey) bool {
+	return key.of == 'r' && slices.ContainsFunc(c.Around, func(user UserID) bool {
+		return key.a == user.ID || key.b == user.ID
+	})
+}
+
+// names reports whether a change is of what a key stands for.
+func (c *Change) names(key cacheKey) bool {
+	return c.All || c.isAround(key) ||
+		slices.ContainsFunc(c.Users, func(user UserID) bool { return key == userKey(user) }) ||
+		slices.ContainsFunc(c.Pairs, func(p Pair) bool { return key == pairKey(p) || key == pairKey(Pair{p.Other, p.Viewer}) }) ||
+		slices.ContainsFunc(c.Sessions, func(hash [32]byte) bool { return key == sessionKey(hash) })
+}
+
+// fill is a read of the store whose result will be remembered, except for what changes meanwhile.
+type fill struct {
+	cache   *Cache
+	began   time.Time
+	changes []*Change
+}
+
+func (c *Cache) beginFill() *fill {
+	f := &fill{cache: c, began: time.Now()}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fills[f] = struct{}{}
+	return f
+}
+
+// end remembers what was read; nil: nothing.
+func (f *fill) end(read map[cacheKey]entry) {
+	c := f.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.fills, f)
+	for key, e := range read {
+		if !slices.ContainsFunc(f.changes, func(change *Change) bool { return change.names(key) }) {
+			e.readAt = f.began
+			c.entries.Set(key, e)
+		}
+	}
+}
+
+// usable reports whether memory may answer, after it has caught up: what it returns is then at least
+// as new as all that was read before. If it may not because some changes are not known, the store
+// answers alone.
+func (c *Cache) usable(ctx context.Context) (bool, error) {
+	err := c.catchUp(ctx)
+	if errors.Is(err, ErrNoChanges) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Users implements People.
+func (c *Cache) Users(ctx context.Context, ids []UserID) (map[UserID]*User, error) {
+	if usable, err := c.usable(ctx); !usable {
+		return orRead(err, func() (map[UserID]*User, error) { return c.store.Users(ctx, ids) })
+	}
+	users := make(map[UserID]*User, len(ids))
+	var unknown []UserID
+	for _, user := range ids {
+		known := c.user(user)
+		if known == nil {
+			unknown = append(unknown, user)
+			continue
+		}
+		users[user] = known
+	}
+	if len(unknown) == 0 {
+		return users, nil
+	}
+	f := c.beginFill()
+	read, err := c.store.Users(ctx, unknown)
+	found := map[cacheKey]entry{}
+	for user, u := range read {
+		users[user], found[userKey(user)] = u, entry{user: u}
+	}
+	f.end(found)
+	return users, err
+}
+
+// recall returns what is in memory under a key.
+func (c *Cache) recall(key cacheKey, count *lookups) (entry, bool) {
+	e, ok := c.entries.GetIfPresent(key)
+	ok = ok && time.Since(e.readAt) < maxAge
+	count.count(ok)
+	return e, ok
+}
+
+func (c *Cache) user(user UserID) *User {
+	if e, ok := c.recall(userKey(user), &c.users); ok {
+		return e.user
+	}
+	return nil
+}
+
+// Relations implements People.
+func (c *Cache) Relations(ctx context.Context, pairs []Pair) (map[Pair]Relation, error) {
+	if usable, err := c.usable(ctx); !usable {
+		return orRead(err, func() (map[Pair]Relation, error) { return c.store.Relations(ctx, pairs) })
+	}
+	relations, unknown := c.known(pairs)
+	if len(unknown) == 0 {
+		return relations, nil
+	}
+	f := c.beginFill()
+	read, err := c.store.Relations(ctx, unknown)
+	found := make(map[cacheKey]entry, len(unknown))
+	if err == nil {
+		for _, p := range unknown {
+			relations[p] = read[p]
+			addRelation(found, p, read[p])
+		}
+	}
+	f.end(found)
+	return relations, err
+}
+
+// Known implements People.
+func (c *Cache) Known(ctx context.Context, viewer UserID, others []UserID) (map[UserID]Person, error) {
+	usable, err := c.usable(ctx)
+	if !usable {
+		return nil, err
+	}
+	known := make(map[UserID]Person, len(others))
+	for _, other := range others {
+		if relation, ok := c.relation(Pair{viewer, other}); ok {
+			known[other] = Person{User: c.user(other), Relation: relation}
+		}
+	}
+	return known, nil
+}
+
+func (c *Cache) known(pairs []Pair) (relations map[Pair]Relation, unknown []Pair) {
+	relations = make(map[Pair]Relation, len(pairs))
+	for _, p := range pairs {
+		if relation, ok := c.relation(p); ok {
+			relations[p] = relation
+		} else {
+			unknown = append(unknown, p)
+		}
+	}
+	return relations, unknown
+}
+
+func (c *Cache) relation(p Pair) (Relation, bool) {
+	e, ok := c.recall(pairKey(p), &c.relations)
+	if !ok {
+		return Relation{}, false
+	}
+	return *e.relation, true
+}
+
+// addRelation adds a relation to what will be remembered, unless the other is no user.
+func addRelation(found map[cacheKey]entry, p Pair, r Relation) {
+	if p.Other != missingUser {
+		found[pairKey(p)] = entry{relation: &r}
+	}
+}
+
+// People implements People.
+func (c *Cache) People(ctx context.Context, viewer UserID, ids []UserID) (map[UserID]Person, error) {
+	if usable, err := c.usable(ctx); !usable {
+		return orRead(err, func() (map[UserID]Person, error) { return c.store.People(ctx, viewer, ids) })
+	}
+	people := make(map[UserID]Person, len(ids))
+	var unknown []UserID
+	for _, other := range ids {
+		user := c.user(other)
+		relation, related := c.relation(Pair{viewer, other})
+		if user == nil || !related || !CanSeeUser(relation) {
+			unknown = append(unknown, other)
+			continue
+		}
+		people[other] = Person{User: user, Relation: relation}
+	}
+	if len(unknown) == 0 {
+		return people, nil
+	}
+	f := c.beginFill()
+	read, err := c.store.People(ctx, viewer, unknown)
+	found := make(map[cacheKey]entry, 2*len(read))
+	for other, person := range read {
+		people[other] = person
+		if person.User != nil {
+			found[userKey(other)] = entry{user: person.User}
+			addRelation(found, Pair{viewer, other}, person.Relation)
+		}
+	}
+	f.end(found)
+	return people, err
+}
+
+// Session implements People.
+func (c *Cache) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (Session, error) {
+	if usable, err := c.usable(ctx); !usable {
+		return orRead(err, func() (Session, error) { return c.store.Session(ctx, tokenHash, now) })
+	}
+	if e, ok := c.recall(sessionKey(tokenHash), &c.sessions); ok && e.session.ExpiresAt.After(now) {
+		return *e.session, nil
+	}
+	f := c.beginFill()
+	session, err := c.store.Session(ctx, tokenHash, now)
+	found := map[cacheKey]entry{}
+	if err == nil {
+		found[sessionKey(tokenHash)] = entry{session: &session}
+	}
+	f.end(found)
+	return session, err
+}
+
+// orRead returns the error, or else what the store says.
+func orRead[T any](err error, read func() (T, error)) (T, error) {
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return read()
+}

@@ -1,0 +1,48 @@
+package sqlite
+
+import (
+	"context"
+	"sync"
+
+	"plaza/social"
+)
+
+// changesKept is how many changes are remembered. A reader that has missed more reads everything
+// again.
+const changesKept = 1024
+
+// changeLog remembers the newest changes. Only one process at a time has the file open, so they are
+// all that its readers can have missed.
+type changeLog struct {
+	mu     sync.Mutex
+	count  int64 // of all changes so far
+	latest []social.Change
+}
+
+// add remembers a change. It is called before the call that made it returns.
+func (l *changeLog) add(c social.Change) {
+	if c.IsEmpty() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	if l.latest = append(l.latest, c.Bounded()); len(l.latest) >= 2*changesKept {
+		l.latest = append([]social.Change(nil), l.latest[changesKept:]...)
+	}
+}
+
+// Changes implements social.ChangeLog.
+func (s *Store) Changes(ctx context.Context, since social.ChangePosition) ([]social.Change, social.ChangePosition, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	l := &s.changes
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := social.ChangePosition{l.count}
+	if len(since) != 1 || l.count-since[0] > int64(len(l.latest)) {
+		return []social.Change{{All: true}}, now, nil
+	}
+	return l.latest[int64(len(l.latest))-(l.count-since[0]):], now, nil
+}

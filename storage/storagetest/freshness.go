@@ -1,0 +1,290 @@
+package storagetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"plaza/social"
+	"plaza/storage"
+)
+
+// RunFreshness changes users, relations and sessions through one of several servers, each of which
+// remembers people, and reads them at another right after the call has returned. Meanwhile other
+// readers keep everything in memory. Nothing that is read may be older than the change.
+func RunFreshness(t *testing.T, open func(t *testing.T) []storage.Store) {
+	t.Helper()
+	f := &freshness{t: t, ctx: t.Context()}
+	for _, store := range open(t) {
+		f.servers = append(f.servers, &remembering{Store: store, cache: social.NewCache(store, 1<<20)})
+	}
+	couples := make([]*couple, freshnessCouples)
+	for i := range couples {
+		couples[i] = f.couple(i)
+	}
+	stop := f.readMeanwhile(couples)
+	defer stop()
+	var all sync.WaitGroup
+	for i, c := range couples {
+		all.Go(func() { f.churn(c, i) })
+	}
+	all.Wait()
+}
+
+const (
+	freshnessCouples = 6
+	freshnessRounds  = 4
+)
+
+type freshness struct {
+	t       *testing.T
+	ctx     context.Context //nolint:containedctx // it lasts as long as the test
+	servers []*remembering
+}
+
+// couple is two users, whom only one goroutine changes, and what is known of them.
+type couple struct {
+	one, other social.NewUser
+	circle     *social.Circle // another circle of one's; nil: none
+	session    [32]byte       // of one's
+
+	isMember, isFriend, isMuted, isBlocked, isSignedIn bool // other, in one's circles; and one
+	name                                               string
+	calls                                              int
+}
+
+func (f *freshness) couple(n int) *couple {
+	c := &couple{one: newUser(), other: newUser(), session: [32]byte{1, byte(n)}}
+	c.name = c.one.User.Name
+	for _, u := range []social.NewUser{c.one, c.other} {
+		if err := f.servers[0].InsertUser(f.ctx, u, event(social.EventUserSignedUp)); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// churn makes each change in some rounds, each at the next server, and reads at the one after it.
+func (f *freshness) churn(c *couple, n int) {
+	dice := newDice(n, 1)
+	for range freshnessRounds {
+		changes := freshnessChanges()
+		dice.Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
+		for _, change := range changes {
+			c.calls++
+			if err := change.do(f.ctx, c, f.servers[c.calls%len(f.servers)]); err != nil {
+				f.t.Errorf("%s: %v", change.name, err)
+				return
+			}
+			for i := range f.servers {
+				f.check(c, f.servers[(c.calls+1+i)%len(f.servers)], change.name)
+			}
+		}
+	}
+}
+
+type freshnessChange struct {
+	name string
+	do   func(ctx context.Context, c *couple, s storage.Store) error
+}
+
+func freshnessChanges() []freshnessChange {
+	return []freshnessChange{
+		{"follow", follow},
+		{"unfollow", unfollow},
+		{"befriend", befriend},
+		{"unfriend", unfriend},
+		{"delete circle", deleteFriends},
+		{"mute", mute},
+		{"unmute", unmute},
+		{"block", block},
+		{"unblock", unblock},
+		{"rename", rename},
+		{"sign in", signIn},
+		{"sign out", signOut},
+		{"sign out everywhere", signOutEverywhere},
+		{"follow", follow},
+		{"befriend", befriend},
+		{"sign in", signIn},
+	}
+}
+
+func follow(ctx context.Context, c *couple, s storage.Store) error {
+	return c.join(ctx, s, &c.one.Following, &c.isMember)
+}
+
+func befriend(ctx context.Context, c *couple, s storage.Store) error {
+	if c.circle == nil {
+		c.circle = &social.Circle{Owner: c.one.User.ID, Name: fmt.Sprint("friends ", c.calls)}
+		if err := s.InsertCircle(ctx, c.circle, event(social.EventCircleCreated)); err != nil {
+			return err
+		}
+	}
+	return c.join(ctx, s, c.circle, &c.isFriend)
+}
+
+func (c *couple) join(ctx context.Context, s storage.Store, circle *social.Circle, is *bool) error {
+	if c.isBlocked {
+		return nil
+	}
+	m := social.Membership{Circle: circle.ID, Owner: c.one.User.ID, Member: c.other.User.ID}
+	_, err := s.AddToCircle(ctx, m, social.EdgeID{}, event(social.EventMemberAdded))
+	*is = err == nil
+	return err
+}
+
+func unfollow(ctx context.Context, c *couple, s storage.Store) error {
+	_, err := s.Unfollow(ctx, c.one.User.ID, c.other.User.ID, event(social.EventUnfollowed))
+	c.isMember, c.isFriend = false, false
+	return err
+}
+
+func unfriend(ctx context.Context, c *couple, s storage.Store) error {
+	if c.circle == nil {
+		return nil
+	}
+	m := social.Membership{Circle: c.circle.ID, Owner: c.one.User.ID, Member: c.other.User.ID}
+	_, err := s.RemoveFromCircle(ctx, m, event(social.EventMemberRemoved))
+	c.isFriend = false
+	return err
+}
+
+func deleteFriends(ctx context.Context, c *couple, s storage.Store) error {
+	if c.circle == nil {
+		return nil
+	}
+	err := s.DeleteCircle(ctx, c.circle.ID, event(social.EventCircleDeleted))
+	c.circle, c.isFriend = nil, false
+	return err
+}
+
+func mute(ctx context.Context, c *couple, s storage.Store) error {
+	_, err := s.Mute(ctx, social.Edge{From: c.one.User.ID, To: c.other.User.ID}, event(social.EventMuted))
+	c.isMuted = true
+	return err
+}
+
+func unmute(ctx context.Context, c *couple, s storage.Store) error {
+	_, err := s.Unmute(ctx, c.one.User.ID, c.other.User.ID, event(social.EventUnmuted))
+	c.isMuted = false
+	return err
+}
+
+func block(ctx context.Context, c *couple, s storage.Store) error {
+	_, err := s.Block(ctx, social.Edge{From: c.one.User.ID, To: c.other.User.ID}, event(social.EventBlocked))
+	c.isBlocked, c.isMember, c.isFriend = true, false, false
+	return err
+}
+
+func unblock(ctx context.Context, c *couple, s storage.Store) error {
+	_, err := s.Unblock(ctx, c.one.User.ID, c.other.User.ID, event(social.EventUnblocked))
+	c.isBlocked = false
+	return err
+}
+
+func rename(ctx context.Context, c *couple, s storage.Store) error {
+	c.name = fmt.Sprint("name ", c.calls)
+	return s.UpdateProfile(ctx, c.one.User.ID, social.ProfileChange{Name: &c.name}, event(social.EventProfileUpdated))
+}
+
+func signIn(ctx context.Context, c *couple, s storage.Store) error {
+	if c.isSignedIn {
+		return nil
+	}
+	c.isSignedIn = true
+	return s.InsertSession(ctx, social.Session{TokenHash: c.session, User: c.one.User.ID, ExpiresAt: now().Add(time.Hour)})
+}
+
+func signOut(ctx context.Context, c *couple, s storage.Store) error {
+	c.isSignedIn = false
+	return s.DeleteSession(ctx, c.session, event(social.EventSessionEnded))
+}
+
+func signOutEverywhere(ctx context.Context, c *couple, s storage.Store) error {
+	c.isSignedIn = false
+	return s.EndSessions(ctx, c.one.User.ID, [32]byte{})
+}
+
+// glimpse is what can be read of a couple.
+type glimpse struct {
+	there, back          social.Relation
+	name                 string
+	following, followers int
+	isSignedIn           bool
+}
+
+func (c *couple) expected() glimpse {
+	e := glimpse{name: c.name, isSignedIn: c.isSignedIn}
+	e.there = social.Relation{Follows: c.isMember || c.isFriend, Mutes: c.isMuted, Blocks: c.isBlocked}
+	e.back.BlockedBy = c.isBlocked
+	if c.isMember {
+		e.back.Circles = append(e.back.Circles, c.one.Following.ID)
+	}
+	if c.isFriend {
+		e.back.Circles = append(e.back.Circles, c.circle.ID)
+	}
+	if e.there.Follows {
+		e.following, e.followers = 1, 1
+	}
+	return e
+}
+
+func (c *couple) read(ctx context.Context, s *remembering) (glimpse, error) {
+	var is glimpse
+	reader := s.cache
+	there, err := reader.People(ctx, c.one.User.ID, []social.UserID{c.other.User.ID})
+	if err != nil {
+		return is, err
+	}
+	pair := social.Pair{Viewer: c.other.User.ID, Other: c.one.User.ID}
+	back, err := reader.Relations(ctx, []social.Pair{pair})
+	if err != nil {
+		return is, err
+	}
+	users, err := reader.Users(ctx, []social.UserID{c.one.User.ID})
+	if err != nil {
+		return is, err
+	}
+	_, err = reader.Session(ctx, c.session, now())
+	other, one := there[c.other.User.ID], users[c.one.User.ID]
+	is = glimpse{there: other.Relation, back: back[pair], isSignedIn: err == nil}
+	if one != nil && other.User != nil {
+		is.name, is.following, is.followers = one.Name, one.FollowingCount, other.User.FollowersCount
+	}
+	is.back.Circles = slices.SortedFunc(slices.Values(is.back.Circles), func(a, b social.CircleID) int { return a.Compare(b.ID) })
+	return is, nil
+}
+
+func (f *freshness) check(c *couple, s *remembering, after string) {
+	want := c.expected()
+	slices.SortFunc(want.back.Circles, func(a, b social.CircleID) int { return a.Compare(b.ID) })
+	got, err := c.read(f.ctx, s)
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		f.t.Errorf("after %q: %v, %v; want %v", after, got, err, want)
+	}
+}
+
+// readMeanwhile reads all couples at all servers, until the function that it returns is called.
+func (f *freshness) readMeanwhile(couples []*couple) (stop func()) {
+	ctx, cancel := context.WithCancel(f.ctx)
+	var all sync.WaitGroup
+	for _, server := range f.servers {
+		for _, c := range couples {
+			all.Go(func() {
+				for ctx.Err() == nil {
+					if _, err := c.read(ctx, server); err != nil && ctx.Err() == nil {
+						f.t.Error(err)
+						return
+					}
+				}
+			})
+		}
+	}
+	return func() {
+		cancel()
+		all.Wait()
+	}
+}

@@ -1,0 +1,36 @@
+package storagetest
+
+import (
+	"context"
+	"time"
+
+	"plaza/social"
+	"plaza/storage"
+)
+
+// Remembering is a store whose users, relations and sessions come from memory, as a server's do. It
+// has to keep every promise of the contract.
+func Remembering(store storage.Store) storage.Store {
+	return &remembering{Store: store, cache: social.NewCache(store, 1<<20)}
+}
+
+type remembering struct {
+	storage.Store
+	cache *social.Cache
+}
+
+func (r *remembering) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
+	return r.cache.Users(ctx, ids)
+}
+
+func (r *remembering) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
+	return r.cache.Relations(ctx, pairs)
+}
+
+func (r *remembering) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
+	return r.cache.People(ctx, viewer, ids)
+}
+
+func (r *remembering) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
+	return r.cache.Session(ctx, tokenHash, now)
+}
