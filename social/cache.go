@@ -247,23 +247,24 @@ type fill struct {
 	cache   *Cache
 	began   time.Time
 	changes []*Change
+	found   map[cacheKey]entry
 }
 
 func (c *Cache) beginFill() *fill {
-	f := &fill{cache: c, began: time.Now()}
+	f := &fill{cache: c, began: time.Now(), found: map[cacheKey]entry{}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fills[f] = struct{}{}
 	return f
 }
 
-// end remembers what was read; nil: nothing.
-func (f *fill) end(read map[cacheKey]entry) {
+// end remembers what was found.
+func (f *fill) end() {
 	c := f.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.fills, f)
-	for key, e := range read {
+	for key, e := range f.found {
 		if !slices.ContainsFunc(f.changes, func(change *Change) bool { return change.names(key) }) {
 			e.readAt = f.began
 			c.entries.Set(key, e)
@@ -301,12 +302,11 @@ func (c *Cache) Users(ctx context.Context, ids []UserID) (map[UserID]*User, erro
 		return users, nil
 	}
 	f := c.beginFill()
+	defer f.end()
 	read, err := c.store.Users(ctx, unknown)
-	found := map[cacheKey]entry{}
 	for user, u := range read {
-		users[user], found[userKey(user)] = u, entry{user: u}
+		users[user], f.found[userKey(user)] = u, entry{user: u}
 	}
-	f.end(found)
 	return users, err
 }
 
@@ -335,16 +335,16 @@ func (c *Cache) Relations(ctx context.Context, pairs []Pair) (map[Pair]Relation,
 		return relations, nil
 	}
 	f := c.beginFill()
+	defer f.end()
 	read, err := c.store.Relations(ctx, unknown)
-	found := make(map[cacheKey]entry, len(unknown))
-	if err == nil {
-		for _, p := range unknown {
-			relations[p] = read[p]
-			addRelation(found, p, read[p])
-		}
+	if err != nil {
+		return relations, err
 	}
-	f.end(found)
-	return relations, err
+	for _, p := range unknown {
+		relations[p] = read[p]
+		f.addRelation(p, read[p])
+	}
+	return relations, nil
 }
 
 // Known implements People.
@@ -383,9 +383,9 @@ func (c *Cache) relation(p Pair) (Relation, bool) {
 }
 
 // addRelation adds a relation to what will be remembered, unless the other is no user.
-func addRelation(found map[cacheKey]entry, p Pair, r Relation) {
+func (f *fill) addRelation(p Pair, r Relation) {
 	if p.Other != missingUser {
-		found[pairKey(p)] = entry{relation: &r}
+		f.found[pairKey(p)] = entry{relation: &r}
 	}
 }
 
@@ -409,16 +409,15 @@ func (c *Cache) People(ctx context.Context, viewer UserID, ids []UserID) (map[Us
 		return people, nil
 	}
 	f := c.beginFill()
+	defer f.end()
 	read, err := c.store.People(ctx, viewer, unknown)
-	found := make(map[cacheKey]entry, 2*len(read))
 	for other, person := range read {
 		people[other] = person
 		if person.User != nil {
-			found[userKey(other)] = entry{user: person.User}
-			addRelation(found, Pair{viewer, other}, person.Relation)
+			f.found[userKey(other)] = entry{user: person.User}
+			f.addRelation(Pair{viewer, other}, person.Relation)
 		}
 	}
-	f.end(found)
 	return people, err
 }
 
@@ -431,12 +430,11 @@ func (c *Cache) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 		return *e.session, nil
 	}
 	f := c.beginFill()
+	defer f.end()
 	session, err := c.store.Session(ctx, tokenHash, now)
-	found := map[cacheKey]entry{}
 	if err == nil {
-		found[sessionKey(tokenHash)] = entry{session: &session}
+		f.found[sessionKey(tokenHash)] = entry{session: &session}
 	}
-	f.end(found)
 	return session, err
 }
 
