@@ -8,6 +8,7 @@ import (
 
 	"plaza/adfile"
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/ads/adsmodel"
 )
 
@@ -46,7 +47,7 @@ units:
   - {key: house, campaign: ours, headline: Read on, landingUrl: "https://example.org/", bid: {model: CPM, price: 1000, currency: EUR}}
 `
 
-func load(t *testing.T, service *ads.Service, text string) (adfile.Summary, error) {
+func load(t *testing.T, service *adserver.Service, text string) (adfile.Summary, error) {
 	t.Helper()
 	f, err := adfile.Parse([]byte(text))
 	if err != nil {
@@ -61,7 +62,7 @@ func load(t *testing.T, service *ads.Service, text string) (adfile.Summary, erro
 
 func TestFileIsStoredOnce(t *testing.T) {
 	store := adsmodel.New()
-	service := ads.New(store, ads.Options{})
+	service := adserver.New(store, adserver.Options{})
 	for i, step := range []struct {
 		text string
 		want adfile.Summary
@@ -123,7 +124,7 @@ func TestMistakesNameLineAndField(t *testing.T) {
 			if text == good {
 				t.Fatal("nothing was replaced")
 			}
-			_, err := load(t, ads.New(adsmodel.New(), ads.Options{}), text)
+			_, err := load(t, adserver.New(adsmodel.New(), adserver.Options{}), text)
 			if name == "a unit's currency" { // that unit is in no zone, and its campaign has no budget
 				if err != nil {
 					t.Errorf("%v", err)

@@ -9,6 +9,7 @@ import (
 
 	"plaza/adfile"
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/ads/adsmodel"
 )
 
@@ -47,7 +48,7 @@ func TestCSVEqualsYAML(t *testing.T) {
 }
 
 func TestCSVIsStoredOnce(t *testing.T) {
-	service := ads.New(adsmodel.New(), ads.Options{})
+	service := adserver.New(adsmodel.New(), adserver.Options{})
 	for i, step := range []struct {
 		text string
 		want adfile.Summary

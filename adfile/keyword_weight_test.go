@@ -9,6 +9,7 @@ import (
 
 	"plaza/adfile"
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/ads/adsmodel"
 )
 
@@ -38,7 +39,7 @@ func TestKeywordWeightsAreRead(t *testing.T) {
 
 func TestNewWeightChangesTheAd(t *testing.T) {
 	t.Parallel()
-	service := ads.New(adsmodel.New(), ads.Options{})
+	service := adserver.New(adsmodel.New(), adserver.Options{})
 	for i, want := range []adfile.Summary{{Added: 7}, {Changed: 1, Unchanged: 6}, {Unchanged: 7}} {
 		got, err := load(t, service, weighted(fmt.Sprintf("[{keyword: c, weight: %d}]", min(i+1, 2))))
 		if err != nil || got != want {

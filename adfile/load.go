@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/fault"
 )
 
@@ -16,7 +17,7 @@ const chunk = 200
 // Summary counts what Load did with a file's entries.
 type Summary struct{ Added, Changed, Unchanged int }
 
-func (s *Summary) add(c ads.Changes) {
+func (s *Summary) add(c adserver.Changes) {
 	s.Added += c.Added
 	s.Changed += c.Changed
 	s.Unchanged += c.Unchanged
@@ -27,7 +28,7 @@ func (s *Summary) add(c ads.Changes) {
 // *Error with its line. References and currencies are checked before anything is stored. If loading
 // is stopped, or fails later, the entries that are stored stay stored, and loading again continues
 // from there.
-func Load(ctx context.Context, service *ads.Service, f *File, progress func(done, all int)) (Summary, error) {
+func Load(ctx context.Context, service *adserver.Service, f *File, progress func(done, all int)) (Summary, error) {
 	var sum Summary
 	if err := f.checkReferences(ctx, service); err != nil {
 		return sum, err
@@ -49,7 +50,7 @@ func Load(ctx context.Context, service *ads.Service, f *File, progress func(done
 }
 
 // checkReferences names the key in errors about missing references.
-func (f *File) checkReferences(ctx context.Context, service *ads.Service) error {
+func (f *File) checkReferences(ctx context.Context, service *adserver.Service) error {
 	err := service.CheckReferences(ctx, f.Batch)
 	mistake, ok := errors.AsType[*fault.Error](err)
 	if !ok || mistake.Field == "" {
@@ -103,7 +104,7 @@ func cut[T any](parts []part, kind string, entries []T, batch func([]T) ads.Batc
 }
 
 // blame stores a part's entries one by one, to find the one that is refused.
-func (f *File) blame(ctx context.Context, service *ads.Service, p part) error {
+func (f *File) blame(ctx context.Context, service *adserver.Service, p part) error {
 	for i := range p.len() {
 		one := ads.Batch{}
 		switch p.kind {

@@ -7,6 +7,7 @@ import (
 
 	"plaza/adfile"
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/ads/adsmodel"
 )
 
@@ -27,7 +28,7 @@ func TestRefusedFileStoresNothing(t *testing.T) {
 	} {
 		store := adsmodel.New()
 		text := strings.Replace(c.text, c.old, c.replaced, 1)
-		if _, err := loadAny(t, ads.New(store, ads.Options{}), text); err == nil || err.Error() != c.says {
+		if _, err := loadAny(t, adserver.New(store, adserver.Options{}), text); err == nil || err.Error() != c.says {
 			t.Errorf("%s: %v; want %s", name, err, c.says)
 		}
 		requireEmpty(t, store, name)
@@ -35,7 +36,7 @@ func TestRefusedFileStoresNothing(t *testing.T) {
 }
 
 func TestRefusedFileChangesNothing(t *testing.T) {
-	service := ads.New(adsmodel.New(), ads.Options{})
+	service := adserver.New(adsmodel.New(), adserver.Options{})
 	if _, err := loadAny(t, service, good); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestLargeFileIsCheckedCompletely(t *testing.T) {
 	text.WriteString("ad,last,,,autumn,Anvils,https://acme.example/,CPM,1,EUR\n")
 	store := adsmodel.New()
 	want := fmt.Sprintf(`line %d: campaign: There is no campaign "autumn".`, ads.MaxBatch+5)
-	if _, err := loadAny(t, ads.New(store, ads.Options{}), text.String()); err == nil || err.Error() != want {
+	if _, err := loadAny(t, adserver.New(store, adserver.Options{}), text.String()); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	requireEmpty(t, store, "a large file")
@@ -85,13 +86,13 @@ func TestErrorNamesFullZone(t *testing.T) {
 		fmt.Fprintf(&text, "ad,%d,,,spring,Anvils,https://acme.example/,CPM,1,EUR,,,example.org/top\n", i)
 	}
 	want := fmt.Sprintf("line %d: zones: A zone holds at most %d units.", ads.MaxZoneUnits+5, ads.MaxZoneUnits)
-	if _, err := loadAny(t, ads.New(adsmodel.New(), ads.Options{}), text.String()); err == nil || err.Error() != want {
+	if _, err := loadAny(t, adserver.New(adsmodel.New(), adserver.Options{}), text.String()); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
 
 // loadAny loads a CSV or a YAML file.
-func loadAny(t *testing.T, service *ads.Service, text string) (adfile.Summary, error) {
+func loadAny(t *testing.T, service *adserver.Service, text string) (adfile.Summary, error) {
 	t.Helper()
 	parse := adfile.Parse
 	if strings.HasPrefix(text, "type,") {

@@ -14,17 +14,10 @@ type Advertiser struct {
 	Revision int
 }
 
-func (a *Advertiser) check(field string) error {
+// Check validates an advertiser. field is its path in the input; errors name the part.
+func (a *Advertiser) Check(field string) error {
 	if a.ID.IsZero() {
-		return fault.Invalidf(at(field, "id"), "An advertiser needs an id.")
+		return fault.Invalidf(fault.Part(field, "id"), "An advertiser needs an id.")
 	}
-	return fault.All(fault.CheckLine(at(field, "name"), a.Name, 1, MaxName), checkCaps(at(field, "caps"), a.Caps))
-}
-
-// at joins a field's path and the name of one of its parts; field may be empty.
-func at(field, part string) string {
-	if field == "" {
-		return part
-	}
-	return field + "." + part
+	return fault.All(fault.CheckLine(fault.Part(field, "name"), a.Name, 1, MaxName), checkCaps(fault.Part(field, "caps"), a.Caps))
 }

@@ -15,7 +15,8 @@ const (
 	MaxAttribution = 60
 )
 
-func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
+// AttributionWindow returns how long after its click a conversion counts.
+func AttributionWindow(days int) time.Duration { return time.Duration(days) * 24 * time.Hour }
 
 // CheckAttribution checks a given number of days. A campaign without one has 0.
 func CheckAttribution(field string, days int) error {
@@ -23,19 +24,4 @@ func CheckAttribution(field string, days int) error {
 		return fault.Invalidf(field, "Conversions count for 1 to %d days after the click.", MaxAttribution)
 	}
 	return nil
-}
-
-// AttributionDays returns how many days after its click a conversion counts.
-func (c *Campaign) AttributionDays() int {
-	if c.Attribution == 0 {
-		return DefaultAttribution
-	}
-	return c.Attribution
-}
-
-func (c *Campaign) checkAttribution(field string) error {
-	if c.Attribution == 0 {
-		return nil
-	}
-	return CheckAttribution(field, c.Attribution)
 }

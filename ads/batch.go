@@ -1,32 +1,27 @@
 package ads
 
 import (
-	"errors"
 	"fmt"
 
 	"plaza/fault"
 )
 
-// check returns the first fault only: programs write batches, so one error is enough for them.
-func (b *Batch) check() error {
-	err := b.checkEntries(MaxBatch)
-	if mistake, ok := errors.AsType[*fault.Error](err); ok {
-		mistake.Code = fault.CodeInvalid
-	}
-	return err
-}
+// MaxBatch is the most entries of each kind that are stored at a time.
+const MaxBatch = 1000
 
-func (b *Batch) checkEntries(most int) error {
-	if err := checkAll("advertisers", most, b.Advertisers, (*Advertiser).check); err != nil {
+// Check returns the first mistake in a batch with at most the given number of entries of each kind.
+// Errors name the entry and its part.
+func (b *Batch) Check(most int) error {
+	if err := checkAll("advertisers", most, b.Advertisers, (*Advertiser).Check); err != nil {
 		return err
 	}
-	if err := checkAll("campaigns", most, b.Campaigns, (*Campaign).check); err != nil {
+	if err := checkAll("campaigns", most, b.Campaigns, (*Campaign).Check); err != nil {
 		return err
 	}
-	if err := checkAll("zones", most, b.Zones, (*Zone).check); err != nil {
+	if err := checkAll("zones", most, b.Zones, (*Zone).Check); err != nil {
 		return err
 	}
-	return checkAll("units", most, b.Units, (*Unit).check)
+	return checkAll("units", most, b.Units, (*Unit).Check)
 }
 
 // checkAll returns the first fault in a list of entries.

@@ -25,8 +25,8 @@ const (
 	CPA BidModel = "CPA" // cost per action: for a conversion
 )
 
-// mille is the number of impressions that the price of a CPM covers.
-const mille = 1000
+// Mille is the number of impressions that the price of a CPM covers.
+const Mille = 1000
 
 // Bid is what an advertiser offers.
 type Bid struct {
@@ -40,17 +40,17 @@ type Bid struct {
 func (b *Bid) check(field string) error {
 	var model error
 	if b.Model != CPM && b.Model != CPC && b.Model != CPA {
-		model = fault.Invalidf(at(field, "model"), "A bid is a CPM, a CPC or a CPA.")
+		model = fault.Invalidf(fault.Part(field, "model"), "A bid is a CPM, a CPC or a CPA.")
 	}
-	return fault.All(model, b.checkPrice(at(field, "price")), b.Currency.Check(at(field, "currency")))
+	return fault.All(model, b.checkPrice(fault.Part(field, "price")), b.Currency.Check(fault.Part(field, "currency")))
 }
 
 func (b *Bid) checkPrice(field string) error {
 	if b.Price < 1 || b.Price > MaxBid {
 		return fault.Invalidf(field, "A bid has 1 to %d micros.", MaxBid)
 	}
-	if b.Model == CPM && b.Price%mille != 0 {
-		return fault.Invalidf(field, "A CPM is a multiple of %d micros: an impression costs whole micros.", mille)
+	if b.Model == CPM && b.Price%Mille != 0 {
+		return fault.Invalidf(field, "A CPM is a multiple of %d micros: an impression costs whole micros.", Mille)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (b *Bid) checkPrice(field string) error {
 func (b *Bid) Cost(k Kind) Micros {
 	switch {
 	case b.Model == CPM && k == Impression:
-		return b.Price / mille
+		return b.Price / Mille
 	case b.Model == CPC && k == Click, b.Model == CPA && k == Conversion:
 		return b.Price
 	default:

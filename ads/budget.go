@@ -40,8 +40,8 @@ func (b *Budget) check(field string) error {
 		return nil
 	}
 	return fault.All(
-		checkAmount(at(field, "total"), b.Total), checkAmount(at(field, "daily"), b.Daily),
-		b.checkAmounts(field), b.Currency.Check(at(field, "currency")),
+		checkAmount(fault.Part(field, "total"), b.Total), checkAmount(fault.Part(field, "daily"), b.Daily),
+		b.checkAmounts(field), b.Currency.Check(fault.Part(field, "currency")),
 	)
 }
 
@@ -57,7 +57,7 @@ func (b *Budget) checkAmounts(field string) error {
 		return fault.Invalidf(field, "A budget has a total, a daily amount, or both.")
 	}
 	if b.Total > 0 && b.Daily > b.Total {
-		return fault.Invalidf(at(field, "daily"), "The daily budget is more than the total.")
+		return fault.Invalidf(fault.Part(field, "daily"), "The daily budget is more than the total.")
 	}
 	return nil
 }
@@ -243,7 +243,7 @@ func (c *Campaign) paced(l *Ledger, price Micros, now time.Time) Micros {
 		if start.IsZero() {
 			start = c.ID.Time()
 		}
-		return part(c.Budget.Total, elapsed(start, c.Schedule.End, now)) + price - l.Taken
+		return part(c.Budget.Total, Elapsed(start, c.Schedule.End, now)) + price - l.Taken
 	}
 }
 

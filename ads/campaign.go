@@ -39,19 +39,30 @@ type Campaign struct {
 	Revision    int // see Advertiser.Revision
 }
 
-func (c *Campaign) check(field string) error {
+// Check validates a campaign. field is its path in the input; errors name the part.
+func (c *Campaign) Check(field string) error {
 	return fault.All(c.checkIDs(field), c.checkParts(field), c.checkPace(field))
 }
 
-// Check validates a new campaign, apart from its ids.
-func (c *Campaign) Check() error { return fault.All(c.checkParts(""), c.checkPace("")) }
+// CheckDraft validates a new campaign, apart from its ids.
+func (c *Campaign) CheckDraft() error { return fault.All(c.checkParts(""), c.checkPace("")) }
+
+// CheckChange validates a changed campaign. It accepts an unsuitable pace that is already stored, from before paces were checked:
+// such campaigns can still be paused.
+func (c *Campaign) CheckChange(before *Campaign) error {
+	wrong := fault.All(c.checkIDs(""), c.checkParts(""))
+	if c.Budget == before.Budget && c.Schedule == before.Schedule {
+		return wrong
+	}
+	return fault.All(wrong, c.checkPace(""))
+}
 
 func (c *Campaign) checkIDs(field string) error {
 	if c.ID.IsZero() {
-		return fault.Invalidf(at(field, "id"), "A campaign needs an id.")
+		return fault.Invalidf(fault.Part(field, "id"), "A campaign needs an id.")
 	}
 	if c.Advertiser.IsZero() {
-		return fault.Invalidf(at(field, "advertiser"), "A campaign needs an advertiser.")
+		return fault.Invalidf(fault.Part(field, "advertiser"), "A campaign needs an advertiser.")
 	}
 	return nil
 }
@@ -59,18 +70,33 @@ func (c *Campaign) checkIDs(field string) error {
 func (c *Campaign) checkParts(field string) error {
 	var house error
 	if c.House && c.Budget != (Budget{}) {
-		house = fault.Invalidf(at(field, "budget"), "House ads cost nothing, and have no budget.")
+		house = fault.Invalidf(fault.Part(field, "budget"), "House ads cost nothing, and have no budget.")
 	}
 	return fault.All(
-		fault.CheckLine(at(field, "name"), c.Name, 1, MaxName), c.State.check(at(field, "state")), c.Schedule.check(at(field, "schedule")),
-		c.Budget.check(at(field, "budget")), house, checkCaps(at(field, "caps"), c.Caps),
-		c.checkAttribution(at(field, "attributionDays")),
+		fault.CheckLine(fault.Part(field, "name"), c.Name, 1, MaxName), c.State.check(fault.Part(field, "state")), c.Schedule.check(fault.Part(field, "schedule")),
+		c.Budget.check(fault.Part(field, "budget")), house, checkCaps(fault.Part(field, "caps"), c.Caps),
+		c.checkAttribution(fault.Part(field, "attributionDays")),
 	)
 }
 
 func (c *Campaign) checkPace(field string) error {
 	if c.Budget.Even && c.Budget.Daily == 0 && c.Schedule.End.IsZero() {
-		return fault.Invalidf(at(field, "budget.even"), "An even pace needs a daily budget or an end.")
+		return fault.Invalidf(fault.Part(field, "budget.even"), "An even pace needs a daily budget or an end.")
 	}
 	return nil
+}
+
+// AttributionDays returns how many days after its click a conversion counts.
+func (c *Campaign) AttributionDays() int {
+	if c.Attribution == 0 {
+		return DefaultAttribution
+	}
+	return c.Attribution
+}
+
+func (c *Campaign) checkAttribution(field string) error {
+	if c.Attribution == 0 {
+		return nil
+	}
+	return CheckAttribution(field, c.Attribution)
 }

@@ -87,10 +87,6 @@ func scoped(scope id.ID, caps []Cap) []ScopeCap {
 	return all
 }
 
-// ProfileID identifies a person whose impressions are counted. It is a keyed hash, so it does not
-// reveal who the person is.
-type ProfileID struct{ id.ID }
-
 // Profile holds what is remembered of a person: each impression that a cap counts, and nothing
 // else.
 type Profile struct {
@@ -166,7 +162,7 @@ func (p *Profile) Reserve(r Reservation) []int {
 	chosen, advertisers := []int{}, map[AdvertiserID]bool{}
 	for _, t := range r.tries() {
 		c := &r.Candidates[t.Candidate]
-		if len(chosen) == r.Count || slices.Contains(chosen, t.Candidate) || (advertisers[c.Advertiser] && !t.Again) || !p.allows(c.Caps, r.Now) {
+		if len(chosen) == r.Count || slices.Contains(chosen, t.Candidate) || (advertisers[c.Advertiser] && !t.Again) || !p.Allows(c.Caps, r.Now) {
 			continue
 		}
 		chosen = append(chosen, t.Candidate)
@@ -176,8 +172,8 @@ func (p *Profile) Reserve(r Reservation) []int {
 	return chosen
 }
 
-// allows reports whether the caps allow another impression.
-func (p *Profile) allows(caps []ScopeCap, now time.Time) bool {
+// Allows reports whether the caps allow another impression.
+func (p *Profile) Allows(caps []ScopeCap, now time.Time) bool {
 	for _, c := range caps {
 		since, seen := now.Add(-c.Per.Length()), 0
 		for _, s := range p.Seen {

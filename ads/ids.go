@@ -64,3 +64,7 @@ func ParseProfileID(text string) (ProfileID, error) {
 	parsed, err := id.Parse(PersonPrefix, text)
 	return ProfileID{parsed}, err
 }
+
+// ProfileID identifies a person whose impressions are counted. It is a keyed hash, so it does not
+// reveal who the person is.
+type ProfileID struct{ id.ID }

@@ -45,24 +45,6 @@ func normalKeyword(field, keyword string) (string, error) {
 	return strings.Join(strings.Fields(strings.ToLower(keyword)), " "), nil
 }
 
-// matches returns the keywords that are in both sorted lists.
-func matches(a, b []string) []string {
-	var both []string
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch strings.Compare(a[i], b[j]) {
-		case -1:
-			i++
-		case 1:
-			j++
-		default:
-			both = append(both, a[i])
-			i++
-			j++
-		}
-	}
-	return both
-}
-
 // Score is how much a unit is worth in a zone of the design ByKeywords:
 //
 //	score = eCPM × log(1.1 + number of matching keywords) × highest weight of a matching keyword

@@ -51,24 +51,3 @@ func checkKeywordWeight(field string, weight int) error {
 func (w KeywordWeight) compare(other KeywordWeight) int {
 	return strings.Compare(w.Keyword, other.Keyword)
 }
-
-// SetKeywords replaces the unit's keywords, which must be normal. Keywords that remain keep their
-// weights.
-func (u *Unit) SetKeywords(keywords []string) {
-	u.Keywords = keywords
-	var kept []KeywordWeight
-	for _, w := range u.KeywordWeights {
-		if slices.Contains(keywords, w.Keyword) {
-			kept = append(kept, w)
-		}
-	}
-	u.KeywordWeights = kept
-}
-
-func (u *Unit) checkKeywordWeights(field string) error {
-	normal, err := NormalKeywordWeights(field, u.Keywords, u.KeywordWeights)
-	if err == nil && !slices.Equal(normal, u.KeywordWeights) {
-		return fault.Invalidf(field, "Weights are of keywords in lower case, and sorted by them.")
-	}
-	return err
-}

@@ -23,3 +23,11 @@ func checkLanding(field, text string) error {
 	}
 	return fault.CheckURL(field, strings.ReplaceAll(text, ClickMacro, escapedMacro))
 }
+
+// HasClickMacro reports whether a landing page may contain ClickMacro.
+func HasClickMacro(landing string) bool { return strings.Contains(landing, "click_token") }
+
+// ReplaceClickMacro puts a token, which needs no escaping, in place of ClickMacro.
+func ReplaceClickMacro(landing, token string) string {
+	return strings.NewReplacer(ClickMacro, token, escapedMacro, token, strings.ToLower(escapedMacro), token).Replace(landing)
+}

@@ -2,6 +2,9 @@ package ads
 
 import "time"
 
+// EventLife is how long recordings are kept.
+const EventLife = 90 * 24 * time.Hour
+
 // Evidence is what an engine knows about a recording when it counts it.
 type Evidence struct {
 	// Arrived says that the recording that this one follows has been counted: for a click the
@@ -29,7 +32,7 @@ func (r *Recording) Judge(e Evidence, now time.Time) (verdict Invalid, waits boo
 		return "", false
 	case !e.Valid:
 		return r.Kind.missing(), !e.Arrived && now.Before(r.WaitUntil)
-	case r.Kind == Conversion && r.At.After(e.At.Add(days(r.Days))):
+	case r.Kind == Conversion && r.At.After(e.At.Add(AttributionWindow(r.Days))):
 		return TooLate, false
 	case e.PersonClicks >= MaxPersonClicks || e.AddressClicks >= MaxAddressClicks:
 		return TooMany, false
@@ -65,11 +68,14 @@ func (r *Recording) LookAgain(now time.Time) time.Time {
 // share an address, so earlier clicks from the same address stay valid.
 func (e Evidence) Burst() bool { return e.PersonClicks >= MaxPersonClicks }
 
-// countingTime is longer than a transaction takes, plus the difference between the servers' clocks.
-const countingTime = 2 * time.Minute
+// CountingTime is longer than a transaction takes, plus the difference between the servers' clocks.
+const CountingTime = 2 * time.Minute
+
+// Lateness is how long after the end of its hour a recording may still be stored.
+const Lateness = 5 * time.Minute
 
 // IsLate reports whether a recording is counted so late that its hour may have been added up
 // already.
 func (r *Recording) IsLate(now time.Time) bool {
-	return !now.Before(r.At.Truncate(time.Hour).Add(time.Hour + lateness - countingTime))
+	return !now.Before(r.At.Truncate(time.Hour).Add(time.Hour + Lateness - CountingTime))
 }

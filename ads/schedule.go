@@ -48,13 +48,13 @@ func (w Weekdays) List() []time.Weekday {
 func (s *Schedule) check(field string) error {
 	var end, zone, days error
 	if !s.Start.IsZero() && !s.End.IsZero() && !s.Start.Before(s.End) {
-		end = fault.Invalidf(at(field, "end"), "The end is before the start.")
+		end = fault.Invalidf(fault.Part(field, "end"), "The end is before the start.")
 	}
 	if _, err := location(s.TimeZone); err != nil {
-		zone = fault.Invalidf(at(field, "timeZone"), "There is no such time zone: an IANA name such as Europe/Berlin is needed.")
+		zone = fault.Invalidf(fault.Part(field, "timeZone"), "There is no such time zone: an IANA name such as Europe/Berlin is needed.")
 	}
 	if s.Weekdays > 1<<7-1 {
-		days = fault.Invalidf(at(field, "weekdays"), "A week has seven days.")
+		days = fault.Invalidf(fault.Part(field, "weekdays"), "A week has seven days.")
 	}
 	return fault.All(end, zone, days, s.checkHours(field))
 }
@@ -64,10 +64,10 @@ func (s *Schedule) checkHours(field string) error {
 		return nil
 	}
 	if s.FromHour < 0 || s.FromHour > 23 {
-		return fault.Invalidf(at(field, "fromHour"), "The hour to begin must be 0 to 23.")
+		return fault.Invalidf(fault.Part(field, "fromHour"), "The hour to begin must be 0 to 23.")
 	}
 	if s.ToHour <= s.FromHour || s.ToHour > 24 {
-		return fault.Invalidf(at(field, "toHour"), "The hour to end must be after the hour to begin, and at most 24.")
+		return fault.Invalidf(fault.Part(field, "toHour"), "The hour to end must be after the hour to begin, and at most 24.")
 	}
 	return nil
 }
@@ -111,10 +111,11 @@ func (s *Schedule) dayElapsed(now time.Time) float64 {
 	if !s.End.IsZero() && s.End.Before(until) {
 		until = s.End
 	}
-	return elapsed(from, until, now)
+	return Elapsed(from, until, now)
 }
 
-func elapsed(from, until, now time.Time) float64 {
+// Elapsed returns which share of a span is over, 0 to 1.
+func Elapsed(from, until, now time.Time) float64 {
 	whole := until.Sub(from)
 	if whole <= 0 {
 		return 1

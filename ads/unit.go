@@ -26,13 +26,13 @@ type Creative struct {
 func (c *Creative) check(field string) error {
 	var image error
 	if c.ImageURL != "" {
-		image = fault.CheckURL(at(field, "imageUrl"), c.ImageURL)
+		image = fault.CheckURL(fault.Part(field, "imageUrl"), c.ImageURL)
 	}
 	return fault.All(
-		fault.CheckLine(at(field, "headline"), c.Headline, 1, MaxHeadline),
-		fault.CheckLine(at(field, "body"), c.Body, 0, MaxBody),
+		fault.CheckLine(fault.Part(field, "headline"), c.Headline, 1, MaxHeadline),
+		fault.CheckLine(fault.Part(field, "body"), c.Body, 0, MaxBody),
 		image,
-		checkLanding(at(field, "landingUrl"), c.LandingURL),
+		checkLanding(fault.Part(field, "landingUrl"), c.LandingURL),
 	)
 }
 
@@ -63,12 +63,13 @@ type Unit struct {
 // ECPM returns what a thousand impressions of the unit are expected to earn: see the function ECPM.
 func (u *Unit) ECPM() Micros { return ECPM(u.Bid, u.Impressions, u.Clicks, u.Conversions) }
 
-func (u *Unit) check(field string) error {
+// Check validates a unit. field is its path in the input; errors name the part.
+func (u *Unit) Check(field string) error {
 	if u.ID.IsZero() {
-		return fault.Invalidf(at(field, "id"), "A unit needs an id.")
+		return fault.Invalidf(fault.Part(field, "id"), "A unit needs an id.")
 	}
 	if u.Campaign.IsZero() {
-		return fault.Invalidf(at(field, "campaign"), "A unit needs a campaign.")
+		return fault.Invalidf(fault.Part(field, "campaign"), "A unit needs a campaign.")
 	}
 	if err := u.checkParts(field); err != nil {
 		return err
@@ -79,13 +80,13 @@ func (u *Unit) check(field string) error {
 	return nil
 }
 
-// Check validates a unit, apart from its ids.
-func (u *Unit) Check() error { return u.checkParts("") }
+// CheckDraft validates a unit, apart from its ids.
+func (u *Unit) CheckDraft() error { return u.checkParts("") }
 
 func (u *Unit) checkParts(field string) error {
 	return fault.All(
-		u.Creative.check(field), u.Bid.check(at(field, "bid")), u.State.check(at(field, "state")), u.checkZones(at(field, "zones")),
-		u.checkKeywords(at(field, "keywords")), u.checkKeywordWeights(at(field, "keywordWeights")), checkCaps(at(field, "caps"), u.Caps), u.checkWeight(at(field, "weight")),
+		u.Creative.check(field), u.Bid.check(fault.Part(field, "bid")), u.State.check(fault.Part(field, "state")), u.checkZones(fault.Part(field, "zones")),
+		u.checkKeywords(fault.Part(field, "keywords")), u.checkKeywordWeights(fault.Part(field, "keywordWeights")), checkCaps(fault.Part(field, "caps"), u.Caps), u.checkWeight(fault.Part(field, "weight")),
 	)
 }
 
@@ -119,7 +120,7 @@ func (u *Unit) checkZones(field string) error {
 	seen := make(map[ZoneID]bool, len(u.Zones))
 	for i, zone := range u.Zones {
 		at := fmt.Sprintf("%s.%d", field, i)
-		if err := zone.check(at, at); err != nil {
+		if err := zone.Check(at, at); err != nil {
 			return err
 		}
 		if seen[zone] {
@@ -128,4 +129,25 @@ func (u *Unit) checkZones(field string) error {
 		seen[zone] = true
 	}
 	return nil
+}
+
+// SetKeywords replaces the unit's keywords, which must be normal. Keywords that remain keep their
+// weights.
+func (u *Unit) SetKeywords(keywords []string) {
+	u.Keywords = keywords
+	var kept []KeywordWeight
+	for _, w := range u.KeywordWeights {
+		if slices.Contains(keywords, w.Keyword) {
+			kept = append(kept, w)
+		}
+	}
+	u.KeywordWeights = kept
+}
+
+func (u *Unit) checkKeywordWeights(field string) error {
+	normal, err := NormalKeywordWeights(field, u.Keywords, u.KeywordWeights)
+	if err == nil && !slices.Equal(normal, u.KeywordWeights) {
+		return fault.Invalidf(field, "Weights are of keywords in lower case, and sorted by them.")
+	}
+	return err
 }

@@ -29,13 +29,14 @@ func (z ZoneID) String() string { return z.Site + "/" + z.Name }
 func ParseZoneID(text string) (ZoneID, error) {
 	site, name, _ := strings.Cut(text, "/")
 	z := ZoneID{Site: site, Name: name}
-	if err := z.check("site", "zone"); err != nil {
+	if err := z.Check("site", "zone"); err != nil {
 		return ZoneID{}, err
 	}
 	return z, nil
 }
 
-func (z ZoneID) check(siteField, nameField string) error {
+// Check validates the names of a zone and its site. Errors are for the given fields.
+func (z ZoneID) Check(siteField, nameField string) error {
 	return fault.All(checkZoneName(siteField, "site", z.Site), checkZoneName(nameField, "zone", z.Name))
 }
 
@@ -74,12 +75,13 @@ type Zone struct {
 	Units []RunningUnit
 }
 
-func (z *Zone) check(field string) error {
+// Check validates a zone. field is its path in the input; errors name the part.
+func (z *Zone) Check(field string) error {
 	var design error
 	if z.Design != ByZone && z.Design != ByFrequency && z.Design != ByKeywords {
-		design = fault.Invalidf(at(field, "design"), "A design is ZONE, FREQUENCY or KEYWORDS.")
+		design = fault.Invalidf(fault.Part(field, "design"), "A design is ZONE, FREQUENCY or KEYWORDS.")
 	}
-	return fault.All(z.ID.check(at(field, "site"), at(field, "name")), design, z.Currency.Check(at(field, "currency")))
+	return fault.All(z.ID.Check(fault.Part(field, "site"), fault.Part(field, "name")), design, z.Currency.Check(fault.Part(field, "currency")))
 }
 
 // RunningUnit is a zone's copy of a unit: everything that is needed to choose and show it.
@@ -124,8 +126,8 @@ func (r *RunningUnit) Compare(other *RunningUnit) int {
 	}
 }
 
-// weightOf returns the highest weight of the given keywords of the unit, or 1 if none has a weight.
-func (r *RunningUnit) weightOf(matched []string) int {
+// WeightOf returns the highest weight of the given keywords of the unit, or 1 if none has a weight.
+func (r *RunningUnit) WeightOf(matched []string) int {
 	highest := 1
 	for _, w := range r.KeywordWeights {
 		if w.Weight > highest && slices.Contains(matched, w.Keyword) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage"
@@ -39,7 +40,7 @@ const (
 )
 
 const adsNotes = `Each zone has units of different campaigns, half of them CPM and half CPC, with five of a thousand keywords; every second unit has a cap of 3 a day, every fourth campaign one of 10 a week
-and a daily budget; the best ad of each zone has a cap. Every choice is for another visitor, from as many visitors as there are profiles (*signed in*: for one of 1,000 users), with three keywords. *Choice* is ` + "`ads.Service.Choose`" + `, *query* a whole GraphQL request, from its body to the answer's bytes; 16 run concurrently. A zone is
+and a daily budget; the best ad of each zone has a cap. Every choice is for another visitor, from as many visitors as there are profiles (*signed in*: for one of 1,000 users), with three keywords. *Choice* is ` + "`adserver.Service.Choose`" + `, *query* a whole GraphQL request, from its body to the answer's bytes; 16 run concurrently. A zone is
 read at most once a second; *one zone* is that of a busy page, *all zones* are taken in turn, after each was asked for once. Designs are those of the same zones, read by the design's name.
 *Server* is the CPU time of this process (with SQLite in it), *mongod* that of the database: the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *p99* is by the clock.`
 
@@ -260,7 +261,7 @@ func (s *adScene) loadProfiles(ctx context.Context, dice *rand.Rand, progress fu
 	}
 	ids := make([]ads.ProfileID, s.profiles)
 	for n := range ids {
-		ids[n] = ads.VisitorProfile(key, visitor(n))
+		ids[n] = adserver.VisitorProfile(key, visitor(n))
 	}
 	slices.SortFunc(ids, func(a, b ads.ProfileID) int { return a.Compare(b.ID) })
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -363,10 +364,10 @@ func (s *adScene) warmed(turns []Turn) []Turn {
 func (s *adScene) choices(zone func(n int) ads.ZoneID) []Turn {
 	var turns []Turn
 	for _, design := range s.designs {
-		service := ads.New(designed{s.store, designs[design]}.Ads(), ads.Options{})
+		service := adserver.New(designed{s.store, designs[design]}.Ads(), adserver.Options{})
 		turns = append(turns, Turn{Rival: design, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
 			at := zone(n)
-			choices, err := service.Choose(ctx, ads.Request{Site: at.Site, Zone: at.Name, Keywords: s.keywords(n), Count: 1, Visitor: s.visitor(n)})
+			choices, err := service.Choose(ctx, adserver.Request{Site: at.Site, Zone: at.Name, Keywords: s.keywords(n), Count: 1, Visitor: s.visitor(n)})
 			if err == nil && len(choices) != 1 {
 				err = fmt.Errorf("%d ads were chosen in %v", len(choices), at)
 			}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/social"
 	"plaza/storage"
 )
@@ -222,9 +222,9 @@ func somethingOfEverything(t *testing.T, st storage.Store) {
 
 func adsAreThere(t *testing.T, st storage.Store) {
 	t.Helper()
-	service := ads.New(st.Ads(), ads.Options{})
+	service := adserver.New(st.Ads(), adserver.Options{})
 	for zone, want := range map[string]int{"sidebar": 4, "banner": 3} {
-		if chosen := must(service.Choose(t.Context(), ads.Request{Site: "plaza", Zone: zone, Count: ads.MaxCount}))(t); len(chosen) != want {
+		if chosen := must(service.Choose(t.Context(), adserver.Request{Site: "plaza", Zone: zone, Count: adserver.MaxCount}))(t); len(chosen) != want {
 			t.Errorf("%d ads in the %s, want %d", len(chosen), zone, want)
 		}
 	}

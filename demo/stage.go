@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage"
@@ -21,7 +21,7 @@ const opening = 6 * time.Hour
 type stage struct {
 	store     storage.Store
 	social    *social.Service
-	ads       *ads.Service
+	ads       *adserver.Service
 	began     time.Time
 	publicURL string // of the server, which has the pictures
 
@@ -30,7 +30,7 @@ type stage struct {
 }
 
 func newStage(st storage.Store, began time.Time, publicURL string) *stage {
-	s := &stage{store: st, ads: ads.New(st.Ads(), ads.Options{}), began: began, publicURL: publicURL}
+	s := &stage{store: st, ads: adserver.New(st.Ads(), adserver.Options{}), began: began, publicURL: publicURL}
 	s.social = social.New(st, social.Options{Now: s.now, NewID: s.newID, NewSlug: s.newSlug})
 	return s
 }

@@ -65,3 +65,11 @@ func CheckURL(field, text string) error {
 	}
 	return nil
 }
+
+// Part joins a field's path and the name of one of its parts; field may be empty.
+func Part(field, part string) string {
+	if field == "" {
+		return part
+	}
+	return field + "." + part
+}

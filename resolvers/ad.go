@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/graph/model"
 	"plaza/social"
 )
@@ -32,8 +32,8 @@ func (r queryResolver) Ads(ctx context.Context, site, zone string, keywords []st
 }
 
 // adRequest requests ads for the viewer, or for a visitor if signed out.
-func (r *Resolver) adRequest(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) (ads.Request, error) {
-	request := ads.Request{Site: site, Zone: zone, Keywords: keywords, Count: count}
+func (r *Resolver) adRequest(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) (adserver.Request, error) {
+	request := adserver.Request{Site: site, Zone: zone, Keywords: keywords, Count: count}
 	if visitor != nil {
 		request.Visitor = *visitor
 	}
@@ -54,7 +54,7 @@ const (
 )
 
 // wrapChoice converts a choice to the schema's type.
-func (r *Resolver) wrapChoice(c ads.Choice, about string) *model.AdChoice {
+func (r *Resolver) wrapChoice(c adserver.Choice, about string) *model.AdChoice {
 	choice := &model.AdChoice{
 		ID: c.ID.String(), AdID: c.Unit.String(), Headline: c.Headline, Body: c.Body, LandingURL: c.LandingURL,
 		ClickURL: r.ClickURL + c.ClickToken, ImpressionToken: c.ImpressionToken, Advertiser: c.Advertiser, Why: why(&c, about),
@@ -66,7 +66,7 @@ func (r *Resolver) wrapChoice(c ads.Choice, about string) *model.AdChoice {
 }
 
 // why explains to the person who sees an ad how it was chosen.
-func why(c *ads.Choice, about string) string {
+func why(c *adserver.Choice, about string) string {
 	text := "It was placed here by the site. Nothing about you was used"
 	if len(c.Matched) > 0 {
 		text = fmt.Sprintf(about, strings.Join(c.Matched, ", "))

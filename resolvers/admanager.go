@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/id"
@@ -97,8 +98,8 @@ func (r adManagerResolver) Units(ctx context.Context, _ *model.AdManager, of str
 }
 
 // ownerOf returns a function that reads a campaign's owner on its first call, and caches it.
-func (r *Resolver) ownerOf(ctx context.Context, campaign ads.CampaignID) func() (*ads.Owner, error) {
-	return sync.OnceValues(func() (*ads.Owner, error) { return r.Ads.Owner(ctx, campaign) })
+func (r *Resolver) ownerOf(ctx context.Context, campaign ads.CampaignID) func() (*adserver.Owner, error) {
+	return sync.OnceValues(func() (*adserver.Owner, error) { return r.Ads.Owner(ctx, campaign) })
 }
 
 // Zones resolves AdManager.zones.
@@ -179,7 +180,7 @@ func (r adUnitResolver) Preview(ctx context.Context, obj *model.AdUnit) (*model.
 
 // Explain resolves AdManager.explain.
 func (r adManagerResolver) Explain(ctx context.Context, _ *model.AdManager, site, zone string, keywords []string, count int, visitor *string) ([]*model.AdCandidate, error) {
-	request := ads.Request{Site: site, Zone: zone, Keywords: keywords, Count: count}
+	request := adserver.Request{Site: site, Zone: zone, Keywords: keywords, Count: count}
 	if visitor != nil {
 		request.Visitor = *visitor
 	}
@@ -256,7 +257,7 @@ func (r mutationResolver) CreateAdCampaign(ctx context.Context, input model.Crea
 			setAttribution(&c, &input.AttributionDays),
 		)
 		if err != nil {
-			return c.ID, fault.All(err, c.Check())
+			return c.ID, fault.All(err, c.CheckDraft())
 		}
 		return c.ID, r.Resolver.Ads.CreateCampaign(ctx, c)
 	})
@@ -321,7 +322,7 @@ func (r mutationResolver) CreateAdUnit(ctx context.Context, input model.CreateAd
 		malformed = setKeywords(&u, input.Keywords, input.KeywordWeights)
 		u.Weight, weightless = weightOf(input.Weight)
 		if err := fault.All(setID(&u.Campaign, "campaignId", &input.CampaignID, campaignID), malformed, weightless); err != nil {
-			return u.ID, fault.All(err, u.Check())
+			return u.ID, fault.All(err, u.CheckDraft())
 		}
 		return u.ID, r.Resolver.Ads.CreateUnit(ctx, u)
 	})

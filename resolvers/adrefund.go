@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/fault"
 	"plaza/graph/model"
 )
 
 // Forecast resolves AdManager.forecast.
 func (r adManagerResolver) Forecast(ctx context.Context, _ *model.AdManager, site, zone string, from, to *time.Time) (*model.AdForecast, error) {
-	request := ads.ForecastRequest{Zone: ads.ZoneID{Site: site, Name: zone}, From: time.Now().UTC().Truncate(time.Hour)}
+	request := adserver.ForecastRequest{Zone: ads.ZoneID{Site: site, Name: zone}, From: time.Now().UTC().Truncate(time.Hour)}
 	set(&request.From, from)
 	request.To = request.From.Add(7 * 24 * time.Hour)
 	set(&request.To, to)
@@ -35,7 +36,7 @@ func (r adManagerResolver) Charges(ctx context.Context, _ *model.AdManager, camp
 
 // chargeQuery parses the filter of charges. Errors: those of the ids; INVALID for an empty visitor
 // or address, which would match everyone.
-func chargeQuery(input *model.RefundAdsInput) (q ads.ChargeQuery, err error) {
+func chargeQuery(input *model.RefundAdsInput) (q adserver.ChargeQuery, err error) {
 	err = fault.All(
 		setID(&q.Campaign, "campaignId", &input.CampaignID, campaignID),
 		setID(&q.Unit, "unitId", input.UnitID, adUnitID),
@@ -86,7 +87,7 @@ func (r mutationResolver) RefundAds(ctx context.Context, input model.RefundAdsIn
 		return nil, err
 	}
 	query, err := chargeQuery(&input)
-	request := ads.RefundRequest{ChargeQuery: query, Count: input.Count, Reason: input.Reason, By: viewerOf(ctx).String()}
+	request := adserver.RefundRequest{ChargeQuery: query, Count: input.Count, Reason: input.Reason, By: viewerOf(ctx).String()}
 	var refund *ads.Refund
 	if err == nil {
 		refund, err = r.Resolver.Ads.Refund(ctx, request)

@@ -12,7 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/graph/generated"
 	"plaza/graph/model"
 	"plaza/live"
@@ -23,7 +23,7 @@ import (
 // Resolver is the root of all resolvers.
 type Resolver struct {
 	Social *social.Service
-	Ads    *ads.Service
+	Ads    *adserver.Service
 	Hub    *live.Hub
 	Logger *slog.Logger
 	// ClickURL is the base URL of the handler of clicks on ads; a click token is appended.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/graph/model"
 	"plaza/social"
 )
@@ -26,7 +27,7 @@ func (r *Resolver) sponsor(ctx context.Context, page *model.PostConnection) {
 	if len(breaks) == 0 {
 		return
 	}
-	choose := sync.OnceValues(func() ([]ads.Choice, error) {
+	choose := sync.OnceValues(func() ([]adserver.Choice, error) {
 		request, err := r.adRequest(ctx, r.NewsAds.Zone.Site, r.NewsAds.Zone.Name, social.Topics(posts, ads.MaxKeywords), len(breaks), nil)
 		if err != nil {
 			return nil, err
@@ -49,7 +50,7 @@ func (r *Resolver) breaks(posts []*social.Post) []int {
 	if r.NewsAds.Every == 0 {
 		return nil
 	}
-	return social.Breaks(posts, r.NewsAds.Every, ads.MaxCount)
+	return social.Breaks(posts, r.NewsAds.Every, adserver.MaxCount)
 }
 
 // viewerForAds returns the user whom the choice of a page's ads looks up, to be read with those

@@ -5,6 +5,7 @@ package generated
 import (
 	"context"
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/graph/answer"
 	"plaza/graph/model"
 	"plaza/graph/scalars"
@@ -2046,7 +2047,7 @@ func (ec *executionContext) _AdCandidate(ctx context.Context, sel ast.SelectionS
 		case "headline":
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Headline))
 		case "verdict":
-			out.Set(i, true, ec.marshalNAdVerdict2plazaᚋadsᚐVerdict(ctx, field.Selections, obj.Verdict))
+			out.Set(i, true, ec.marshalNAdVerdict2plazaᚋadsᚋadserverᚐVerdict(ctx, field.Selections, obj.Verdict))
 		case "score":
 			out.Set(i, true, ec._AdCandidate_score(ctx, field, obj))
 		case "ecpm":
@@ -2150,7 +2151,7 @@ func (ec *executionContext) _AdForecast(ctx context.Context, sel ast.SelectionSe
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdForecast")
 		case "basis":
-			out.Set(i, true, ec.marshalNAdForecastBasis2plazaᚋadsᚐBasis(ctx, field.Selections, obj.Basis))
+			out.Set(i, true, ec.marshalNAdForecastBasis2plazaᚋadsᚋadserverᚐBasis(ctx, field.Selections, obj.Basis))
 		case "weeks":
 			out.Set(i, true, ec._AdForecast_weeks(ctx, field, obj))
 		case "asked":
@@ -3268,15 +3269,15 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNAdForecastBasis2plazaᚋadsᚐBasis(ctx context.Context, v any) (ads.Basis, error) {
+func (ec *executionContext) unmarshalNAdForecastBasis2plazaᚋadsᚋadserverᚐBasis(ctx context.Context, v any) (adserver.Basis, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNAdForecastBasis2plazaᚋadsᚐBasis[tmp]
+	res := unmarshalNAdForecastBasis2plazaᚋadsᚋadserverᚐBasis[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNAdForecastBasis2plazaᚋadsᚐBasis(ctx context.Context, sel ast.SelectionSet, v ads.Basis) graphql.Marshaler {
+func (ec *executionContext) marshalNAdForecastBasis2plazaᚋadsᚋadserverᚐBasis(ctx context.Context, sel ast.SelectionSet, v adserver.Basis) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNAdForecastBasis2plazaᚋadsᚐBasis[v])
+	res := graphql.MarshalString(marshalNAdForecastBasis2plazaᚋadsᚋadserverᚐBasis[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -3286,17 +3287,17 @@ func (ec *executionContext) marshalNAdForecastBasis2plazaᚋadsᚐBasis(ctx cont
 }
 
 var (
-	unmarshalNAdForecastBasis2plazaᚋadsᚐBasis = map[string]ads.Basis{
-		"WEEKS":   ads.FromWeeks,
-		"DAYS":    ads.FromDays,
-		"HOURS":   ads.FromHours,
-		"NOTHING": ads.FromNothing,
+	unmarshalNAdForecastBasis2plazaᚋadsᚋadserverᚐBasis = map[string]adserver.Basis{
+		"WEEKS":   adserver.FromWeeks,
+		"DAYS":    adserver.FromDays,
+		"HOURS":   adserver.FromHours,
+		"NOTHING": adserver.FromNothing,
 	}
-	marshalNAdForecastBasis2plazaᚋadsᚐBasis = map[ads.Basis]string{
-		ads.FromWeeks:   "WEEKS",
-		ads.FromDays:    "DAYS",
-		ads.FromHours:   "HOURS",
-		ads.FromNothing: "NOTHING",
+	marshalNAdForecastBasis2plazaᚋadsᚋadserverᚐBasis = map[adserver.Basis]string{
+		adserver.FromWeeks:   "WEEKS",
+		adserver.FromDays:    "DAYS",
+		adserver.FromHours:   "HOURS",
+		adserver.FromNothing: "NOTHING",
 	}
 )
 
@@ -3788,15 +3789,15 @@ func (ec *executionContext) marshalNAdUnitEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(c
 	return ec._AdUnitEdge(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNAdVerdict2plazaᚋadsᚐVerdict(ctx context.Context, v any) (ads.Verdict, error) {
+func (ec *executionContext) unmarshalNAdVerdict2plazaᚋadsᚋadserverᚐVerdict(ctx context.Context, v any) (adserver.Verdict, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNAdVerdict2plazaᚋadsᚐVerdict[tmp]
+	res := unmarshalNAdVerdict2plazaᚋadsᚋadserverᚐVerdict[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNAdVerdict2plazaᚋadsᚐVerdict(ctx context.Context, sel ast.SelectionSet, v ads.Verdict) graphql.Marshaler {
+func (ec *executionContext) marshalNAdVerdict2plazaᚋadsᚋadserverᚐVerdict(ctx context.Context, sel ast.SelectionSet, v adserver.Verdict) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNAdVerdict2plazaᚋadsᚐVerdict[v])
+	res := graphql.MarshalString(marshalNAdVerdict2plazaᚋadsᚋadserverᚐVerdict[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -3806,21 +3807,21 @@ func (ec *executionContext) marshalNAdVerdict2plazaᚋadsᚐVerdict(ctx context.
 }
 
 var (
-	unmarshalNAdVerdict2plazaᚋadsᚐVerdict = map[string]ads.Verdict{
-		"WON":        ads.Won,
-		"LOST":       ads.Lost,
-		"OFF":        ads.Off,
-		"NO_BUDGET":  ads.NoBudget,
-		"AT_CAP":     ads.AtCap,
-		"NO_PROFILE": ads.NoProfile,
+	unmarshalNAdVerdict2plazaᚋadsᚋadserverᚐVerdict = map[string]adserver.Verdict{
+		"WON":        adserver.Won,
+		"LOST":       adserver.Lost,
+		"OFF":        adserver.Off,
+		"NO_BUDGET":  adserver.NoBudget,
+		"AT_CAP":     adserver.AtCap,
+		"NO_PROFILE": adserver.NoProfile,
 	}
-	marshalNAdVerdict2plazaᚋadsᚐVerdict = map[ads.Verdict]string{
-		ads.Won:       "WON",
-		ads.Lost:      "LOST",
-		ads.Off:       "OFF",
-		ads.NoBudget:  "NO_BUDGET",
-		ads.AtCap:     "AT_CAP",
-		ads.NoProfile: "NO_PROFILE",
+	marshalNAdVerdict2plazaᚋadsᚋadserverᚐVerdict = map[adserver.Verdict]string{
+		adserver.Won:       "WON",
+		adserver.Lost:      "LOST",
+		adserver.Off:       "OFF",
+		adserver.NoBudget:  "NO_BUDGET",
+		adserver.AtCap:     "AT_CAP",
+		adserver.NoProfile: "NO_PROFILE",
 	}
 )
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 )
 
 // AdManager is the schema's AdManager: whoever holds one may manage ads.
@@ -106,7 +107,7 @@ func (b *AdBudget) Daily() *ads.Micros { return optional(b.Budget.Daily) }
 type AdUnit struct {
 	*ads.Unit
 	// Owner reads whose the unit is. Units of one campaign share it, so that it is read once for all of them.
-	Owner func() (*ads.Owner, error)
+	Owner func() (*adserver.Owner, error)
 }
 
 // CampaignID is the unit's campaign.
@@ -175,7 +176,7 @@ func (z *AdZone) Currency() string { return string(z.Zone.Currency) }
 func (z *AdZone) ZoneName() string { return z.ID.Name }
 
 // AdCandidate is the schema's AdCandidate.
-type AdCandidate struct{ *ads.Explanation }
+type AdCandidate struct{ *adserver.Explanation }
 
 // AdID is the unit's id.
 func (c *AdCandidate) AdID() ads.UnitID { return c.Unit }
@@ -251,7 +252,7 @@ func (r *AdReportRow) FillRate() *float64 {
 }
 
 // AdForecast is the schema's AdForecast.
-type AdForecast struct{ *ads.Forecast }
+type AdForecast struct{ *adserver.Forecast }
 
 // Asked is how many ads will be asked for.
 func (f *AdForecast) Asked() int { return int(f.Forecast.Asked) }
@@ -275,7 +276,7 @@ func (f *AdForecast) Bookings() []*AdBooking {
 }
 
 // AdBooking is the schema's AdBooking.
-type AdBooking struct{ *ads.Booking }
+type AdBooking struct{ *adserver.Booking }
 
 // CampaignID is whose it is.
 func (b *AdBooking) CampaignID() ads.CampaignID { return b.Campaign }
@@ -287,7 +288,7 @@ func (b *AdBooking) Impressions() int { return int(b.Booking.Impressions) }
 func (b *AdBooking) IsOpen() bool { return b.Open }
 
 // AdCharges is the schema's AdCharges.
-type AdCharges struct{ *ads.Charged }
+type AdCharges struct{ *adserver.Charged }
 
 // Newest is never nil.
 func (c *AdCharges) Newest() []*AdCharge {

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/fault"
 )
 
@@ -27,7 +27,7 @@ const (
 // page before the person clicks, redirect and count nothing. A forged or edited token is answered
 // 404, an expired one 410, other methods 405, each with a sentence in plain text. Caches may not
 // store any answer.
-func clickHandler(service *ads.Service, from *proxies, logger *slog.Logger) http.HandlerFunc {
+func clickHandler(service *adserver.Service, from *proxies, logger *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		var landing string
@@ -67,7 +67,7 @@ func isPrefetch(r *http.Request) bool {
 func refuseClick(w http.ResponseWriter, r *http.Request, logger *slog.Logger, err error) {
 	var known *fault.Error
 	switch {
-	case errors.Is(err, ads.ErrExpired):
+	case errors.Is(err, adserver.ErrExpired):
 		http.Error(w, "This link to an ad has expired.", http.StatusGone)
 	case errors.Is(err, fault.ErrUnavailable):
 		w.Header().Set("Retry-After", "1")

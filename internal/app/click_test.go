@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/ads/adsmodel"
 	"plaza/id"
 	"plaza/internal/testtime"
@@ -21,7 +22,7 @@ import (
 
 // adWorld is the click handler over an in-memory store with one ad, with a clock that tests set.
 type adWorld struct {
-	*ads.Service
+	*adserver.Service
 	t     *testing.T
 	store *faulty
 	unit  ads.Unit
@@ -110,12 +111,12 @@ func newAdWorld(t *testing.T) *adWorld {
 
 // restart creates another server; run is how it runs background tasks.
 func (w *adWorld) restart(run func(func())) {
-	w.Service = ads.New(w.store, ads.Options{Now: func() time.Time { return w.now }, Go: run})
+	w.Service = adserver.New(w.store, adserver.Options{Now: func() time.Time { return w.now }, Go: run})
 }
 
-func (w *adWorld) choose() ads.Choice {
+func (w *adWorld) choose() adserver.Choice {
 	w.t.Helper()
-	choices, err := w.Choose(w.t.Context(), ads.Request{Site: "example.org", Zone: "top", Count: 1})
+	choices, err := w.Choose(w.t.Context(), adserver.Request{Site: "example.org", Zone: "top", Count: 1})
 	if err != nil || len(choices) != 1 {
 		w.t.Fatalf("Choose: %v, %v", choices, err)
 	}
@@ -193,7 +194,7 @@ func TestABrowsersPrefetchIsNoClick(t *testing.T) {
 }
 
 // shown records the impression of a choice over HTTP, twice.
-func (w *adWorld) shown(c ads.Choice) {
+func (w *adWorld) shown(c adserver.Choice) {
 	w.t.Helper()
 	for _, method := range []string{http.MethodPost, http.MethodGet} {
 		answer := w.click(method, impressionPath+c.ImpressionToken)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rs/cors"
 
-	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/resolvers"
 	"plaza/social"
 	"plaza/transport"
@@ -48,7 +48,7 @@ type Config struct {
 	LastCall func()
 
 	Social     social.Options
-	Ads        ads.Options
+	Ads        adserver.Options
 	LoaderWait time.Duration // how long loaders wait to fill a batch; 0 for loaders.DefaultWait
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/klauspost/compress/gzhttp"
 
-	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/demo"
 	"plaza/fault"
 	"plaza/internal/accesslog"
@@ -44,7 +44,7 @@ type Server struct {
 
 	store  storage.Store
 	social *social.Service
-	ads    *ads.Service
+	ads    *adserver.Service
 	ending atomic.Bool // the server is shutting down: readiness fails
 	config *Config
 	limits *limits
@@ -59,7 +59,7 @@ type Server struct {
 func New(st storage.Store, c Config) *Server { return newServer(st, &c, c.limits(), nil) }
 
 func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Community) *Server {
-	s := &Server{store: st, social: social.New(st, c.socialOptions(limiting)), ads: ads.New(st.Ads(), c.Ads), config: c, limits: limiting, community: community}
+	s := &Server{store: st, social: social.New(st, c.socialOptions(limiting)), ads: adserver.New(st.Ads(), c.Ads), config: c, limits: limiting, community: community}
 	s.Metrics = metrics.New(metrics.Source{
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
 		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords,

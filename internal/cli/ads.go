@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"plaza/adfile"
-	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/internal/progress"
 )
 
@@ -27,7 +27,7 @@ func (*adsRebuildCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
-	from, err := ads.New(st.Ads(), ads.Options{}).Rebuild(ctx)
+	from, err := adserver.New(st.Ads(), adserver.Options{}).Rebuild(ctx)
 	if err := errors.Join(err, st.Close()); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (c *adsImportCommand) Run(ctx context.Context, cli *commandLine) error {
 	}
 	meter := progress.OnStderr()
 	meter.Begin("importing", 0)
-	sum, err := adfile.Load(ctx, ads.New(st.Ads(), ads.Options{}), file, meter.Show)
+	sum, err := adfile.Load(ctx, adserver.New(st.Ads(), adserver.Options{}), file, meter.Show)
 	meter.End()
 	if err := errors.Join(stopped(err), st.Close()); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/social"
 	"plaza/storage"
 )
@@ -56,7 +56,7 @@ func (c *deleteUserCommand) delete(ctx context.Context, out io.Writer, st storag
 		return plainly(err)
 	}
 	fmt.Fprintf(out, "%s is deleted: the account is hidden, and the handle is free.\n", user.Handle)
-	if err := errors.Join(ads.New(st.Ads(), ads.Options{}).Forget(ctx, gone.String()), removeLeft(ctx, st, gone)); err != nil {
+	if err := errors.Join(adserver.New(st.Ads(), adserver.Options{}).Forget(ctx, gone.String()), removeLeft(ctx, st, gone)); err != nil {
 		return fmt.Errorf("what they have left behind is removed in the background, by a server or when one starts: %w", err)
 	}
 	fmt.Fprintln(out, "What they have left behind is removed.")

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/id"
 	"plaza/storage"
 )
@@ -22,7 +23,7 @@ func SeedAds(t *testing.T, st storage.Store) {
 			Bid:      ads.Bid{Model: ads.CPM, Price: price, Currency: zone.Currency},
 		}
 	}
-	_, err := ads.New(st.Ads(), ads.Options{}).Add(t.Context(), ads.Batch{
+	_, err := adserver.New(st.Ads(), adserver.Options{}).Add(t.Context(), ads.Batch{
 		Advertisers: []ads.Advertiser{advertiser}, Campaigns: []ads.Campaign{campaign}, Zones: []ads.Zone{zone},
 		Units: []ads.Unit{unit("Tables", "", 1_000_000), unit("Engines", "https://example.org/engine.png", 2_000_000)},
 	})

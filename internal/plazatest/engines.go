@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/internal/app"
 	"plaza/internal/testtime"
 	"plaza/loaders"
@@ -116,7 +117,7 @@ var NewsZone = ads.ZoneID{Site: "example.org", Name: "news"}
 func Serve(t testing.TB, st storage.Store) *Plaza { return serveAs(t, st, testConfig()) }
 
 // ServeWithAds serves a store, with these options for ads.
-func ServeWithAds(t testing.TB, st storage.Store, o ads.Options) *Plaza {
+func ServeWithAds(t testing.TB, st storage.Store, o adserver.Options) *Plaza {
 	t.Helper()
 	config := testConfig()
 	config.Ads = o
@@ -154,7 +155,7 @@ func ServeCounted(t testing.TB, st storage.Store) *Plaza {
 func testConfig() app.Config {
 	service := Cheap
 	service.CacheSize = 1 << 20
-	return app.Config{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: app.NewsAds{Zone: NewsZone, Every: 2}, Social: service, Ads: ads.Options{Go: func(do func()) { do() }}}
+	return app.Config{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: app.NewsAds{Zone: NewsZone, Every: 2}, Social: service, Ads: adserver.Options{Go: func(do func()) { do() }}}
 }
 
 func serveAs(t testing.TB, st storage.Store, config app.Config) *Plaza {

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/storage/mongodb"
 )
 
@@ -25,11 +26,11 @@ func TestThousandConcurrentRecordingsOfOneCampaign(t *testing.T) {
 			commits.Add(1)
 		}
 	}}
-	var servers [2]*ads.Service
+	var servers [2]*adserver.Service
 	var store ads.Store
 	for i := range servers {
 		store = openAt(t, uri, mongodb.Options{Monitor: watch}).Ads()
-		servers[i] = ads.New(store, ads.Options{})
+		servers[i] = adserver.New(store, adserver.Options{})
 	}
 	f := placeAds(t, store)
 	choices := chooseClicks(t, servers[0], f, pairs)
@@ -63,10 +64,10 @@ func TestThousandConcurrentRecordingsOfOneCampaign(t *testing.T) {
 const clickPrice = 1_000_000 // of placeAds
 
 // chooseClicks chooses ads that are paid per click.
-func chooseClicks(t *testing.T, s *ads.Service, f adFixture, n int) (choices []ads.Choice) {
+func chooseClicks(t *testing.T, s *adserver.Service, f adFixture, n int) (choices []adserver.Choice) {
 	t.Helper()
 	for len(choices) < n {
-		some, err := s.Choose(t.Context(), ads.Request{Site: f.zone.Site, Zone: f.zone.Name, Count: 2})
+		some, err := s.Choose(t.Context(), adserver.Request{Site: f.zone.Site, Zone: f.zone.Name, Count: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +95,7 @@ func limit(t *testing.T, store ads.Store, campaign ads.CampaignID, b ads.Budget)
 
 // recordAll sends the impression of each choice to one server and its click to the other, all
 // concurrently.
-func recordAll(t *testing.T, servers [2]*ads.Service, choices []ads.Choice) {
+func recordAll(t *testing.T, servers [2]*adserver.Service, choices []adserver.Choice) {
 	t.Helper()
 	var all sync.WaitGroup
 	start := make(chan struct{})

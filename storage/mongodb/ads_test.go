@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/id"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
@@ -243,8 +244,8 @@ func TestChoosingAdsIsTwoCommands(t *testing.T) {
 	store := open(t, log.monitor()).Ads()
 	f := placeAds(t, store)
 	now := time.Now()
-	service := ads.New(store, ads.Options{Now: func() time.Time { return now }})
-	r := ads.Request{Site: f.zone.Site, Zone: f.zone.Name, Count: 2, Visitor: "somebody"}
+	service := adserver.New(store, adserver.Options{Now: func() time.Time { return now }})
+	r := adserver.Request{Site: f.zone.Site, Zone: f.zone.Name, Count: 2, Visitor: "somebody"}
 	again := func() {
 		t.Helper()
 		choices, err := service.Choose(t.Context(), r)

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/fault"
 	"plaza/id"
 	"plaza/internal/testtime"
@@ -258,7 +259,7 @@ func TestNewAdsWaitUntilTheUpgradeIsFinished(t *testing.T) {
 	if _, err := during.Ads().Save(t.Context(), weighted); !errors.Is(err, ads.ErrUpgrading) {
 		t.Errorf("weights of keywords are saved for servers that would lose them: %v", err)
 	}
-	campaigns := ads.New(during.Ads(), ads.Options{})
+	campaigns := adserver.New(during.Ads(), adserver.Options{})
 	own.Campaigns[0].Attribution = ads.DefaultAttribution
 	if _, err := during.Ads().Save(t.Context(), own); err != nil {
 		t.Error(err)

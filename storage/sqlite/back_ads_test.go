@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/id"
 )
 
@@ -15,16 +16,16 @@ import (
 func TestGoingBackKeepsCharges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.sqlite")
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	open := func() (*Store, *ads.Service) {
+	open := func() (*Store, *adserver.Service) {
 		s, err := Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s, ads.New(s.Ads(), ads.Options{Now: func() time.Time { return now }, Go: func(do func()) { do() }})
+		return s, adserver.New(s.Ads(), adserver.Options{Now: func() time.Time { return now }, Go: func(do func()) { do() }})
 	}
 	s, service := open()
 	campaign, zone := placeCPA(t, service)
-	choices, err := service.Choose(t.Context(), ads.Request{Site: zone.Site, Zone: zone.Name, Count: 1})
+	choices, err := service.Choose(t.Context(), adserver.Request{Site: zone.Site, Zone: zone.Name, Count: 1})
 	if err != nil || len(choices) != 1 {
 		t.Fatalf("%v, %v", choices, err)
 	}
@@ -91,7 +92,7 @@ func TestGoingBackKeepsCharges(t *testing.T) {
 }
 
 // placeCPA adds one running ad that is paid for by conversion.
-func placeCPA(t *testing.T, service *ads.Service) (ads.CampaignID, ads.ZoneID) {
+func placeCPA(t *testing.T, service *adserver.Service) (ads.CampaignID, ads.ZoneID) {
 	t.Helper()
 	a := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
 	c := ads.Campaign{

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/graph/generated"
 	"plaza/id"
 	"plaza/internal/plazatest"
@@ -114,7 +115,7 @@ func seedNewsAds(t *testing.T, st storage.Store) {
 		u.LandingURL, u.Bid.Model, u.Bid.Currency = "https://example.org/"+u.Headline, ads.CPM, "EUR"
 		batch.Advertisers, batch.Campaigns, batch.Units = append(batch.Advertisers, a), append(batch.Campaigns, c), append(batch.Units, u)
 	}
-	if _, err := ads.New(st.Ads(), ads.Options{}).Add(t.Context(), batch); err != nil {
+	if _, err := adserver.New(st.Ads(), adserver.Options{}).Add(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 }

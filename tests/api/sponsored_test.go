@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/storage/mongodb"
@@ -40,7 +41,7 @@ func TestPrivatePostsDoNotAffectSponsoredItems(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		random := &replayed{}
-		p := plazatest.ServeWithAds(t, e.Open(t), ads.Options{Random: random})
+		p := plazatest.ServeWithAds(t, e.Open(t), adserver.Options{Random: random})
 		seedNewsAds(t, p.Store)
 		seedTies(t, p.Store)
 		ada, bob, cyn := p.As(t, "ada"), p.As(t, "bob"), p.As(t, "cyn")

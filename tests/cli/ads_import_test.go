@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"plaza/adfile"
-	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/internal/plazatest"
 )
 
@@ -57,7 +57,7 @@ func TestAdsImportChecksFirstOnAllEngines(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
 		defer st.Close()
-		service, good := ads.New(st.Ads(), ads.Options{}), docsFile(t, "yaml")
+		service, good := adserver.New(st.Ads(), adserver.Options{}), docsFile(t, "yaml")
 		load := func(text string) (adfile.Summary, error) {
 			f, err := adfile.Parse([]byte(text))
 			if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/internal/plazatest"
 	"plaza/storage/sqlite"
 )
@@ -35,8 +35,8 @@ func TestAdsRebuildReportsWhatItDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	earlier := time.Now().Add(-3 * time.Hour).UTC()
-	service := ads.New(st.Ads(), ads.Options{Now: func() time.Time { return earlier }, Go: func(do func()) { do() }})
-	choices, err := service.Choose(t.Context(), ads.Request{Site: "example.org", Zone: "sidebar", Count: 1})
+	service := adserver.New(st.Ads(), adserver.Options{Now: func() time.Time { return earlier }, Go: func(do func()) { do() }})
+	choices, err := service.Choose(t.Context(), adserver.Request{Site: "example.org", Zone: "sidebar", Count: 1})
 	if err != nil || len(choices) != 1 {
 		t.Fatalf("%+v, %v", choices, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 )
 
 // actionCases are about ads that are paid for by the conversion.
@@ -23,7 +24,7 @@ func cpa(price ads.Micros) ads.Bid { return ads.Bid{Model: ads.CPA, Price: price
 type actions struct {
 	*market
 	price   ads.Micros
-	choices []ads.Choice
+	choices []adserver.Choice
 	spent   ads.Micros
 }
 

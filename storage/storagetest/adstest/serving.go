@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/id"
 	"plaza/internal/testtime"
 )
@@ -17,7 +18,7 @@ var servingCases = []testCase{
 // servers are two servers on one database, which share a clock.
 type servers struct {
 	w     *world
-	both  [2]*ads.Service
+	both  [2]*adserver.Service
 	clock atomic.Int64 // Unix milliseconds
 }
 
@@ -32,13 +33,13 @@ func (s *servers) start() {
 	for i := range s.both {
 		// What a fetch that timed out has leased comes back only with time, and the clock stands
 		// still.
-		s.both[i] = ads.New(s.w.Store, ads.Options{
+		s.both[i] = adserver.New(s.w.Store, adserver.Options{
 			Now: func() time.Time { return time.UnixMilli(s.clock.Load()).UTC() }, Patience: 2 * testtime.Patience(),
 		})
 	}
 }
 
-func (s *servers) choose(i int, r ads.Request) []ads.Choice {
+func (s *servers) choose(i int, r adserver.Request) []adserver.Choice {
 	choices, err := s.both[i%2].Choose(s.w.ctx, r)
 	if err != nil {
 		s.w.t.Errorf("Choose: %v", err)
@@ -48,9 +49,9 @@ func (s *servers) choose(i int, r ads.Request) []ads.Choice {
 
 // drain has 64 concurrent clients ask for ads until the wanted number was served, and then a few
 // times more.
-func (s *servers) drain(r ads.Request, want int64) []ads.Choice {
+func (s *servers) drain(r adserver.Request, want int64) []adserver.Choice {
 	var served atomic.Int64
-	all := make(chan ads.Choice, want+crowd)
+	all := make(chan adserver.Choice, want+crowd)
 	deadline := time.Now().Add(2 * testtime.Patience())
 	together(func(i int) {
 		for more := 3; more > 0 && time.Now().Before(deadline); {
@@ -68,7 +69,7 @@ func (s *servers) drain(r ads.Request, want int64) []ads.Choice {
 	})
 	s.w.same(served.Load(), want, "how many ads were served")
 	close(all)
-	var choices []ads.Choice
+	var choices []adserver.Choice
 	for c := range all {
 		choices = append(choices, c)
 	}
@@ -82,7 +83,7 @@ func serversSpendExactly(w *world) {
 	const budget, shown = 1_000, 300
 	c, zone := w.budgeted(ads.Budget{Total: budget * 1_000}), w.zone("top")
 	u := w.place(c, cpm(1_000_000), zone)
-	s, r := w.servers(), ads.Request{Site: zone.Site, Zone: zone.Name, Count: 1}
+	s, r := w.servers(), adserver.Request{Site: zone.Site, Zone: zone.Name, Count: 1}
 	choices := s.drain(r, budget)
 	w.same(w.ledger(c).Taken, ads.Micros(budget*1_000), "what is taken")
 	var recorded atomic.Int64
@@ -125,7 +126,7 @@ func serversKeepCaps(w *world) {
 	s := w.servers()
 	var first, both, all atomic.Int64
 	together(func(i int) {
-		for _, c := range s.choose(i, ads.Request{Site: zone.Site, Zone: zone.Name, Count: 1, Visitor: "visitor"}) {
+		for _, c := range s.choose(i, adserver.Request{Site: zone.Site, Zone: zone.Name, Count: 1, Visitor: "visitor"}) {
 			all.Add(1)
 			if c.Unit != free {
 				both.Add(1)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/id"
 )
 
@@ -24,10 +25,10 @@ type market struct {
 	*world
 	fatal    func(format string, args ...any)
 	now      time.Time
-	servers  []*ads.Service
+	servers  []*adserver.Service
 	prices   []ads.Micros // of impressions
 	campaign ads.Campaign
-	request  ads.Request
+	request  adserver.Request
 	shown    ads.Micros   // the cost of the recorded impressions
 	pending  []impression // impressions that were chosen but not recorded
 	killed   int
@@ -48,7 +49,7 @@ const openTime = 24 * time.Hour
 // market stores the units to choose from, and starts the servers.
 func (w *world) market(servers int, b ads.Budget, bids ...ads.Bid) *market {
 	w.t.Helper()
-	m := &market{world: w, fatal: w.t.Fatalf, now: midnight, servers: make([]*ads.Service, servers)}
+	m := &market{world: w, fatal: w.t.Fatalf, now: midnight, servers: make([]*adserver.Service, servers)}
 	zone := w.zone(fmt.Sprintf("market-%x", id.New().Bytes()))
 	b.Currency = "EUR"
 	m.campaign = ads.Campaign{
@@ -60,7 +61,7 @@ func (w *world) market(servers int, b ads.Budget, bids ...ads.Bid) *market {
 		w.place(m.campaign, bid, zone)
 		m.prices = append(m.prices, bid.Cost(ads.Impression))
 	}
-	m.request = ads.Request{Site: zone.Site, Zone: zone.Name, Count: 1}
+	m.request = adserver.Request{Site: zone.Site, Zone: zone.Name, Count: 1}
 	for i := range m.servers {
 		m.start(i)
 	}
@@ -69,7 +70,7 @@ func (w *world) market(servers int, b ads.Budget, bids ...ads.Bid) *market {
 
 // start starts a server. The previous one is abandoned, as after kill -9.
 func (m *market) start(i int) {
-	m.servers[i] = ads.New(m.Store, ads.Options{Now: func() time.Time { return m.now }, Go: func(do func()) { do() }})
+	m.servers[i] = adserver.New(m.Store, adserver.Options{Now: func() time.Time { return m.now }, Go: func(do func()) { do() }})
 }
 
 // pass advances the clock, and the servers do their periodic work.
@@ -95,7 +96,7 @@ func (m *market) ask(server int) int {
 	}
 	var won, chosen []ads.UnitID
 	for _, e := range explained {
-		if e.Verdict == ads.Won {
+		if e.Verdict == adserver.Won {
 			won = append(won, e.Unit)
 		}
 	}
@@ -269,7 +270,7 @@ func (m *market) finish(budget ads.Micros) {
 // clicksToTheLast chooses 60 ads with a budget for 20 clicks, before all of them are clicked.
 func clicksToTheLast(w *world) {
 	m := w.market(2, ads.Budget{Total: 4_000_000}, cpc(200_000))
-	var choices []ads.Choice
+	var choices []adserver.Choice
 	for i := range 60 {
 		chosen, err := m.servers[i%2].Choose(w.ctx, m.request)
 		w.ok(err, "Choose")
@@ -309,7 +310,7 @@ func noFreeClicks(w *world) {
 }
 
 // click shows and clicks an ad, from a separate address.
-func (m *market) click(i int, c ads.Choice) {
+func (m *market) click(i int, c adserver.Choice) {
 	s := m.servers[i%len(m.servers)]
 	_, err := s.RecordImpression(m.ctx, c.ImpressionToken)
 	m.ok(err, "RecordImpression")

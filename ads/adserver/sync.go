@@ -1,0 +1,102 @@
+package adserver
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"plaza/ads"
+)
+
+// Changes says what Sync did with the entries of a batch.
+type Changes struct{ Added, Changed, Unchanged int }
+
+// Sync stores the entries of a batch that are new or that differ from the stored ones, in one
+// transaction. It ignores their revisions. Errors are those of Add.
+func (s *Service) Sync(ctx context.Context, b ads.Batch) (Changes, error) {
+	if err := checkBatch(&b); err != nil {
+		return Changes{}, err
+	}
+	for try := 1; ; try++ {
+		var counts Changes
+		different, err := s.differing(ctx, &b, &counts)
+		if err == nil {
+			_, err = s.put(ctx, different)
+		}
+		if err == nil {
+			return counts, nil
+		}
+		if try == saveTries || !errors.Is(err, ads.ErrConflict) {
+			return Changes{}, present(err)
+		}
+	}
+}
+
+// differing returns the entries that are not stored as they are, with the stored revisions.
+func (s *Service) differing(ctx context.Context, b *ads.Batch, counts *Changes) (different ads.Batch, err error) {
+	different.Advertisers, err = compare(ctx, b.Advertisers, counts, s.store.Advertisers,
+		func(a *ads.Advertiser) ads.AdvertiserID { return a.ID }, func(a, stored *ads.Advertiser) { a.Revision = stored.Revision })
+	if err != nil {
+		return different, err
+	}
+	different.Campaigns, err = compare(ctx, b.Campaigns, counts, s.store.Campaigns,
+		func(c *ads.Campaign) ads.CampaignID { return c.ID }, func(c, stored *ads.Campaign) { c.Revision, c.Advertiser = stored.Revision, stored.Advertiser })
+	if err != nil {
+		return different, err
+	}
+	different.Zones, err = compare(ctx, b.Zones, counts, s.zones,
+		func(z *ads.Zone) ads.ZoneID { return z.ID }, func(z, stored *ads.Zone) { z.Revision, stored.Units = stored.Revision, nil })
+	if err != nil {
+		return different, err
+	}
+	different.Units, err = compare(ctx, b.Units, counts, s.store.Units, func(u *ads.Unit) ads.UnitID { return u.ID }, func(u, stored *ads.Unit) {
+		u.Revision, u.Campaign = stored.Revision, stored.Campaign
+		u.Impressions, u.Clicks, u.Conversions = stored.Impressions, stored.Clicks, stored.Conversions
+	})
+	return different, err
+}
+
+func compare[K comparable, V any](ctx context.Context, entries []V, counts *Changes,
+	read func(context.Context, []K) (map[K]*V, error), key func(*V) K, adopt func(entry, stored *V),
+) (different []V, err error) {
+	keys := make([]K, len(entries))
+	for i := range entries {
+		keys[i] = key(&entries[i])
+	}
+	known, err := read(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i := range entries {
+		entry, stored := entries[i], known[keys[i]]
+		if stored == nil {
+			counts.Added++
+			different = append(different, entry)
+			continue
+		}
+		adopt(&entry, stored)
+		if reflect.DeepEqual(&entry, stored) {
+			counts.Unchanged++
+			continue
+		}
+		counts.Changed++
+		different = append(different, entry)
+	}
+	return different, nil
+}
+
+// zones reads zones without their units, one by one: there are few.
+func (s *Service) zones(ctx context.Context, ids []ads.ZoneID) (map[ads.ZoneID]*ads.Zone, error) {
+	found := map[ads.ZoneID]*ads.Zone{}
+	for _, id := range ids {
+		z, err := s.store.Zone(ctx, id)
+		if errors.Is(err, ads.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found[id] = z
+	}
+	return found, nil
+}
