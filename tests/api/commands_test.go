@@ -98,7 +98,7 @@ const plainFields = `__typename id text createdAt commentCount author { id handl
 
 // mostForNews and mostForWall say how many commands a page may take on each layout.
 var (
-	mostForNews = map[string]int{mongodb.FeedsRead: 2, mongodb.FeedsHybrid: 2, mongodb.FeedsBucket: 1, mongodb.FeedsMonth: 3}
+	mostForNews = map[string]int{mongodb.FeedsRead: 2, mongodb.FeedsHybrid: 2, mongodb.FeedsBucket: 2, mongodb.FeedsMonth: 3}
 	mostForWall = map[string]int{mongodb.FeedsRead: 4, mongodb.FeedsHybrid: 4, mongodb.FeedsBucket: 4, mongodb.FeedsMonth: 6}
 )
 

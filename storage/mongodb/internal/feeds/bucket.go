@@ -41,7 +41,7 @@ func (e *base) newestNews(ctx context.Context, user social.UserID, limit int) ([
 	return mergeIDs(ctx, e, "author", append(authors, user), social.Page{Limit: limit})
 }
 
-// News reads the newest page in two commands, and others in three or four.
+// News reads the newest page in three commands, and others in three or four.
 func (f *bucketLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	deeper := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
 		return f.readLayout.News(ctx, viewer, p)

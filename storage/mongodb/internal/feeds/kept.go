@@ -63,8 +63,6 @@ type openPart struct {
 	Floor   social.PostID   `bson:"floor"`           // posts before this one are not kept; zero: all are
 	Parts   int             `bson:"parts"`           // how many closed ones there are
 	Ready   bool            `bson:"ready,omitempty"` // step 3 is done
-
-	found []postCopy // set only by a read: some of the posts as they are now
 }
 
 // closedPart is another document of a feed: its posts from Lower on, up to but not including Upper.
@@ -177,8 +175,6 @@ func (d *openPart) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.Int(v, &d.Parts)
 	case "ready":
 		r.Bool(v, &d.Ready)
-	case "found":
-		readCopies(r, v, &d.found)
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 type keptView struct {
 	open   *openPart
 	closed []closedPart                   // in the direction of the page
-	posts  map[social.PostID]*social.Post // as they are now
 	copies map[social.PostID]postCopy
 }
 
@@ -35,8 +34,7 @@ func (f *keptFeed) news(ctx context.Context, push jobs.Kind, user social.UserID,
 }
 
 // page reads a page of a user's feed, with posts that are on their way to it. deeper reads a page,
-// or the end of one, that is not kept. The first page of ids costs one command, the first one of
-// copies two, and others one more.
+// or the end of one, that is not kept. The first page costs two commands, and others one more.
 func (f *keptFeed) page(ctx context.Context, user social.UserID, p social.Page, pending []social.PostID, deeper func(context.Context, social.Page) ([]*social.Post, error)) ([]*social.Post, error) {
 	v, err := f.look(ctx, user, p)
 	if err != nil {
@@ -156,53 +154,18 @@ func (v *keptView) has(p social.Page) bool {
 func (f *keptFeed) partsOf(p social.Page) int { return 2 + p.Limit/f.size }
 
 // look reads, in one command, the open part and what the page probably needs: for the newest page
-// the posts themselves, or copies of them; for others the closed parts where the page begins.
+// copies of its posts, if there are any; for others the closed parts where the page begins.
 func (f *keptFeed) look(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
-	switch {
-	case p.After != "" || p.Last:
+	if p.After != "" || p.Last {
 		return f.lookAround(ctx, user, p)
-	case f.copies:
-		views, err := f.openViews(ctx, []social.UserID{user}, p.Limit)
-		return views[user], err
 	}
-	return f.lookUp(ctx, user, p.Limit)
+	views, err := f.openViews(ctx, []social.UserID{user}, p.Limit)
+	return views[user], err
 }
 
-// slack is how many more posts are read than a page has, because not all were pushed in the order
+// slack is how many more copies are read than a page has, because not all were pushed in the order
 // of their ids.
 const slack = 8
-
-// inOneDocument is how many posts fit into a document in any case, with their comments, however
-// long.
-const inOneDocument = 40
-
-// lookUp reads the open part and its newest posts.
-func (f *keptFeed) lookUp(ctx context.Context, user social.UserID, limit int) (*keptView, error) {
-	own := mdb.Doc("$match", openOf(user))
-	newest := mdb.Doc("$slice", bson.A{mdb.Doc("$ifNull", bson.A{"$ids", bson.A{}}), -limit - slack/2})
-	lookup := mdb.Doc("$lookup", mdb.Doc("from", f.posts.Collection().Name(), "localField", "newest", "foreignField", "_id", "as", "found"))
-	together := bson.A{own, mdb.Doc("$set", mdb.Doc("newest", newest)), lookup}
-	if limit+slack/2 > inOneDocument {
-		together = mdb.Union(f.docs, []bson.A{
-			{own}, {own, mdb.Doc("$project", mdb.Doc("_id", 0, "newest", newest)), lookup, mdb.Doc("$unwind", "$found"), mdb.Doc("$project", mdb.Doc("found", bson.A{"$found"}))},
-		})
-	}
-	rows, err := mdb.AggregateAll[openPart](ctx, f.docs, together, 1+limit+slack/2)
-	v := &keptView{posts: map[social.PostID]*social.Post{}}
-	for i := range rows {
-		if i == 0 {
-			v.open = &rows[0]
-		}
-		for k := range rows[i].found {
-			p, err := f.posts.Decode(rows[i].found[k])
-			if err != nil {
-				return nil, err
-			}
-			v.posts[p.ID] = p
-		}
-	}
-	return v, err
-}
 
 // lookAround reads the open part and the closed ones where the page begins, and only the copies
 // from there on.
@@ -417,15 +380,12 @@ func inOrder(ids []social.PostID, found map[social.PostID]*social.Post) []*socia
 	return posts
 }
 
-// current finds posts as they are now: in the views if these have them, otherwise in the
-// collection.
+// current finds posts as they are now: copies in the views that are current, or else the posts
+// themselves.
 func (f *keptFeed) current(ctx context.Context, ids []social.PostID, views ...*keptView) (map[social.PostID]*social.Post, error) {
 	found := make(map[social.PostID]*social.Post, len(ids))
-	for _, v := range views {
-		maps.Copy(found, v.posts)
-	}
-	missing := slices.DeleteFunc(slices.Clone(ids), func(post social.PostID) bool { return found[post] != nil })
-	if f.copies && len(missing) > 0 {
+	missing := ids
+	if f.copies && len(ids) > 0 {
 		var err error
 		if missing, err = f.unchanged(ctx, missing, views, found); err != nil {
 			return nil, err
