@@ -17,7 +17,7 @@ import (
 // keptView is what was read of a feed.
 type keptView struct {
 	open   *openPart
-	closed []closedPart                   // in the direction of the page
+	closed []closedPart // in the direction of the page
 	copies map[social.PostID]postCopy
 }
 
