@@ -38,6 +38,7 @@ type commandLine struct {
 	Grant   grantCommand   `cmd:"" help:"Give a user a right."`
 	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
 	Rights  rightsCommand  `cmd:"" help:"Say who has rights."`
+	User    userCommand    `cmd:"" help:"List users, create accounts, set passwords, end sessions."`
 	Delete  deleteCommand  `cmd:"" help:"Delete a user."`
 	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
 	Bench   benchCommand   `cmd:"" help:"Compare what layouts and designs cost."`

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+// userCommand has what operators do with accounts; deleteUserCommand deletes them.
+type userCommand struct {
+	List     listUsersCommand    `cmd:"" help:"List all users, sorted by name."`
+	Add      addUserCommand      `cmd:"" help:"Create an account. The password is read from the standard input."`
+	Password userPasswordCommand `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
+	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user, at once on all servers."`
+}
+
+// Help explains the commands, below their one-line help.
+func (*userCommand) Help() string {
+	return `With the embedded database, stop the server first; MongoDB can be changed at any time, and all servers see the change at once.`
+}
+
+// withService runs do with the domain's service over the database.
+func withService(ctx context.Context, cli *commandLine, do func(*social.Service) error) error {
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(naming(do(social.New(st, social.Options{}))), st.Close())
+}
+
+// naming reduces a refusal to its message, after the name of the part that is wrong.
+func naming(err error) error {
+	if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Field != "" && refused.Code != fault.CodeNotFound {
+		return fmt.Errorf("%s: %s", refused.Field, refused.Message)
+	}
+	return plainly(err)
+}
+
+type listUsersCommand struct {
+	JSON bool `help:"Write an object of JSON a line."`
+}
+
+// listedUser is a line of plaza user list --json.
+type listedUser struct {
+	ID        string         `json:"id"`
+	Handle    string         `json:"handle"`
+	Name      string         `json:"name"`
+	CreatedAt time.Time      `json:"createdAt"`
+	Followers int            `json:"followersCount"`
+	Following int            `json:"followingCount"`
+	Rights    []social.Right `json:"rights"`
+}
+
+// Help explains the command, below its one-line help.
+func (*listUsersCommand) Help() string {
+	return `A line has the handle, the day of sign-up (UTC), the id and the name, separated by tabs.`
+}
+
+// Run writes a line for each user.
+func (c *listUsersCommand) Run(ctx context.Context, cli *commandLine) error {
+	out := bufio.NewWriter(os.Stdout)
+	err := withService(ctx, cli, func(service *social.Service) error { return c.list(ctx, out, service) })
+	return errors.Join(err, out.Flush())
+}
+
+// usersAtOnce is how many users are read at once.
+const usersAtOnce = 500
+
+func (c *listUsersCommand) list(ctx context.Context, out io.Writer, service *social.Service) error {
+	page := social.Page{Limit: usersAtOnce}
+	for {
+		users, last, err := service.AllUsers(ctx, page)
+		if err != nil {
+			return err
+		}
+		if len(users) == 0 && page.After == "" && !c.JSON {
+			_, err := fmt.Fprintln(out, "There are no users yet: plaza user add HANDLE creates an account.")
+			return err
+		}
+		for _, u := range users {
+			if err := c.write(out, u); err != nil {
+				return err
+			}
+		}
+		if len(users) < usersAtOnce {
+			return nil
+		}
+		page.After = last
+	}
+}
+
+func (c *listUsersCommand) write(out io.Writer, u *social.User) error {
+	if c.JSON {
+		return json.NewEncoder(out).Encode(listedUser{
+			ID: u.ID.String(), Handle: u.Handle, Name: u.Name, CreatedAt: u.CreatedAt().UTC(), Followers: u.FollowersCount,
+			Following: u.FollowingCount, Rights: append([]social.Right{}, u.RightsInOrder()...),
+		})
+	}
+	_, err := fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", u.Handle, u.CreatedAt().UTC().Format(time.DateOnly), u.ID, u.Name)
+	return err
+}
+
+type addUserCommand struct {
+	Handle string `arg:"" help:"The handle: letters (a–z), digits and underscores. It may be a reserved one."`
+	Name   string `help:"The name; default: the handle." placeholder:"NAME"`
+}
+
+// Run creates the account.
+func (c *addUserCommand) Run(ctx context.Context, cli *commandLine) error {
+	password, err := readPassword(os.Stdin, os.Stderr)
+	if err != nil {
+		return err
+	}
+	name := c.Name
+	if name == "" {
+		name = c.Handle
+	}
+	return withService(ctx, cli, func(service *social.Service) error {
+		user, err := service.AddUser(ctx, social.SignUpInput{Handle: handleOf(c.Handle), Name: name, Password: password})
+		if err == nil {
+			fmt.Fprintf(os.Stdout, "%s has an account now: %s\n", user.Handle, user.ID)
+		}
+		return err
+	})
+}
+
+type userPasswordCommand struct {
+	Handle string `arg:"" help:"Whose password."`
+}
+
+// Run sets the password.
+func (c *userPasswordCommand) Run(ctx context.Context, cli *commandLine) error {
+	password, err := readPassword(os.Stdin, os.Stderr)
+	if err != nil {
+		return err
+	}
+	return withService(ctx, cli, func(service *social.Service) error {
+		user, err := service.ReplacePassword(ctx, handleOf(c.Handle), password)
+		if err == nil {
+			fmt.Fprintf(os.Stdout, "%s has a new password, and is signed out everywhere.\n", user.Handle)
+		}
+		return err
+	})
+}
+
+type signOutUserCommand struct {
+	Handle string `arg:"" help:"Whose sessions."`
+}
+
+// Run ends the sessions.
+func (c *signOutUserCommand) Run(ctx context.Context, cli *commandLine) error {
+	return withService(ctx, cli, func(service *social.Service) error {
+		user, err := service.EndAllSessions(ctx, handleOf(c.Handle))
+		if err == nil {
+			fmt.Fprintf(os.Stdout, "%s is signed out everywhere.\n", user.Handle)
+		}
+		return err
+	})
+}
+
+// handleOf allows a handle to be written as in @ada.
+func handleOf(argument string) string { return strings.TrimPrefix(argument, "@") }
+
+// readPassword reads a password: without an echo from a terminal, or else the first line. It is never
+// an argument, which other users of the machine could see.
+func readPassword(in *os.File, prompt io.Writer) (string, error) {
+	if term.IsTerminal(int(in.Fd())) {
+		fmt.Fprint(prompt, "Password: ")
+		password, err := term.ReadPassword(int(in.Fd()))
+		fmt.Fprintln(prompt)
+		return string(password), err
+	}
+	line, err := bufio.NewReader(io.LimitReader(in, 1<<16)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	if line = strings.TrimRight(line, "\r\n"); line == "" {
+		return "", errors.New("no password on the standard input: pipe one line into the command, or run it in a terminal")
+	}
+	return line, nil
+}
