@@ -67,7 +67,11 @@ func (s *Service) ChangePassword(ctx context.Context, session Session, current, 
 	}
 	// A sign-in that compared the old password may have stored its session meanwhile. Either it is here
 	// by now, or the sign-in finds the new hash (mustStillMatch).
-	return s.store.EndSessions(ctx, session.User, session.TokenHash)
+	err = s.store.EndSessions(ctx, session.User, session.TokenHash)
+	if errors.Is(err, ErrNotFound) { // this session has ended meanwhile
+		return s.store.EndSessions(ctx, session.User, [32]byte{})
+	}
+	return err
 }
 
 func checkPassword(argument, password string) error {

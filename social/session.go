@@ -33,17 +33,18 @@ func (s Session) CreatedAt() time.Time { return s.ExpiresAt.Add(-SessionLifetime
 type Sessions interface {
 	// InsertSession stores s.
 	InsertSession(ctx context.Context, s Session) error
-	// Session reads by the token's hash. ErrNotFound: unknown, deleted, or expired before now.
+	// Session reads by the token's hash. ErrNotFound: unknown, deleted, or expired by
+	// now: a session is valid until ExpiresAt, and not at that time.
 	Session(ctx context.Context, tokenHash [32]byte, now time.Time) (Session, error)
-	// LiveSessions returns the hashes of the sessions that exist and do not expire before now, in
-	// any order.
+	// LiveSessions returns the hashes of the sessions that exist and have not expired by now, in any
+	// order.
 	LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error)
-	// SessionsOf returns a user's sessions that do not expire before now, in any order.
+	// SessionsOf returns a user's sessions that have not expired by now, in any order.
 	SessionsOf(ctx context.Context, user UserID, now time.Time) ([]Session, error)
 	// DeleteSession removes it and appends the event; no error if it is already deleted.
 	DeleteSession(ctx context.Context, tokenHash [32]byte, e Event) error
 	// EndSessions deletes a user's sessions except the one to keep (zero: all of them), each with
-	// its own event.
+	// its own event. ErrNotFound: the one to keep has been deleted; then the others stay, too.
 	EndSessions(ctx context.Context, user UserID, keep [32]byte) error
 }
 
@@ -66,9 +67,13 @@ func HashToken(token string) [32]byte { return sha256.Sum256([]byte(token)) }
 func (s *Service) Authenticate(ctx context.Context, token string) (Session, error) {
 	session, err := s.people.Session(ctx, HashToken(token), s.now())
 	if errors.Is(err, ErrNotFound) {
-		return Session{}, fault.Errorf(fault.CodeUnauthenticated, "", "The token is not valid: sign in again.")
+		return Session{}, errInvalidToken()
 	}
 	return session, err
+}
+
+func errInvalidToken() error {
+	return fault.Errorf(fault.CodeUnauthenticated, "", "The token is not valid: sign in again.")
 }
 
 // LiveSessions returns those of the sessions that are still valid, in any order.
@@ -107,7 +112,12 @@ func (s *Service) RevokeSession(ctx context.Context, user UserID, which SessionI
 	return sessions[i], s.SignOut(ctx, sessions[i])
 }
 
-// RevokeOtherSessions ends all sessions of a session's user but this one.
+// RevokeOtherSessions ends all sessions of a session's user but this one. Error: UNAUTHENTICATED if
+// this one has just ended: it may have been stolen, and must not end the session that ended it.
 func (s *Service) RevokeOtherSessions(ctx context.Context, session Session) error {
-	return s.store.EndSessions(ctx, session.User, session.TokenHash)
+	err := s.store.EndSessions(ctx, session.User, session.TokenHash)
+	if errors.Is(err, ErrNotFound) {
+		return errInvalidToken()
+	}
+	return err
 }

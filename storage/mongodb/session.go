@@ -84,7 +84,7 @@ func (s *Store) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now ti
 		}
 		live = live[:0]
 		for i := range docs {
-			if !docs[i].ExpiresAt.Before(now) {
+			if docs[i].ExpiresAt.After(now) {
 				live = append(live, [32]byte(docs[i].TokenHash.Data))
 			}
 		}
@@ -100,7 +100,7 @@ func (s *Store) SessionsOf(ctx context.Context, user social.UserID, now time.Tim
 		docs, err := mdb.FindAll[sessionDoc](ctx, s.sessions, mdb.Doc("user", user), mdb.InBatch, options.Find().SetHint(byUser))
 		found = found[:0]
 		for i := range docs {
-			if !docs[i].ExpiresAt.Before(now) {
+			if docs[i].ExpiresAt.After(now) {
 				found = append(found, docs[i].session())
 			}
 		}
@@ -122,7 +122,14 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.
 
 // EndSessions implements social.Sessions.
 func (s *Store) EndSessions(ctx context.Context, user social.UserID, keep [32]byte) error {
-	return s.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error { return s.endSessions(ctx, user, keep) })
+	return s.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error {
+		if keep != [32]byte{} {
+			if err := mdb.OrNotFound(s.sessions.FindOne(ctx, mdb.Doc("_id", tokenKey(keep))).Err()); err != nil {
+				return err
+			}
+		}
+		return s.endSessions(ctx, user, keep)
+	})
 }
 
 func (s *Store) endSessions(ctx context.Context, user social.UserID, keep [32]byte) error {

@@ -13,9 +13,10 @@ import (
 var (
 	insertSession = define(`INSERT INTO sessions (token_hash, user, expires_at) VALUES (?, ?, ?)`)
 	session       = define(`SELECT user, expires_at FROM sessions WHERE token_hash = ?`)
-	liveSessions  = define(`SELECT token_hash FROM sessions WHERE token_hash IN (SELECT unhex(value) FROM json_each(?)) AND expires_at >= ?`)
+	sessionExists = define(`SELECT 1 FROM sessions WHERE token_hash = ?`)
+	liveSessions  = define(`SELECT token_hash FROM sessions WHERE token_hash IN (SELECT unhex(value) FROM json_each(?)) AND expires_at > ?`)
 	deleteSession = define(`DELETE FROM sessions WHERE token_hash = ?`)
-	openSessions  = define(`SELECT token_hash, user, expires_at FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND expires_at >= ?`)
+	openSessions  = define(`SELECT token_hash, user, expires_at FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND expires_at > ?`)
 	sessionsOf    = define(`SELECT token_hash FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND token_hash <> ?`)
 )
 
@@ -39,7 +40,7 @@ func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 			return found, err
 		}
 		found.ExpiresAt = momentOf(expires)
-		if found.ExpiresAt.Before(now) {
+		if !found.ExpiresAt.After(now) {
 			return found, social.ErrNotFound
 		}
 		return found, nil
@@ -97,7 +98,14 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.
 
 // EndSessions implements social.Sessions.
 func (s *Store) EndSessions(ctx context.Context, user social.UserID, keep [32]byte) error {
-	return s.update(ctx, func(w *work) error { return w.endSessions(user, keep) })
+	return s.update(ctx, func(w *work) error {
+		if keep != [32]byte{} {
+			if err := known(w.exists(sessionExists, keep[:])); err != nil {
+				return err
+			}
+		}
+		return w.endSessions(user, keep)
+	})
 }
 
 func (w *work) endSessions(user social.UserID, keep [32]byte) error {

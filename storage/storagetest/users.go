@@ -332,11 +332,14 @@ func sessionReadsWhatInsertSessionStored(w *world) {
 func sessionsExpire(w *world) {
 	// Sessions expire by the time that the caller gives, not by the wall clock.
 	future := now().Add(1000 * time.Hour)
-	s := sessionFor(w.user(), 1, future)
+	user := w.user()
+	s := sessionFor(user, 1, future)
 	w.ok(w.InsertSession(w.ctx, s), "InsertSession")
 	for moment, valid := range map[time.Time]bool{
 		now():                             true,
 		future.Add(-time.Millisecond):     true,
+		future.Add(-time.Microsecond):     true,
+		future:                            false,
 		future.Add(time.Millisecond):      false,
 		future.Add(365 * 24 * time.Hour):  false,
 		future.Add(-365 * 24 * time.Hour): true,
@@ -347,6 +350,12 @@ func sessionsExpire(w *world) {
 		} else {
 			w.fails(err, social.ErrNotFound, "Session %v after its end", moment.Sub(future))
 		}
+		live, err := w.LiveSessions(w.ctx, [][32]byte{s.TokenHash}, moment)
+		w.ok(err, "LiveSessions")
+		w.same(len(live) == 1, valid, "LiveSessions %v after its end", moment.Sub(future))
+		listed, err := w.SessionsOf(w.ctx, user.ID, moment)
+		w.ok(err, "SessionsOf")
+		w.same(len(listed) == 1, valid, "SessionsOf %v after its end", moment.Sub(future))
 	}
 }
 
@@ -398,9 +407,9 @@ func sessionsOfAUser(w *world) {
 		slices.SortFunc(found, func(a, b social.Session) int { return a.ExpiresAt.Compare(b.ExpiresAt) })
 		return found
 	}
-	w.same(read(ada.ID, end), want, "ada's sessions")
-	w.same(read(ada.ID, end.Add(time.Minute)), want[1:], "ada's sessions when one has expired")
-	w.same(len(read(social.UserID{ID: id.New()}, end)), 0, "the sessions of an unknown user")
+	w.same(read(ada.ID, end.Add(-time.Second)), want, "ada's sessions")
+	w.same(read(ada.ID, end), want[1:], "ada's sessions when one has expired")
+	w.same(len(read(social.UserID{ID: id.New()}, now())), 0, "the sessions of an unknown user")
 }
 
 func deleteSessionEndsOneSession(w *world) {
@@ -463,6 +472,8 @@ func endSessionsKeepsOne(w *world) {
 	w.mustEnd(tail, 1, 3)
 	w.mustBeValid(2, 4)
 	tail = w.tail()
+	w.fails(w.EndSessions(w.ctx, ada.ID, [32]byte{3}), social.ErrNotFound, "EndSessions but one that has ended")
+	w.mustBeValid(2, 4)
 	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{}), "EndSessions of all")
 	w.mustEnd(tail, 2)
 	w.mustBeValid(4)

@@ -1,11 +1,13 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"testing"
 	"time"
 
+	"plaza/fault"
 	"plaza/internal/plazatest"
 	"plaza/social"
 )
@@ -112,4 +114,37 @@ func wantSignedOut(t *testing.T, p plazatest.Person) {
 	if response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("the session still works: status %d", response.StatusCode)
 	}
+}
+
+// TestAnEndedSessionEndsNoOthers: a request can still be under way when its session is ended from
+// another device.
+func TestAnEndedSessionEndsNoOthers(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		service := social.New(e.Open(t), plazatest.Cheap)
+		stolen, _, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine, token, err := service.SignIn(t.Context(), social.Credentials{Handle: "ada", Password: "analytical engine"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := service.RevokeOtherSessions(t.Context(), mine); err != nil {
+			t.Fatal(err)
+		}
+		err = service.RevokeOtherSessions(t.Context(), stolen)
+		if mistake, ok := errors.AsType[*fault.Error](err); !ok || mistake.Code != fault.CodeUnauthenticated {
+			t.Errorf("from the ended session: %v", err)
+		}
+		if _, err := service.Authenticate(t.Context(), token); err != nil {
+			t.Errorf("the other session: %v", err)
+		}
+		if err := service.ChangePassword(t.Context(), stolen, "analytical engine", "difference engine"); err != nil {
+			t.Fatal(err) // it was confirmed with the password
+		}
+		if _, err := service.Authenticate(t.Context(), token); err == nil {
+			t.Error("a session outlives the change of the password")
+		}
+	})
 }
