@@ -24,6 +24,14 @@ func (r queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
 	return &model.Viewer{ID: viewerOf(ctx)}, nil
 }
 
+// Registration resolves Query.registration.
+func (r queryResolver) Registration(context.Context) (model.Registration, error) {
+	if r.Social.AcceptsSignUps() {
+		return model.RegistrationOpen, nil
+	}
+	return model.RegistrationClosed, nil
+}
+
 // User resolves Query.user.
 func (r queryResolver) User(ctx context.Context, handle string) (*model.User, error) {
 	user, err := loaders.For(ctx).Viewer.UserByHandle(ctx, handle)

@@ -54,6 +54,7 @@ type Service struct {
 	givenID  func() id.ID // for a post, comment, follow, block or mute; zero: the store assigns one
 	newSlug  func() string
 	maxDepth int
+	noSignUp bool
 	hashes   *passwordHasher
 	limits   *SignInLimits // nil: none
 	cache    *Cache        // nil: none
@@ -73,6 +74,9 @@ type Options struct {
 	NewSlug  func() string // default: 8 random characters of base32
 	MaxDepth int           // levels of a thread; default: DefaultMaxDepth
 
+	// NoSignUp closes registration: SignUp fails, and only operators create accounts (AddUser).
+	NoSignUp bool
+
 	Passwords PasswordCost  // of new hashes; default: DefaultPasswordCost
 	Limits    *SignInLimits // default: none
 
@@ -84,7 +88,7 @@ type Options struct {
 func New(store Store, o Options) *Service {
 	s := &Service{
 		store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(o.Passwords, o.Limits.waiting()),
-		limits: o.Limits,
+		limits: o.Limits, noSignUp: o.NoSignUp,
 	}
 	s.people = stored{store}
 	if o.CacheSize > 0 {

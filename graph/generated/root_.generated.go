@@ -2870,6 +2870,16 @@ type Query {
     "The visitor, if signed out: an id that the page has made up, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is used for frequency caps, and is not stored."
     visitor: String
   ): [AdChoice!]
+  "Whether anyone can create an account with ` + "`" + `signUp` + "`" + `."
+  registration: Registration!
+}
+
+"Who can create accounts."
+enum Registration {
+  "Anyone, with ` + "`" + `signUp` + "`" + `."
+  OPEN
+  "Only those who run the site: ` + "`" + `signUp` + "`" + ` fails with ` + "`" + `NOT_ALLOWED` + "`" + `."
+  CLOSED
 }
 
 """

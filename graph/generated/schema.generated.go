@@ -103,6 +103,7 @@ type QueryResolver interface {
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
 	Ads(ctx context.Context, site string, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error)
+	Registration(ctx context.Context) (model.Registration, error)
 	AdManager(ctx context.Context) (*model.AdManager, error)
 	UsersByName(ctx context.Context, startsWith string, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
 	ProfileProperties(ctx context.Context) ([]*model.ProfileProperty, error)
@@ -1682,6 +1683,13 @@ func (ec *executionContext) _Query_ads(ctx context.Context, field graphql.Collec
 	}, ec.marshalOAdChoice2ᚕᚖplazaᚋgraphᚋmodelᚐAdChoiceᚄ)
 }
 
+func (ec *executionContext) _Query_registration(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Registration, error) {
+		return ec.resolvers.Query().Registration(ctx)
+	}, ec.marshalNRegistration2plazaᚋgraphᚋmodelᚐRegistration)
+}
+
 func (ec *executionContext) _Query_adManager(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdManager, error) {
@@ -2427,6 +2435,10 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._Query_ads(ctx, field)
 			})
+		case "registration":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_registration(ctx, field)
+			})
 		case "adManager":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._Query_adManager(ctx, field)
@@ -2731,6 +2743,16 @@ func (ec *executionContext) marshalNPostChanged2ᚖplazaᚋliveᚐItem(ctx conte
 		return graphql.Null
 	}
 	return ec._PostChanged(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNRegistration2plazaᚋgraphᚋmodelᚐRegistration(ctx context.Context, v any) (model.Registration, error) {
+	var res model.Registration
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRegistration2plazaᚋgraphᚋmodelᚐRegistration(ctx context.Context, sel ast.SelectionSet, v model.Registration) graphql.Marshaler {
+	return v
 }
 
 func (ec *executionContext) unmarshalNSignInInput2plazaᚋgraphᚋmodelᚐSignInInput(ctx context.Context, v any) (model.SignInInput, error) {

@@ -1188,6 +1188,64 @@ type VotePollPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// Who can create accounts.
+type Registration string
+
+const (
+	// Anyone, with `signUp`.
+	RegistrationOpen Registration = "OPEN"
+	// Only those who run the site: `signUp` fails with `NOT_ALLOWED`.
+	RegistrationClosed Registration = "CLOSED"
+)
+
+var AllRegistration = []Registration{
+	RegistrationOpen,
+	RegistrationClosed,
+}
+
+func (e Registration) IsValid() bool {
+	switch e {
+	case RegistrationOpen, RegistrationClosed:
+		return true
+	}
+	return false
+}
+
+func (e Registration) String() string {
+	return string(e)
+}
+
+func (e *Registration) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = Registration(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid Registration", str)
+	}
+	return nil
+}
+
+func (e Registration) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *Registration) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e Registration) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
 // The kinds of errors in a mutation's input.
 type UserErrorCode string
 

@@ -251,7 +251,7 @@ func TestNewsCommandCounts(t *testing.T) {
 	}{
 		{"hybrid", mongodb.Options{Feeds: mongodb.FeedsHybrid}, 3, 3, 3},
 		{"hybrid, an author merged", mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1}, 4, 4, 4},
-		{"bucket", mongodb.Options{Feeds: mongodb.FeedsBucket}, 2, 2, 3},
+		{"bucket", mongodb.Options{Feeds: mongodb.FeedsBucket}, 3, 3, 3},
 		{"month", mongodb.Options{Feeds: mongodb.FeedsMonth}, 3, 4, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
