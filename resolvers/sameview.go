@@ -35,7 +35,7 @@ var sameView = fieldSet(map[string]string{
 	"CheckinPost":    samePost + " place latitude longitude photo",
 	"PollPost":       samePost + " question options closesAt isClosed votesCount viewerCanVote",
 	"Picture":        "url alt width height",
-	"PollOption":     "index text votesCount",
+	"PollOption":     "id index text votesCount",
 	"ReactionCount":  "kind count",
 	"Audience":       "kind",
 	"ReplyPolicy":    "kind",

@@ -21,7 +21,7 @@ func (r queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
 	if viewerOf(ctx).IsZero() {
 		return nil, nil // null: signed out
 	}
-	return &model.Viewer{ID: viewerOf(ctx)}, nil
+	return &model.Viewer{UserID: viewerOf(ctx)}, nil
 }
 
 // Registration resolves Query.registration.
@@ -154,7 +154,7 @@ func (r mutationResolver) enter(ctx context.Context, session social.Session, tok
 		return &model.SignInPayload{UserErrors: mistakes}, err
 	}
 	loaders.Renew(ctx, r.newLoaders(ctx, session.User))
-	return &model.SignInPayload{Token: &token, ExpiresAt: &session.ExpiresAt, Viewer: &model.Viewer{ID: session.User}, UserErrors: mistakes}, nil
+	return &model.SignInPayload{Token: &token, ExpiresAt: &session.ExpiresAt, Viewer: &model.Viewer{UserID: session.User}, UserErrors: mistakes}, nil
 }
 
 // SignOut resolves Mutation.signOut.
@@ -183,7 +183,7 @@ func (r mutationResolver) ChangePassword(ctx context.Context, input model.Change
 	mistakes, err := r.mutate(ctx, func(social.UserID) error {
 		return r.Social.ChangePassword(ctx, session, input.CurrentPassword, input.NewPassword)
 	})
-	return &model.ChangePasswordPayload{Viewer: unless(mistakes, model.Viewer{ID: session.User}), UserErrors: mistakes}, err
+	return &model.ChangePasswordPayload{Viewer: unless(mistakes, model.Viewer{UserID: session.User}), UserErrors: mistakes}, err
 }
 
 // DeleteAccount resolves Mutation.deleteAccount.

@@ -13,7 +13,7 @@ func sessionID(field, text string) (social.SessionID, error) {
 
 // Sessions resolves Viewer.sessions.
 func (r viewerResolver) Sessions(ctx context.Context, obj *model.Viewer) ([]*model.Session, error) {
-	sessions, err := r.Social.Sessions(ctx, obj.ID)
+	sessions, err := r.Social.Sessions(ctx, obj.UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (r mutationResolver) RevokeSession(ctx context.Context, input model.RevokeS
 		return &model.RevokeSessionPayload{RevokedSessionID: &revoked, UserErrors: mistakes}, nil
 	}
 	r.Hub.EndSession(ended.TokenHash)
-	return &model.RevokeSessionPayload{RevokedSessionID: &revoked, Viewer: &model.Viewer{ID: current.User}, UserErrors: mistakes}, nil
+	return &model.RevokeSessionPayload{RevokedSessionID: &revoked, Viewer: &model.Viewer{UserID: current.User}, UserErrors: mistakes}, nil
 }
 
 // RevokeOtherSessions resolves Mutation.revokeOtherSessions.
@@ -56,5 +56,5 @@ func (r mutationResolver) RevokeOtherSessions(ctx context.Context) (*model.Revok
 	if err != nil {
 		return &model.RevokeOtherSessionsPayload{UserErrors: mistakes}, err
 	}
-	return &model.RevokeOtherSessionsPayload{Viewer: unless(mistakes, model.Viewer{ID: session.User}), UserErrors: mistakes}, nil
+	return &model.RevokeOtherSessionsPayload{Viewer: unless(mistakes, model.Viewer{UserID: session.User}), UserErrors: mistakes}, nil
 }

@@ -11,7 +11,7 @@ import (
 
 // User resolves Viewer.user.
 func (r viewerResolver) User(ctx context.Context, obj *model.Viewer) (*model.User, error) {
-	user, err := loadUser(ctx, obj.ID)
+	user, err := loadUser(ctx, obj.UserID)
 	if err == nil && user == nil {
 		err = errUnauthenticated // the account is deleted, and so is the session
 	}
@@ -20,7 +20,7 @@ func (r viewerResolver) User(ctx context.Context, obj *model.Viewer) (*model.Use
 
 // News resolves Viewer.news.
 func (r viewerResolver) News(ctx context.Context, obj *model.Viewer, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	news := list[*social.Post]{newsCursors(obj.ID), loaders.For(ctx).Viewer.News}
+	news := list[*social.Post]{newsCursors(obj.UserID), loaders.For(ctx).Viewer.News}
 	c, err := news.within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	page, err := postConnection(ctx, c, err, r.viewerForAds(ctx, c.items)...)
 	if err == nil {
@@ -36,7 +36,7 @@ func newsCursors(viewer social.UserID) cursors {
 
 // Incoming resolves Viewer.incoming.
 func (r viewerResolver) Incoming(ctx context.Context, obj *model.Viewer, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postList(loaders.For(ctx).Viewer.Incoming, "incoming", obj.ID.String()).within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
+	c, err := postList(loaders.For(ctx).Viewer.Incoming, "incoming", obj.UserID.String()).within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
 }
 
@@ -45,20 +45,20 @@ func (r viewerResolver) Wall(ctx context.Context, obj *model.Viewer, view social
 	viewer := loaders.For(ctx).Viewer
 	c, err := postList(func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
 		return viewer.OwnWall(ctx, view, p)
-	}, "own wall", obj.ID.String(), string(view)).within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
+	}, "own wall", obj.UserID.String(), string(view)).within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
 }
 
 // Circles resolves Viewer.circles.
 func (r viewerResolver) Circles(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.CircleConnection, error) {
-	own := list[*social.Circle]{cursorsOf(cursorCircle, "circles", obj.ID.String()), loaders.For(ctx).Viewer.OwnCircles}
+	own := list[*social.Circle]{cursorsOf(cursorCircle, "circles", obj.UserID.String()), loaders.For(ctx).Viewer.OwnCircles}
 	c, err := own.connect(ctx, pageArgs{first, after, last, before})
 	return connectionOf(c, err, func(c *social.Circle) *model.Circle { return &model.Circle{Circle: c} })
 }
 
 // BlockedUsers resolves Viewer.blockedUsers.
 func (r viewerResolver) BlockedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	blocked := list[social.BlockedUser]{cursorsOf(cursorEdge, "blocked", obj.ID.String()), loaders.For(ctx).Viewer.Blocked}
+	blocked := list[social.BlockedUser]{cursorsOf(cursorEdge, "blocked", obj.UserID.String()), loaders.For(ctx).Viewer.Blocked}
 	c, err := blocked.connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (r viewerResolver) BlockedUsers(ctx context.Context, obj *model.Viewer, fir
 
 // MutedUsers resolves Viewer.mutedUsers.
 func (r viewerResolver) MutedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	c, err := edgeList(loaders.For(ctx).Viewer.Muted, "muted", obj.ID.String()).connect(ctx, pageArgs{first, after, last, before})
+	c, err := edgeList(loaders.For(ctx).Viewer.Muted, "muted", obj.UserID.String()).connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}

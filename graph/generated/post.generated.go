@@ -2371,6 +2371,8 @@ func (ec *executionContext) _PollOption(ctx context.Context, sel ast.SelectionSe
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("PollOption")
+		case "id":
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.ID))
 		case "index":
 			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Index))
 		case "text":

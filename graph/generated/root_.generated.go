@@ -2096,6 +2096,8 @@ type PollPost implements Post & Node {
 
 "One option of a poll."
 type PollOption {
+  "Tells options apart in a client's cache. ` + "`" + `node` + "`" + ` does not find it; to vote, send ` + "`" + `index` + "`" + `."
+  id: ID!
   "The option's index in its poll, from 0."
   index: Int!
   "The option's text."
@@ -3430,6 +3432,8 @@ type UnmuteUserPayload {
 What only you see: your news, your circles, your settings.
 """
 type Viewer {
+  "Tells viewers apart in a client's cache. It is not your user's id, and ` + "`" + `node` + "`" + ` does not find it."
+  id: ID!
   "You, as others see you."
   user: User!
   "Your own posts and those by the users whom you follow, newest first."

@@ -382,6 +382,8 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Viewer")
+		case "id":
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.ID()))
 		case "user":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_user(ctx, field, obj)

@@ -573,6 +573,8 @@ type PollInput struct {
 
 // One option of a poll.
 type PollOption struct {
+	// Tells options apart in a client's cache. `node` does not find it; to vote, send `index`.
+	ID string `json:"id"`
 	// The option's index in its poll, from 0.
 	Index int `json:"index"`
 	// The option's text.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"strconv"
 	"time"
 
 	"plaza/social"
@@ -194,7 +195,7 @@ func (p *PollPost) Question() string { return p.Content.Poll.Question }
 func (p *PollPost) Options() []*PollOption {
 	options := make([]*PollOption, len(p.Content.Poll.Options))
 	for i, text := range p.Content.Poll.Options {
-		options[i] = &PollOption{Index: i, Text: text, VotesCount: p.Votes[i]}
+		options[i] = &PollOption{ID: p.Post.ID.Text("polloption") + "_" + strconv.Itoa(i), Index: i, Text: text, VotesCount: p.Votes[i]}
 	}
 	return options
 }

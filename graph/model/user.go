@@ -12,7 +12,10 @@ func (*User) IsNode() {}
 func (u *User) AvatarURL() *string { return optional(u.User.AvatarURL) }
 
 // Viewer is the schema's Viewer.
-type Viewer struct{ ID social.UserID }
+type Viewer struct{ UserID social.UserID }
+
+// ID differs from the user's, because clients' caches can hold both.
+func (v *Viewer) ID() string { return v.UserID.Text("viewer") }
 
 func optional[T comparable](v T) *T {
 	var none T

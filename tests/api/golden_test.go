@@ -250,7 +250,7 @@ func newNames() *names {
 
 var (
 	timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
-	idText   = regexp.MustCompile(`^(user|circle|post|comment|session|ad|adchoice|adrefund|advertiser|campaign)_[0-9a-z]{26}$`)
+	idText   = regexp.MustCompile(`^(user|circle|post|comment|session|ad|adchoice|adrefund|advertiser|campaign|viewer|polloption)_[0-9a-z]{26}(?:_\d)?$`)
 	field    = regexp.MustCompile(`^(\s*(?:"([A-Za-z]+)": )?)"([^"\\]+)"(,?)$`)
 	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
 )
