@@ -101,6 +101,7 @@ func (c comment) remove(own parent) action {
 		if err != nil || stored.Deleted { // done already
 			return err
 		}
-		return s.social.DeleteComment(ctx, s.user(c.by), stored.ID)
+		_, err = s.social.DeleteComment(ctx, s.user(c.by), stored.ID)
+		return err
 	}
 }

@@ -272,7 +272,7 @@ func (l *Life) unsay(ctx context.Context, comments []social.CommentID) (kept []s
 		case c.Replies > 0 || !c.EditedAt.IsZero():
 			kept = append(kept, id)
 		default:
-			if err := l.social.DeleteComment(ctx, c.Author, id); err != nil && !impossible(err) {
+			if _, err := l.social.DeleteComment(ctx, c.Author, id); err != nil && !impossible(err) {
 				return comments, err
 			}
 		}

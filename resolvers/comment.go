@@ -141,8 +141,33 @@ func (r mutationResolver) EditComment(ctx context.Context, input model.EditComme
 
 // DeleteComment resolves Mutation.deleteComment.
 func (r mutationResolver) DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error) {
-	tombstone, mistakes, err := comments.change(ctx, r, input.CommentID, r.Social.DeleteComment)
-	return &model.DeleteCommentPayload{DeletedCommentID: unless(mistakes, input.CommentID), Comment: tombstone, UserErrors: mistakes}, err
+	var deleted *social.Comment
+	tombstone, mistakes, err := comments.change(ctx, r, input.CommentID, func(ctx context.Context, viewer social.UserID, id social.CommentID) (err error) {
+		deleted, err = r.Social.DeleteComment(ctx, viewer, id)
+		return err
+	})
+	if err != nil || len(mistakes) > 0 {
+		return &model.DeleteCommentPayload{UserErrors: mistakes}, err
+	}
+	return &model.DeleteCommentPayload{DeletedCommentID: &input.CommentID, Comment: tombstone, UserErrors: mistakes, Deleted: deleted}, nil
+}
+
+type deleteCommentPayloadResolver struct{ *Resolver }
+
+// Post resolves DeleteCommentPayload.post.
+func (deleteCommentPayloadResolver) Post(ctx context.Context, obj *model.DeleteCommentPayload) (model.Post, error) {
+	if obj.Deleted == nil {
+		return nil, nil // null: nothing was done
+	}
+	return loadPost(ctx, obj.Deleted.Post)
+}
+
+// Parent resolves DeleteCommentPayload.parent.
+func (deleteCommentPayloadResolver) Parent(ctx context.Context, obj *model.DeleteCommentPayload) (*model.Comment, error) {
+	if obj.Deleted == nil || obj.Deleted.Parent.IsZero() {
+		return nil, nil // null: nothing was done, or it replied to the post
+	}
+	return loadComment(ctx, obj.Deleted.Parent)
 }
 
 // DeleteAllMyComments resolves Mutation.deleteAllMyComments.

@@ -109,6 +109,11 @@ func (r *Resolver) Circle() generated.CircleResolver { return circleResolver{r} 
 // Comment resolves the fields of the schema's Comment.
 func (r *Resolver) Comment() generated.CommentResolver { return commentResolver{r} }
 
+// DeleteCommentPayload resolves the fields of the schema's DeleteCommentPayload.
+func (r *Resolver) DeleteCommentPayload() generated.DeleteCommentPayloadResolver {
+	return deleteCommentPayloadResolver{r}
+}
+
 // Audience resolves the fields of the schema's Audience.
 func (r *Resolver) Audience() generated.AudienceResolver { return audienceResolver{r} }
 

@@ -145,26 +145,26 @@ func (v *Viewer) editable(ctx context.Context, comment CommentID) (*Comment, err
 	return c, nil
 }
 
-// DeleteComment deletes a comment by the viewer, or one on the viewer's post or wall. Errors:
-// NOT_FOUND, NOT_ALLOWED.
-func (s *Service) DeleteComment(ctx context.Context, viewer UserID, comment CommentID) error {
+// DeleteComment deletes a comment by the viewer, or one on the viewer's post or wall, and returns it
+// as it was. Errors: NOT_FOUND, NOT_ALLOWED.
+func (s *Service) DeleteComment(ctx context.Context, viewer UserID, comment CommentID) (*Comment, error) {
 	defer s.noteHiding()
 	v := s.Viewer(viewer)
 	c, err := v.comment(ctx, "commentId", comment)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	post, err := v.post(ctx, "commentId", c.Post)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if c.Deleted {
-		return fault.NotFound("commentId", "comment")
+		return nil, fault.NotFound("commentId", "comment")
 	}
 	if !CanDeleteComment(viewer, c, post) {
-		return fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not delete this comment.")
+		return nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not delete this comment.")
 	}
-	return commentError(s.store.DeleteComment(ctx, comment, s.commentEvent(EventCommentDeleted, viewer, c)))
+	return c, commentError(s.store.DeleteComment(ctx, comment, s.commentEvent(EventCommentDeleted, viewer, c)))
 }
 
 // EraseComments deletes all comments that the viewer has written up to now. Work that takes longer

@@ -30,6 +30,10 @@ type CommentResolver interface {
 
 	ViewerCanDelete(ctx context.Context, obj *model.Comment) (bool, error)
 }
+type DeleteCommentPayloadResolver interface {
+	Post(ctx context.Context, obj *model.DeleteCommentPayload) (model.Post, error)
+	Parent(ctx context.Context, obj *model.DeleteCommentPayload) (*model.Comment, error)
+}
 
 // endregion ************************** generated!.gotpl **************************
 
@@ -224,6 +228,20 @@ func (ec *executionContext) _DeleteCommentPayload_comment(ctx context.Context, f
 	fc := &graphql.FieldContext{Object: "DeleteCommentPayload", Field: field, IsMethod: false, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
 		return obj.Comment, nil
+	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
+}
+
+func (ec *executionContext) _DeleteCommentPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.DeleteCommentPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "DeleteCommentPayload", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return ec.resolvers.DeleteCommentPayload().Post(ctx, obj)
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
+}
+
+func (ec *executionContext) _DeleteCommentPayload_parent(ctx context.Context, field graphql.CollectedField, obj *model.DeleteCommentPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "DeleteCommentPayload", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
+		return ec.resolvers.DeleteCommentPayload().Parent(ctx, obj)
 	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
 }
 
@@ -552,6 +570,14 @@ func (ec *executionContext) _DeleteCommentPayload(ctx context.Context, sel ast.S
 			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.DeletedCommentID))
 		case "comment":
 			out.Set(i, false, ec._DeleteCommentPayload_comment(ctx, field, obj))
+		case "post":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._DeleteCommentPayload_post(ctx, field, obj)
+			})
+		case "parent":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._DeleteCommentPayload_parent(ctx, field, obj)
+			})
 		case "userErrors":
 			out.Set(i, true, ec._DeleteCommentPayload_userErrors(ctx, field, obj))
 		default:

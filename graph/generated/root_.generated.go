@@ -40,6 +40,7 @@ type ResolverRoot interface {
 	Comment() CommentResolver
 	CommentAdded() CommentAddedResolver
 	CommentChanged() CommentChangedResolver
+	DeleteCommentPayload() DeleteCommentPayloadResolver
 	IncomingAdded() IncomingAddedResolver
 	LinkPost() LinkPostResolver
 	Mutation() MutationResolver
@@ -1650,6 +1651,10 @@ type DeleteCommentPayload {
   deletedCommentId: ID
   "The tombstone if the comment has replies, otherwise null."
   comment: Comment
+  "The post that it was on; null if nothing was done."
+  post: Post
+  "The comment that it replied to; null if it replied to the post, if you may not see that comment, or if nothing was done."
+  parent: Comment
   "What was wrong with the input."
   userErrors: [UserError!]!
 }

@@ -27,3 +27,11 @@ func (c *Comment) IsDeleted() bool { return c.Deleted }
 
 // RepliesCount counts direct replies.
 func (c *Comment) RepliesCount() int { return c.Replies }
+
+// DeleteCommentPayload is the answer to deleteComment.
+type DeleteCommentPayload struct {
+	DeletedCommentID *string
+	Comment          *Comment
+	UserErrors       []*UserError
+	Deleted          *social.Comment // as it was; nil: nothing was done
+}

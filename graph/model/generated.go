@@ -422,16 +422,6 @@ type DeleteCommentInput struct {
 	CommentID string `json:"commentId"`
 }
 
-// The answer to `deleteComment`.
-type DeleteCommentPayload struct {
-	// The id of the deleted comment.
-	DeletedCommentID *string `json:"deletedCommentId,omitempty"`
-	// The tombstone if the comment has replies, otherwise null.
-	Comment *Comment `json:"comment,omitempty"`
-	// What was wrong with the input.
-	UserErrors []*UserError `json:"userErrors"`
-}
-
 // The post to delete.
 type DeletePostInput struct {
 	// The post's id.

@@ -732,8 +732,11 @@ func (h *history) deleteComment(s step) {
 		code = notAllowed
 	}
 	h.tellf("%d deletes comment %d", who, comment)
-	err := h.service.DeleteComment(h.ctx, h.user(who), c.id)
-	h.hides(err, func() error { return h.service.DeleteComment(h.ctx, h.user(who), newCommentID()) })
+	_, err := h.service.DeleteComment(h.ctx, h.user(who), c.id)
+	h.hides(err, func() error {
+		_, err := h.service.DeleteComment(h.ctx, h.user(who), newCommentID())
+		return err
+	})
 	if h.ends(err, code) {
 		c.deleted = true
 		h.m.prune(comment)
