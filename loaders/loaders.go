@@ -34,6 +34,8 @@ type Loaders struct {
 	Members    Loader[social.List[social.CircleID], social.Slice[social.Edge]]
 	Threads    Loader[social.List[social.Thread], social.Slice[*social.Comment]]
 	CommentsBy Loader[social.List[social.UserID], social.Slice[*social.Comment]]
+
+	Notifications Loader[social.NotificationID, *social.Notification]
 }
 
 // New creates loaders with empty caches. A look-up waits that long for others to batch with; 0 is
@@ -62,6 +64,8 @@ func New(v *social.Viewer, wait time.Duration) *Loaders {
 		Following:  newLoader(wait, v.Following),
 		Members:    newLoader(wait, v.Members),
 		Threads:    newLoader(wait, v.Threads),
+
+		Notifications: newLoader(wait, v.NotificationsByID),
 	}
 	l.CommentsBy = newLoader(wait, l.commentsBy)
 	return l
@@ -74,6 +78,18 @@ func (l *Loaders) commentsBy(ctx context.Context, lists []social.List[social.Use
 		l.Posts.Prime(ctx, id, p)
 	}
 	return found, err
+}
+
+// NotificationPage caches the posts and comments that were read to find out what the viewer sees.
+func (l *Loaders) NotificationPage(ctx context.Context, p social.Page) (social.Slice[*social.Notification], error) {
+	page, subjects, err := l.Viewer.Notifications(ctx, p)
+	for id, p := range subjects.Posts {
+		l.Posts.Prime(ctx, id, p)
+	}
+	for id, c := range subjects.Comments {
+		l.Comments.Prime(ctx, id, c)
+	}
+	return page, err
 }
 
 // pointers distinguishes a missing value from a zero.

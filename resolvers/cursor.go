@@ -23,6 +23,7 @@ const (
 	cursorCircle  cursorKind = 'c' // a circle's id
 	cursorComment cursorKind = 'm' // a comment's id
 	cursorTree    cursorKind = 't' // a comment's TreePath
+	cursorNotice  cursorKind = 'o' // a notification's Order
 	cursorAd      cursorKind = 'a' // the id of an advertiser, a campaign or an ad unit
 	cursorAdZone  cursorKind = 'z' // a zone's site and name
 )

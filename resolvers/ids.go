@@ -24,6 +24,10 @@ func commentID(field, text string) (social.CommentID, error) {
 	return parseID(field, "comment", text, social.ParseCommentID)
 }
 
+func notificationID(field, text string) (social.NotificationID, error) {
+	return parseID(field, "notification", text, social.ParseNotificationID)
+}
+
 func advertiserID(field, text string) (ads.AdvertiserID, error) {
 	return parseID(field, "advertiser", text, ads.ParseAdvertiserID)
 }

@@ -47,6 +47,7 @@ type (
 	mutationResolver       struct{ *Resolver }
 	subscriptionResolver   struct{ *Resolver }
 	viewerResolver         struct{ *Resolver }
+	notificationResolver   struct{ *Resolver }
 	adManagerResolver      struct{ *Resolver }
 	adUnitResolver         struct{ *Resolver }
 	userResolver           struct{ *Resolver }
@@ -93,6 +94,9 @@ func (r *Resolver) Subscription() generated.SubscriptionResolver { return subscr
 
 // Viewer resolves the fields of the schema's Viewer.
 func (r *Resolver) Viewer() generated.ViewerResolver { return viewerResolver{r} }
+
+// Notification implements generated.ResolverRoot.
+func (r *Resolver) Notification() generated.NotificationResolver { return notificationResolver{r} }
 
 // AdManager resolves the fields of the schema's AdManager.
 func (r *Resolver) AdManager() generated.AdManagerResolver { return adManagerResolver{r} }

@@ -89,6 +89,9 @@ func loadNode(ctx context.Context, field, text string) (model.Node, error) {
 	case social.CommentPrefix:
 		id, err := commentID(field, text)
 		return nodeOf(ctx, id, err, loaders.For(ctx).Comments, func(c *social.Comment) model.Node { return wrapComment(ctx, c) })
+	case social.NotificationPrefix:
+		id, err := notificationID(field, text)
+		return nodeOf(ctx, id, err, loaders.For(ctx).Notifications, func(n *social.Notification) model.Node { return wrapNotification(n) })
 	default:
 		return nil, fault.Invalidf(field, "This is not an id.")
 	}

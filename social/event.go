@@ -3,6 +3,8 @@ package social
 import (
 	"context"
 	"time"
+
+	"plaza/id"
 )
 
 // EventKind is the kind of an event.
@@ -25,6 +27,7 @@ const (
 	EventCircleDeleted   EventKind = "circle.deleted"
 	EventMemberAdded     EventKind = "circle.member_added"
 	EventMemberRemoved   EventKind = "circle.member_removed"
+	EventFollowed        EventKind = "user.followed"
 	EventUnfollowed      EventKind = "user.unfollowed"
 	EventBlocked         EventKind = "user.blocked"
 	EventUnblocked       EventKind = "user.unblocked"
@@ -61,6 +64,12 @@ type Event struct {
 
 	// Position is the event's position in the log, in the engine's own form; set when it is read.
 	Position string
+}
+
+// NewFollowed returns the event of a follow that began with a membership. It does not name the
+// circle, which is private.
+func NewFollowed(m Membership) Event {
+	return Event{ID: EventID{id.New()}, Kind: EventFollowed, Actor: m.Owner, Target: m.Member}
 }
 
 // Events are kept at least MinEventRetention, and by default DefaultEventRetention.

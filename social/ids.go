@@ -14,6 +14,8 @@ type (
 	EdgeID struct{ id.ID }
 	// SessionID identifies a session to its user, and says nothing about its token.
 	SessionID struct{ id.ID }
+	// NotificationID identifies a notification to its recipient.
+	NotificationID struct{ id.ID }
 	// EventID identifies one entry of the event log.
 	EventID struct{ id.ID }
 )
@@ -25,6 +27,8 @@ const (
 	PostPrefix    = "post"
 	CommentPrefix = "comment"
 	SessionPrefix = "session"
+
+	NotificationPrefix = "notification"
 )
 
 func (i UserID) String() string    { return i.Text(UserPrefix) }
@@ -32,6 +36,8 @@ func (i CircleID) String() string  { return i.Text(CirclePrefix) }
 func (i PostID) String() string    { return i.Text(PostPrefix) }
 func (i CommentID) String() string { return i.Text(CommentPrefix) }
 func (i SessionID) String() string { return i.Text(SessionPrefix) }
+
+func (i NotificationID) String() string { return i.Text(NotificationPrefix) }
 
 // ParseUserID reads user_…; any other text is id.ErrMalformed, as in the functions below.
 func ParseUserID(text string) (UserID, error) {
@@ -61,4 +67,10 @@ func ParseCommentID(text string) (CommentID, error) {
 func ParseSessionID(text string) (SessionID, error) {
 	parsed, err := id.Parse(SessionPrefix, text)
 	return SessionID{parsed}, err
+}
+
+// ParseNotificationID reads notification_….
+func ParseNotificationID(text string) (NotificationID, error) {
+	parsed, err := id.Parse(NotificationPrefix, text)
+	return NotificationID{parsed}, err
 }

@@ -133,6 +133,25 @@ func InPreview(c *Comment, toAuthor Relation) bool {
 	return !c.Deleted && CanSeeUser(toAuthor) && !toAuthor.Mutes
 }
 
+// InNotification reports whether a notification shows an act to its recipient, who has these
+// relations to the actor and to the author of the post: they see the actor, the post and the
+// comment, and mute neither the actor nor the thread. A follow that has ended is not shown.
+func InNotification(n *Notification, a Act, p *Post, c *Comment, relations map[UserID]Relation, mutesThread bool) bool {
+	toActor := relations[a.Actor]
+	switch {
+	case !CanSeeUser(toActor) || toActor.Mutes || mutesThread:
+		return false
+	case n.Kind == NotifyFollow:
+		return toActor.FollowedBy()
+	case p == nil || !CanSeePost(n.To, p, relations[p.Author]):
+		return false
+	}
+	if n.Kind == NotifyComment || n.Kind == NotifyReply {
+		return c != nil && IsNewComment(n.To, p, c, relations[p.Author], toActor)
+	}
+	return n.Kind == NotifyReaction || n.Kind == NotifyWallPost
+}
+
 // CanPostOnWall reports whether author may post on the owner's wall; toAuthor is the owner's
 // relation to the author.
 func CanPostOnWall(owner *User, author UserID, toAuthor Relation) bool {

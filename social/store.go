@@ -21,6 +21,7 @@ type Store interface {
 	Posts
 	Feeds
 	Comments
+	Notifications
 	ChangeLog
 }
 

@@ -515,6 +515,22 @@ func (ec *executionContext) marshalNID2plazaᚋsocialᚐCommentID(ctx context.Co
 	return res
 }
 
+func (ec *executionContext) unmarshalNID2plazaᚋsocialᚐNotificationID(ctx context.Context, v any) (social.NotificationID, error) {
+	res, err := scalars.UnmarshalNotificationID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2plazaᚋsocialᚐNotificationID(ctx context.Context, sel ast.SelectionSet, v social.NotificationID) graphql.Marshaler {
+	_ = sel
+	res := scalars.MarshalNotificationID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNID2plazaᚋsocialᚐPostID(ctx context.Context, v any) (social.PostID, error) {
 	res, err := scalars.UnmarshalPostID(v)
 	return res, graphql.ErrorOnPath(ctx, err)

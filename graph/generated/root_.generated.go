@@ -45,6 +45,7 @@ type ResolverRoot interface {
 	LinkPost() LinkPostResolver
 	Mutation() MutationResolver
 	NewsItemAdded() NewsItemAddedResolver
+	Notification() NotificationResolver
 	PhotoPost() PhotoPostResolver
 	PollPost() PollPostResolver
 	PostChanged() PostChangedResolver
@@ -1655,6 +1656,88 @@ type DeleteCommentPayload {
   post: Post
   "The comment that it replied to; null if it replied to the post, if you may not see that comment, or if nothing was done."
   parent: Comment
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+`, BuiltIn: false},
+	{Name: "../schema/notification.graphqls", Input: `"""
+What other people did that concerns you. The same kind of act on the same thing is one notification ("Ada and 4 others") until you have
+read it, for up to 100 people. What you may not see now is left out, and so is everything by people whom you mute and in threads that you mute.
+"""
+type Notification implements Node {
+  "An opaque id: ` + "`" + `notification_…` + "`" + `."
+  id: ID!
+  "What happened."
+  kind: NotificationKind!
+  "The people who did it, the latest first."
+  actors(
+    "How many, from the start: 1 to 100."
+    first: Int! = 3
+  ): [User!]
+  "How many people did it: 1 to 100."
+  actorsCount: Int!
+  "The post that it is about; null for ` + "`" + `FOLLOW` + "`" + `."
+  post: Post
+  "The newest comment, of ` + "`" + `COMMENT` + "`" + ` and ` + "`" + `REPLY` + "`" + `; null for other kinds."
+  comment: Comment
+  "Whether you have read it, as you said with ` + "`" + `markNotificationsRead` + "`" + `."
+  isRead: Boolean!
+  "When it happened the last time."
+  updatedAt: DateTime!
+}
+
+"What a notification reports."
+enum NotificationKind {
+  "Comments on your post."
+  COMMENT
+  "Replies to your comment."
+  REPLY
+  "Reactions to your post."
+  REACTION
+  "People who follow you now, and did not before."
+  FOLLOW
+  "A post on your wall."
+  WALL_POST
+}
+
+"One page of your notifications."
+type NotificationConnection {
+  "The notifications with their cursors."
+  edges: [NotificationEdge!]!
+  "The notifications alone."
+  nodes: [Notification!]!
+  "The position of this page in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of your notifications."
+type NotificationEdge {
+  "The entry's cursor: its position in the list, until it happens again."
+  cursor: String!
+  "The notification."
+  node: Notification!
+}
+
+extend type Mutation {
+  "Mark notifications as read. What happens later begins new ones."
+  markNotificationsRead(
+    "Which: give one field or both."
+    input: MarkNotificationsReadInput!
+  ): MarkNotificationsReadPayload
+}
+
+"The notifications to mark as read."
+input MarkNotificationsReadInput {
+  "These; at most 100."
+  notificationIds: [ID!]
+  "The cursor of an entry of ` + "`" + `Viewer.notifications` + "`" + `: that one, and all older ones."
+  upTo: String
+}
+
+"The answer to ` + "`" + `markNotificationsRead` + "`" + `."
+type MarkNotificationsReadPayload {
+  "You, with the new count; null if nothing was done."
+  viewer: Viewer
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
@@ -3521,6 +3604,19 @@ type Viewer {
     "Only items before this cursor."
     before: String
   ): UserConnection
+  "What others did that concerns you, the latest first. A notification that happens again moves to the front."
+  notifications(
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only items after this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only items before this cursor."
+    before: String
+  ): NotificationConnection
+  "How many notifications you have not read, counted up to 100: show 100 as \"99+\"."
+  unreadNotificationsCount: Int!
   "The progress of ` + "`" + `deleteAllMyComments` + "`" + `; null if it is not running."
   commentErasure: CommentErasure
   "Who may post on your wall."

@@ -62,6 +62,7 @@ type MutationResolver interface {
 	EditComment(ctx context.Context, input model.EditCommentInput) (*model.EditCommentPayload, error)
 	DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error)
 	DeleteAllMyComments(ctx context.Context, input model.DeleteAllMyCommentsInput) (*model.DeleteAllMyCommentsPayload, error)
+	MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*model.MarkNotificationsReadPayload, error)
 	CreatePost(ctx context.Context, input model.CreatePostInput) (*model.CreatePostPayload, error)
 	EditPost(ctx context.Context, input model.EditPostInput) (*model.EditPostPayload, error)
 	SetPostAudience(ctx context.Context, input model.SetPostAudienceInput) (*model.SetPostAudiencePayload, error)
@@ -351,6 +352,17 @@ func (ec *executionContext) field_Mutation_followUser_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNFollowUserInput2plazaᚋgraphᚋmodelᚐFollowUserInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_markNotificationsRead_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNMarkNotificationsReadInput2plazaᚋgraphᚋmodelᚐMarkNotificationsReadInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1286,6 +1298,18 @@ func (ec *executionContext) _Mutation_deleteAllMyComments(ctx context.Context, f
 	}, ec.marshalODeleteAllMyCommentsPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAllMyCommentsPayload)
 }
 
+func (ec *executionContext) _Mutation_markNotificationsRead(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.MarkNotificationsReadPayload, error) {
+		var nothing *model.MarkNotificationsReadPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_markNotificationsRead_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().MarkNotificationsRead(ctx, fc.Args["input"].(model.MarkNotificationsReadInput))
+	}, ec.marshalOMarkNotificationsReadPayload2ᚖplazaᚋgraphᚋmodelᚐMarkNotificationsReadPayload)
+}
+
 func (ec *executionContext) _Mutation_createPost(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.CreatePostPayload, error) {
@@ -2061,6 +2085,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Post(ctx, sel, obj)
+	case *model.Notification:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Notification(ctx, sel, obj)
 	case *model.Comment:
 		if obj == nil {
 			return graphql.Null
@@ -2266,6 +2295,8 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Set(i, false, ec._Mutation_deleteComment(ctx, field))
 		case "deleteAllMyComments":
 			out.Set(i, false, ec._Mutation_deleteAllMyComments(ctx, field))
+		case "markNotificationsRead":
+			out.Set(i, false, ec._Mutation_markNotificationsRead(ctx, field))
 		case "createPost":
 			out.Set(i, false, ec._Mutation_createPost(ctx, field))
 		case "editPost":

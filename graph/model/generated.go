@@ -492,6 +492,22 @@ type LinkInput struct {
 	Text *string `json:"text,omitempty"`
 }
 
+// The notifications to mark as read.
+type MarkNotificationsReadInput struct {
+	// These; at most 100.
+	NotificationIds []string `json:"notificationIds,omitempty"`
+	// The cursor of an entry of `Viewer.notifications`: that one, and all older ones.
+	UpTo *string `json:"upTo,omitempty"`
+}
+
+// The answer to `markNotificationsRead`.
+type MarkNotificationsReadPayload struct {
+	// You, with the new count; null if nothing was done.
+	Viewer *Viewer `json:"viewer,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // Every mutation except `signOut` takes one `input`; all return `userErrors` beside what they changed.
 // Mutations other than `signUp`, `signIn`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and otherwise fail with `UNAUTHENTICATED`.
 type Mutation struct {

@@ -133,6 +133,14 @@ func MarshalCommentID(i social.CommentID) graphql.Marshaler { return text(i.Stri
 // UnmarshalCommentID reads comment_….
 func UnmarshalCommentID(v any) (social.CommentID, error) { return read(v, social.ParseCommentID) }
 
+// MarshalNotificationID writes notification_….
+func MarshalNotificationID(i social.NotificationID) graphql.Marshaler { return text(i.String()) }
+
+// UnmarshalNotificationID reads notification_….
+func UnmarshalNotificationID(v any) (social.NotificationID, error) {
+	return read(v, social.ParseNotificationID)
+}
+
 // MarshalPropertyValue writes a string, a number or a boolean.
 func MarshalPropertyValue(v any) graphql.Marshaler { return graphql.MarshalAny(v) }
 

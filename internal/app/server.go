@@ -22,6 +22,7 @@ import (
 	"plaza/internal/accesslog"
 	"plaza/live"
 	"plaza/metrics"
+	"plaza/notify"
 	"plaza/resolvers"
 	"plaza/social"
 	"plaza/storage"
@@ -34,13 +35,14 @@ import (
 // reader.
 const writeTimeout = 90 * time.Second
 
-// Server is the API with everything around it. Hub, GraphQL and Metrics are parts that tests look
-// at.
+// Server is the API with everything around it. Hub, Notifier, GraphQL and Metrics are parts that
+// tests look at.
 type Server struct {
-	Handler http.Handler // answers all requests
-	Hub     *live.Hub
-	GraphQL *transport.Server
-	Metrics *metrics.Metrics
+	Handler  http.Handler // answers all requests
+	Hub      *live.Hub
+	Notifier *notify.Notifier
+	GraphQL  *transport.Server
+	Metrics  *metrics.Metrics
 
 	store  storage.Store
 	social *social.Service
@@ -67,6 +69,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
 	})
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
+	s.Notifier = notify.New(s.social, st, st, slog.Default())
 	s.log = s.accessLog()
 	resolver := &resolvers.Resolver{
 		Social: s.social, Ads: s.ads, Hub: s.Hub, Logger: slog.Default(), NewsAds: c.NewsAds, LoaderWait: c.LoaderWait,
@@ -220,8 +223,16 @@ func (s *Server) serve(ctx context.Context, f *front) error {
 	working, rest := context.WithCancel(background) // jobs are durable, so shutting down does not wait for them
 	worked := inBackground(working, s.store.Work)
 	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
+	notified := inBackground(working, s.Notifier.Run)
 	lived := inBackground(working, s.liveDemo)
-	defer func() { rest(); <-lived; <-worked; <-kept; s.DrainAds() }()
+	defer func() {
+		rest()
+		<-lived
+		<-worked
+		<-notified
+		<-kept
+		s.DrainAds()
+	}()
 	f.open(s.Handler)
 	s.announce(ctx, "http://"+f.address())
 	select {

@@ -105,6 +105,8 @@ type Plaza struct {
 
 	mu     sync.Mutex
 	People map[string]Person
+
+	notifying sync.Once
 }
 
 // Start serves a fresh store over HTTP until the test ends.

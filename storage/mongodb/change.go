@@ -109,8 +109,8 @@ func (s *Store) noteChange(ctx context.Context, c social.Change) error {
 }
 
 // appendWith writes what a transaction has changed to the log of changes, and its event to that of events.
-func (s *Store) appendWith(ctx context.Context, c social.Change, e social.Event) error {
-	if err := s.append(ctx, e); err != nil {
+func (s *Store) appendWith(ctx context.Context, c social.Change, events ...social.Event) error {
+	if err := s.append(ctx, events...); err != nil {
 		return err
 	}
 	return s.noteChange(ctx, c) // last: others wait for it

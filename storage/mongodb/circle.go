@@ -220,12 +220,14 @@ func (s *Store) countMember(ctx context.Context, m social.Membership, isFollow b
 	if err := mdb.UpdateOne(ctx, s.circles, filter, mdb.Doc("$inc", mdb.Doc("members", 1))); err != nil {
 		return err
 	}
+	events := []social.Event{e}
 	if isFollow {
 		if err := s.countFollow(ctx, m.Owner, m.Member, 1); err != nil {
 			return err
 		}
+		events = append(events, social.NewFollowed(m))
 	}
-	return s.appendWith(ctx, social.BothChanged(m.Owner, m.Member), e)
+	return s.appendWith(ctx, social.BothChanged(m.Owner, m.Member), events...)
 }
 
 // countFollow adds n to what the two users count, and changes the owner's feed. ErrNotFound: there is no such user.

@@ -113,7 +113,7 @@ type deletion struct {
 // posts are in no one else's news when they go.
 func (d deletion) removals() []func(context.Context) (did bool, err error) {
 	return []func(context.Context) (bool, error){
-		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks,
+		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks, d.forgetActs,
 	}
 }
 
@@ -390,6 +390,11 @@ func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool,
 	return did && err == nil, err
 }
 
+// forgetActs removes some of what the user did from the notifications of others.
+func (d deletion) forgetActs(ctx context.Context) (did bool, err error) {
+	return d.notifications.ForgetActs(ctx, d.user)
+}
+
 // deleteOwn removes what belongs only to the user. A sign-in may have made a session since, with
 // which a socket was opened.
 func (d deletion) deleteOwn(ctx context.Context) error {
@@ -405,6 +410,9 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 			return err
 		}
 		if err := d.jobs.Remove(ctx, eraseID(d.user)); err != nil {
+			return err
+		}
+		if err := d.notifications.ForgetRecipient(ctx, d.user); err != nil {
 			return err
 		}
 		if err := d.forgetChanges(ctx); err != nil {

@@ -18,6 +18,7 @@ import (
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/mdbtest"
+	"plaza/storage/mongodb/internal/notifications"
 )
 
 // readers read a document of each collection that has files in testdata/documents.
@@ -36,7 +37,8 @@ var readers = map[string]func() any{
 // ofOthers are the collections of packages threads and feeds.
 var ofOthers = []string{"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls"}
 
-// TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, threads and feeds read theirs.
+// TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, notifications, threads and feeds read
+// theirs.
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/documents/*.bson")
@@ -45,7 +47,9 @@ func TestEveryVersionIsRead(t *testing.T) {
 	}
 	for _, path := range files {
 		collection, _, _ := strings.Cut(filepath.Base(path), ".")
-		if _, isAds := adstore.ShardKeys()[collection]; isAds || slices.Contains(ofOthers, collection) {
+		_, isAds := adstore.ShardKeys()[collection]
+		_, isNotified := notifications.ShardKeys()[collection]
+		if isAds || isNotified || slices.Contains(ofOthers, collection) {
 			continue
 		}
 		newReader, ok := readers[collection]

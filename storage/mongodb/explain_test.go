@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -150,10 +151,54 @@ func callEverything(w *town) {
 			w.ok(err)
 		}
 	})
+	callNotifications(w, ada, ben, users[4])
 	callDeletion(w, users[4], users[5])
 	tail, err := w.Tail(w.ctx, "")
 	w.ok(err)
 	w.ok(tail.Close())
+}
+
+// callNotifications notifies ada of what ben and cem did, and cem, too.
+func callNotifications(w *town, ada, ben, cem social.NewUser) {
+	const server, lease = "a server", time.Hour
+	_, is, err := w.LeaseNotifier(w.ctx, server, lease)
+	w.ok(err)
+	if !is {
+		w.t.Fatal("another server is the notifier")
+	}
+	act := func(to social.NewUser, kind social.NotificationKind, actor social.NewUser) social.Notice {
+		notice := social.Notice{NotificationGroup: social.NotificationGroup{To: to.User.ID, Kind: kind}, Act: social.Act{Actor: actor.User.ID}}
+		if kind != social.NotifyFollow {
+			notice.Post = social.PostID{ID: id.Derive(time.UnixMilli(1), "a post")}
+		}
+		if kind == social.NotifyReply {
+			notice.NotificationGroup.Comment, notice.Act.Comment = social.CommentID{ID: id.New()}, social.CommentID{ID: id.New()}
+		}
+		return notice
+	}
+	undone := act(ada, social.NotifyReaction, ben)
+	undone.Undone = true
+	for position, notices := range [][]social.Notice{
+		{act(ada, social.NotifyReaction, ben), act(cem, social.NotifyFollow, ben), act(ada, social.NotifyReply, ben)},
+		{act(ada, social.NotifyReaction, cem)},
+		{undone},
+		nil,
+	} {
+		w.ok(w.Notify(w.ctx, server, lease, strconv.Itoa(position), notices))
+	}
+	var all []*social.Notification
+	pages(func(p social.Page) {
+		found, err := w.Notifications(w.ctx, ada.User.ID, p)
+		w.ok(err)
+		all = append(all, found...)
+	})
+	_, err = w.UnreadNotifications(w.ctx, ada.User.ID, 20)
+	w.ok(err)
+	_, err = w.NotificationsByID(w.ctx, ada.User.ID, []social.NotificationID{all[0].ID})
+	w.ok(err)
+	w.ok(w.MarkRead(w.ctx, ada.User.ID, []social.NotificationID{all[0].ID}, all[0].Order))
+	w.ok(w.Notify(w.ctx, server, lease, "more", []social.Notice{act(ada, social.NotifyReaction, ben)}))
+	w.ok(w.LeaveNotifier(w.ctx, server))
 }
 
 // callDeletion deletes somebody of whom there is some of everything, with a post that has very much.

@@ -22,6 +22,7 @@ import (
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -156,6 +157,8 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	s.member = s.newMember(client, self, routed, o)
 	s.db = s.member.DB
 	s.ads = adstore.New(db, s.db, s.writes)
+	s.notifications = notifications.New(db, s.db)
+	s.notificationCalls = s.notifications
 	s.workers = jobs.NewWorkers(s.jobs, s.db, s.logger, s.doJob)
 	for name, layout := range commentLayouts {
 		s.threadLayouts[name] = layout(db)

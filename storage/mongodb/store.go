@@ -25,6 +25,7 @@ import (
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -94,6 +95,9 @@ type Store struct {
 	member      *cluster.Member[inUse]
 	ads         *adstore.Store
 
+	notificationCalls
+	notifications *notifications.Store // the same
+
 	threadLayouts   map[string]threads.Layout
 	graphLayouts    map[string]followerGraph
 	transactionLife time.Duration
@@ -124,6 +128,9 @@ type Store struct {
 }
 
 var _ storage.Store = (*Store)(nil)
+
+// notificationCalls is embedded by this name, because a field can't have the name of a method.
+type notificationCalls = social.Notifications
 
 // client returns the connections to the deployment.
 func (s *Store) client() *mongo.Client { return s.users.Database().Client() }

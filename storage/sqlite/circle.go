@@ -160,35 +160,40 @@ func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge socia
 		if err != nil {
 			return err
 		}
-		added, err = w.addMember(m, social.EdgeID{ID: named})
+		var follows bool
+		added, follows, err = w.addMember(m, social.EdgeID{ID: named})
 		if err != nil || !added {
 			return err
 		}
-		return w.appendWith(social.BothChanged(m.Owner, m.Member), e)
+		if err := w.appendWith(social.BothChanged(m.Owner, m.Member), e); err != nil || !follows {
+			return err
+		}
+		return w.append(social.NewFollowed(m))
 	})
 	return added && err == nil, err
 }
 
-func (w *work) addMember(m social.Membership, edge social.EdgeID) (added bool, err error) {
+// addMember stores a membership, and returns whether it is new, and whether a follow began.
+func (w *work) addMember(m social.Membership, edge social.EdgeID) (added, follows bool, err error) {
 	if err := w.refuseDeleted(m.Owner, social.ErrAccountGone); err != nil {
-		return false, err
+		return false, false, err
 	}
 	if err := w.requireCircle(m.Circle, m.Owner); err != nil {
-		return false, err
+		return false, false, err
 	}
 	if err := w.requireUser(m.Member); err != nil {
-		return false, err
+		return false, false, err
 	}
 	if blocked, err := w.blocked(m.Owner, m.Member); err != nil {
-		return false, err
+		return false, false, err
 	} else if blocked {
-		return false, social.ErrBlocked
+		return false, false, social.ErrBlocked
 	}
 	counts := newCounts()
 	if added, err = w.join(m, edge, counts); err != nil {
-		return false, err
+		return false, false, err
 	}
-	return added, counts.store(w)
+	return added, counts.following[m.Owner] > 0, counts.store(w)
 }
 
 // requireCircle returns social.ErrNotFound unless the owner has this circle.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"plaza/id"
@@ -37,13 +38,13 @@ func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
 	return ctx.Err()
 }
 
-// pruneNowAndThen keeps the event log short until ctx ends.
+// pruneNowAndThen removes old events and notifications until ctx ends.
 func (s *Store) pruneNowAndThen(ctx context.Context) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		if err := s.prune(ctx); err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, "old events will be removed later", "error", err)
+		if err := errors.Join(s.prune(ctx), s.expireNotifications(ctx)); err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, "old events and notifications will be removed later", "error", err)
 		}
 		select {
 		case <-ctx.Done():

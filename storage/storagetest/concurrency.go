@@ -394,7 +394,7 @@ func oneFollowBeginsOnce(w *world) {
 	})
 	w.tally(errs)
 	w.same(count(blocked), 1, "the number of calls that blocked")
-	w.same(len(tail.rest()), 3, "the number of events")
+	w.same(len(tail.rest()), 4, "the number of events: two are of the follow")
 }
 
 func count(answers []bool) (yes int) {

@@ -147,6 +147,7 @@ func (w *world) live() *life {
 	l.needles = []string{string(l.ben.ID.Bytes()), l.ben.ID.ID.String(), u.User.Handle, u.User.Name, social.NameKey(u.User.Name), "said by ben"}
 	w.connect(l)
 	w.talk(l)
+	w.notifyAbout(l)
 	for _, reader := range []person{l.ada, l.ben, l.cem} { // where lists are kept, they are built
 		_, err := w.News(w.ctx, reader.ID, social.Page{Limit: 50})
 		w.ok(err, "News")
@@ -230,6 +231,18 @@ func (w *world) talk(l *life) {
 	w.ok(w.UpdatePost(w.ctx, &edited, replaced, event(social.EventPostEdited)), "UpdatePost")
 }
 
+// notifyAbout notifies ben of the others, and the others of ben.
+func (w *world) notifyAbout(l *life) {
+	w.t.Helper()
+	n := w.notifier()
+	for _, p := range []*social.Post{l.adas, l.cems} {
+		group := social.NotificationGroup{To: p.Author, Kind: social.NotifyReaction, Post: p.ID}
+		n.notify(notice(group, l.ben, l.dan)...)
+	}
+	n.notify(notice(social.NotificationGroup{To: l.ben.ID, Kind: social.NotifyFollow}, l.ada, l.cem)...)
+	n.notify(notice(social.NotificationGroup{To: l.cem.ID, Kind: social.NotifyFollow}, l.ben)...)
+}
+
 // deleteLife creates a life, deletes its user, and checks what is left.
 func (w *world) deleteLife() *life {
 	w.t.Helper()
@@ -266,6 +279,7 @@ func (w *world) checkRemains(l *life) {
 	muted, err := w.Muted(w.ctx, l.eve.ID, everything)
 	w.ok(err, "Muted")
 	w.same(len(blocked)+len(muted), 0, "the number of blocks and mutes")
+	w.same([]string{w.notified(l.ben), w.notified(l.ada), w.notified(l.cem)}, []string{"", "REACTION by 1", "REACTION by 1"}, "the notifications")
 	w.checkPostsAround(l)
 }
 

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +15,7 @@ import (
 
 var eventCases = []testCase{
 	{"EveryWriteAppendsItsEvent", everyWriteAppendsItsEvent},
+	{"AFollowAppendsAnotherEvent", aFollowAppendsAnotherEvent},
 	{"WritesThatDoNothingOrFailAppendNone", writesThatDoNothingOrFailAppendNone},
 	{"ImportsAppendNone", importsAppendNone},
 	{"EventsAreReturnedInFull", eventsAreReturnedInFull},
@@ -181,7 +183,29 @@ func everyWriteAppendsItsEvent(w *world) {
 		w.ok(write(e), "write %d", i)
 		want = append(want, e)
 	}
-	w.sameEvents(tail.rest(), want, "one event for each write, in their order")
+	events := slices.DeleteFunc(tail.rest(), func(e social.Event) bool { return e.Kind == social.EventFollowed })
+	w.sameEvents(events, want, "one event for each write, in their order")
+}
+
+// aFollowAppendsAnotherEvent, which does not name the circle.
+func aFollowAppendsAnotherEvent(w *world) {
+	ada, ben := w.user(), w.user()
+	friends := w.circle(ada, "Friends")
+	tail := w.tail()
+	w.join(friends, ada, ben)
+	w.follow(ada, ben)
+	w.did(true)(w.Unfollow(w.ctx, ada.ID, ben.ID, event(social.EventUnfollowed)))
+	w.follow(ada, ben)
+	var kinds []social.EventKind
+	for _, e := range tail.rest() {
+		kinds = append(kinds, e.Kind)
+		if e.Kind == social.EventFollowed {
+			w.sameEvents([]social.Event{e}, []social.Event{{ID: e.ID, Kind: e.Kind, Actor: ada.ID, Target: ben.ID}}, "the event of a follow")
+		}
+	}
+	w.same(kinds, []social.EventKind{
+		social.EventMemberAdded, social.EventFollowed, social.EventMemberAdded, social.EventUnfollowed, social.EventMemberAdded, social.EventFollowed,
+	}, "the events")
 }
 
 func writesThatDoNothingOrFailAppendNone(w *world) {

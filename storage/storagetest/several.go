@@ -375,6 +375,36 @@ func (all *several) LatestComments(ctx context.Context, posts []social.PostID, w
 	return all.next().LatestComments(ctx, posts, without, n)
 }
 
+// The calls of social.Notifications.
+
+func (all *several) LeaseNotifier(ctx context.Context, server string, lease time.Duration) (string, bool, error) {
+	return all.next().LeaseNotifier(ctx, server, lease)
+}
+
+func (all *several) Notify(ctx context.Context, server string, lease time.Duration, position string, notices []social.Notice) error {
+	return all.next().Notify(ctx, server, lease, position, notices)
+}
+
+func (all *several) LeaveNotifier(ctx context.Context, server string) error {
+	return all.next().LeaveNotifier(ctx, server)
+}
+
+func (all *several) Notifications(ctx context.Context, to social.UserID, p social.Page) ([]*social.Notification, error) {
+	return all.next().Notifications(ctx, to, p)
+}
+
+func (all *several) UnreadNotifications(ctx context.Context, to social.UserID, limit int) ([]*social.Notification, error) {
+	return all.next().UnreadNotifications(ctx, to, limit)
+}
+
+func (all *several) NotificationsByID(ctx context.Context, to social.UserID, ids []social.NotificationID) (map[social.NotificationID]*social.Notification, error) {
+	return all.next().NotificationsByID(ctx, to, ids)
+}
+
+func (all *several) MarkRead(ctx context.Context, to social.UserID, ids []social.NotificationID, upTo social.NotificationID) error {
+	return all.next().MarkRead(ctx, to, ids, upTo)
+}
+
 // The calls of social.EventLog.
 
 func (all *several) Tail(ctx context.Context, position string) (social.EventStream, error) {

@@ -39,6 +39,7 @@ func nouns() []noun {
 		{"Posts", postCases},
 		{"Feeds", feedCases},
 		{"Comments", commentCases},
+		{"Notifications", notificationCases},
 		{"Importer", importerCases},
 		{"Deletion", deletionCases},
 		{"EventLog", eventCases},

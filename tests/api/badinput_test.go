@@ -291,12 +291,15 @@ func (w *world) inputFields() map[string][]bad {
 			bad{why: "on another post", value: w.ids["bobComment"], code: "INVALID"},
 			bad{why: "at the depth limit", value: w.ids["deepest"], code: "TOO_DEEP", beside: map[string]any{"postId": w.ids["photo"]}},
 			bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.commentId":            comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.text":                 text(10_000),
-		"DeleteCommentInput.commentId":          comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"ChangePasswordInput.currentPassword":   values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
-		"ChangePasswordInput.newPassword":       password(),
-		"RevokeSessionInput.sessionId":          append(notAnyID("session"), bad{why: "another user's", value: w.bobSession, code: "NOT_FOUND"}),
+		"EditCommentInput.commentId":                 comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"EditCommentInput.text":                      text(10_000),
+		"DeleteCommentInput.commentId":               comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"ChangePasswordInput.currentPassword":        values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
+		"ChangePasswordInput.newPassword":            password(),
+		"RevokeSessionInput.sessionId":               append(notAnyID("session"), bad{why: "another user's", value: w.bobSession, code: "NOT_FOUND"}),
+		"MarkNotificationsReadInput.notificationIds": w.badNotifications(),
+		"MarkNotificationsReadInput.upTo": values("INVALID", "", "x", "!!!!", w.cursor[:len(w.cursor)-1], w.cursor[:8], w.cursor+"A", w.cursor+"=", " "+w.cursor, w.cursor+"\x00",
+			w.newsCursor, w.bobCursor, w.ids["notification"], w.cursor[:2]+veryLong),
 		"DeleteAccountInput.password":           values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
 		"DeleteAllMyCommentsInput.confirm":      values("INVALID", false),
 		"CreateAdvertiserInput.name":            line(100),
@@ -371,6 +374,14 @@ func (w *world) inputFields() map[string][]bad {
 		"RecordAdConversionInput.token":         values("INVALID", "", "AAAA", "not base64!", "a\x00", veryLong, strings.Repeat("A", 200)),
 		"RecordAdImpressionInput.token":         values("INVALID", "", "AAAA", "not base64!", "a\x00", veryLong, strings.Repeat("A", 200)),
 	}
+}
+
+func (w *world) badNotifications() []bad {
+	cases := []bad{{why: "101", value: slices.Repeat([]any{w.ids["notification"]}, 101), code: "TOO_LONG"}, {why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"}}
+	for _, c := range append(notAnyID("notification"), bad{why: "another user's", value: w.ids["bobNotification"], code: "NOT_FOUND"}) {
+		cases = append(cases, bad{why: "the second one " + c.why, value: []any{w.ids["notification"], c.value}, code: c.code, at: "input.notificationIds.1"})
+	}
+	return cases
 }
 
 func named(at string, cases []bad) []bad {
@@ -547,32 +558,33 @@ func (w *world) inputs() map[string][]map[string]any {
 		"poll":    {"poll": map[string]any{"question": "New?", "options": []any{"yes", "no"}}},
 	}
 	inputs := map[string][]map[string]any{
-		"signUp":           {{"handle": "newcomer", "name": "New", "password": "long enough"}},
-		"signIn":           {{"handle": "ada", "password": "password of ada"}},
-		"updateProfile":    {{"name": "New"}},
-		"createCircle":     {{"name": "New"}},
-		"renameCircle":     {{"circleId": w.ids["circle"], "name": "New"}},
-		"deleteCircle":     {{"circleId": w.ids["circle"]}},
-		"addToCircle":      {{"circleId": w.ids["circle"], "userId": w.ids["cyn"]}},
-		"removeFromCircle": {{"circleId": w.ids["circle"], "userId": w.ids["bob"]}},
-		"followUser":       {{"userId": w.ids["cyn"]}},
-		"unfollowUser":     {{"userId": w.ids["bob"]}},
-		"blockUser":        {{"userId": w.ids["cyn"]}},
-		"unblockUser":      {{"userId": w.ids["eve"]}},
-		"muteUser":         {{"userId": w.ids["cyn"]}},
-		"unmuteUser":       {{"userId": w.ids["dan"]}},
-		"setPostAudience":  {{"postId": w.ids["post"], "audience": listed}},
-		"setReplyPolicy":   {{"postId": w.ids["post"], "replies": listed}},
-		"setCommentOrder":  {{"postId": w.ids["post"], "order": "NEWEST"}},
-		"muteThread":       {{"postId": w.ids["post"]}},
-		"unmuteThread":     {{"postId": w.ids["post"]}},
-		"deletePost":       {{"postId": w.ids["post"]}},
-		"votePoll":         {{"postId": w.ids["poll"], "option": 1}},
-		"addReaction":      {{"postId": w.ids["post"], "kind": "WOW"}},
-		"removeReaction":   {{"postId": w.ids["post"]}},
-		"addComment":       {{"postId": w.ids["post"], "text": "new", "parentId": w.ids["comment"]}},
-		"editComment":      {{"commentId": w.ids["comment"], "text": "new"}},
-		"deleteComment":    {{"commentId": w.ids["comment"]}},
+		"signUp":                {{"handle": "newcomer", "name": "New", "password": "long enough"}},
+		"signIn":                {{"handle": "ada", "password": "password of ada"}},
+		"updateProfile":         {{"name": "New"}},
+		"createCircle":          {{"name": "New"}},
+		"renameCircle":          {{"circleId": w.ids["circle"], "name": "New"}},
+		"deleteCircle":          {{"circleId": w.ids["circle"]}},
+		"addToCircle":           {{"circleId": w.ids["circle"], "userId": w.ids["cyn"]}},
+		"removeFromCircle":      {{"circleId": w.ids["circle"], "userId": w.ids["bob"]}},
+		"followUser":            {{"userId": w.ids["cyn"]}},
+		"unfollowUser":          {{"userId": w.ids["bob"]}},
+		"blockUser":             {{"userId": w.ids["cyn"]}},
+		"unblockUser":           {{"userId": w.ids["eve"]}},
+		"muteUser":              {{"userId": w.ids["cyn"]}},
+		"unmuteUser":            {{"userId": w.ids["dan"]}},
+		"setPostAudience":       {{"postId": w.ids["post"], "audience": listed}},
+		"setReplyPolicy":        {{"postId": w.ids["post"], "replies": listed}},
+		"setCommentOrder":       {{"postId": w.ids["post"], "order": "NEWEST"}},
+		"muteThread":            {{"postId": w.ids["post"]}},
+		"unmuteThread":          {{"postId": w.ids["post"]}},
+		"markNotificationsRead": {{"notificationIds": []any{w.ids["notification"]}, "upTo": w.cursor}},
+		"deletePost":            {{"postId": w.ids["post"]}},
+		"votePoll":              {{"postId": w.ids["poll"], "option": 1}},
+		"addReaction":           {{"postId": w.ids["post"], "kind": "WOW"}},
+		"removeReaction":        {{"postId": w.ids["post"]}},
+		"addComment":            {{"postId": w.ids["post"], "text": "new", "parentId": w.ids["comment"]}},
+		"editComment":           {{"commentId": w.ids["comment"], "text": "new"}},
+		"deleteComment":         {{"commentId": w.ids["comment"]}},
 
 		"changePassword":      {{"currentPassword": "password of ada", "newPassword": "password of ada"}},
 		"revokeSession":       {{"sessionId": w.session}},
@@ -927,6 +939,8 @@ type world struct {
 	closes time.Time // when the poll "closed" closes
 
 	session, bobSession string // another session of ada's, and bob's; they are not nodes
+
+	cursor, newsCursor, bobCursor string // of ada's notifications, her news, and bob's notifications
 }
 
 func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
@@ -935,6 +949,7 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	for _, handle := range []string{"ada", "bob", "cyn", "dan", "eve", "fay"} {
 		w.add(t, handle, handle, `{ viewer { user { id } } }`)
 	}
+	plaza.Notify(t)
 	again, _ := signInAgain(t, w.ada, "ada")
 	w.session, w.bobSession = currentSession(t, again).ID, currentSession(t, plaza.As(t, "bob")).ID
 	w.add(t, "following", "ada", `{ viewer { circles(first: 1) { nodes { id } } } }`)
@@ -951,8 +966,21 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	w.addPosts(t)
 	w.addThreads(t)
 	w.addAds(t)
+	w.addNotifications(t)
 	w.act(t, "fay", `mutation { blockUser(input: {userId: "$ada"}) { userErrors { code } } }`)
 	return w
+}
+
+// addNotifications waits for the notifications of what ada and bob did to each other.
+func (w *world) addNotifications(t *testing.T) {
+	t.Helper()
+	w.plaza.Notify(t)
+	const newest = `{ viewer { notifications(first: 1) { nodes { id } } } }`
+	w.add(t, "notification", "ada", newest)
+	w.add(t, "bobNotification", "bob", newest)
+	const cursor = `{ viewer { %s(first: 1) { edges { cursor } } } }`
+	w.cursor, w.bobCursor = w.firstCursorOf(t, "ada", fmt.Sprintf(cursor, "notifications")), w.firstCursorOf(t, "bob", fmt.Sprintf(cursor, "notifications"))
+	w.newsCursor = w.firstCursorOf(t, "ada", fmt.Sprintf(cursor, "news"))
 }
 
 func (w *world) addProperties(t *testing.T) {
@@ -1093,7 +1121,7 @@ func (w *world) dump(t *testing.T) []string {
 		fragment u on User { id handle name bio avatarUrl followersCount followingCount properties { property { key } value visibility } }
 		query { profileProperties { key label type choices searchable defaultVisibility } newcomer: user(handle: "newcomer") { id } user(handle: "ada") { ...u wall { nodes { ...p } } followers { nodes { ...u } } following { nodes { ...u } } }
 			nodes(ids: [%s]) { id ...p ...u }
-			viewer { wallPolicy commentErasure { remainingCount } news { nodes { id } } incoming { nodes { id } } circles { nodes { id name membersCount members { nodes { handle } } } }
+			viewer { wallPolicy unreadNotificationsCount notifications { nodes { id isRead } } commentErasure { remainingCount } news { nodes { id } } incoming { nodes { id } } circles { nodes { id name membersCount members { nodes { handle } } } }
 			blockedUsers { nodes { handle } } mutedUsers { nodes { handle } } } }`
 	var ids []string
 	for _, name := range slices.Sorted(maps.Keys(w.ids)) {
@@ -1132,6 +1160,8 @@ func (w *world) ways() map[string]string {
 		"Circle":    `{ node(id: "$circle") { ... on Circle { %s } } }`,
 		"Comment":   `{ node(id: "$comment") { ... on Comment { %s } } }`,
 		"Post":      `{ post(id: "$post") { %s } }`,
+
+		"Notification": `{ node(id: "$notification") { ... on Notification { %s } } }`,
 	}
 	for name, post := range map[string]string{"StatusPost": "post", "PhotoPost": "photo", "LinkPost": "link", "CheckinPost": "checkin", "PollPost": "poll"} {
 		ways[name] = `{ post(id: "$` + post + `") { ... on ` + name + ` { %s } } }`
@@ -1369,7 +1399,12 @@ func (w *world) forgedCursors(t *testing.T, way string, def *ast.Definition, fie
 
 func (w *world) firstCursor(t *testing.T, operation string) string {
 	t.Helper()
-	raw := w.act(t, "ada", operation)
+	return w.firstCursorOf(t, "ada", operation)
+}
+
+func (w *world) firstCursorOf(t *testing.T, actor, operation string) string {
+	t.Helper()
+	raw := w.act(t, actor, operation)
 	_, rest, ok := strings.Cut(raw, `"cursor":"`)
 	if !ok {
 		t.Fatalf("the list is empty: %s: %s", operation, raw)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
 
@@ -183,6 +184,40 @@ func TestCommandCountsOfAds(t *testing.T) {
 			ada.Do(t, c.query, variables, nil)
 		})
 	}
+}
+
+// TestCommandCountsOfNotifications checks the number of commands of a page of notifications, whatever
+// its size.
+func TestCommandCountsOfNotifications(t *testing.T) {
+	log := &commandLog{}
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))
+	reader := plaza.As(t, "reader")
+	f := &newsFiller{t: t, service: social.New(plaza.Store, plazatest.Cheap)}
+	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))
+	f.ok(err)
+	var notices []social.Notice
+	for i := range 120 {
+		f.author(fmt.Sprintf("author%d", i), owner)
+		post, err := f.service.CreatePost(t.Context(), owner, social.NewPost{
+			Content: social.Content{Status: &social.Status{Text: "mine"}}, Audience: social.Audience{Kind: social.AudiencePublic},
+		})
+		f.ok(err)
+		comment, err := f.service.AddComment(t.Context(), f.authors[i], social.NewComment{Post: post.ID, Text: "to you"})
+		f.ok(err)
+		group := social.NotificationGroup{To: owner, Kind: social.NotifyComment, Post: post.ID}
+		notices = append(notices, social.Notice{NotificationGroup: group, Act: social.Act{Actor: f.authors[i], Comment: comment.ID}})
+	}
+	_, _, err = plaza.Store.LeaseNotifier(t.Context(), "test", time.Hour)
+	f.ok(err)
+	f.ok(plaza.Store.Notify(t.Context(), "test", time.Hour, "1", notices))
+	page := `query($first: Int!) { viewer { notifications(first: $first) { nodes {
+		kind actorsCount isRead actors { handle viewerFollows } post { text author { handle } } comment { text author { handle } } } pageInfo { hasNextPage } } } }`
+	log.mustTake(t, "notifications", 3, true, [2]int{20, 100}, func(first int) {
+		reader.Do(t, page, map[string]any{"first": first}, nil)
+	})
+	log.mustTake(t, "unread notifications", 3, true, [2]int{20, 100}, func(int) {
+		reader.Do(t, `{ viewer { unreadNotificationsCount } }`, nil, nil)
+	})
 }
 
 // fillNews creates 110 followed authors, 120 posts with comments in the reader's news, some of them

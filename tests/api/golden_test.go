@@ -37,7 +37,8 @@ var (
 // Actors are people who have signed up with that handle (and that name, and the password "password
 // of <handle>"); "anyone" is not signed in, and "<token 1>" is whose token that is. Two steps are
 // no operations and have no answer: "SEED: ads" places ads (see seedAds and seedNewsAds), "GRANT:
-// admin ada" gives that right. In answers each id, cursor, token and time is replaced by a name
+// admin ada" gives that right, and "NOTIFY: so far" waits until the notifications of what
+// has happened since the first such step are stored. In answers each id, cursor, token and time is replaced by a name
 // (<post 1>), numbered in order of appearance, and steps use those names. "VARIABLES {…}" on the
 // first line of a step gives variables.
 func TestGolden(t *testing.T) {
@@ -75,6 +76,10 @@ func runGolden(t *testing.T, e plazatest.Engine, file string) {
 		if actor == "SEED" {
 			plazatest.SeedAds(t, plaza.Store)
 			seedNewsAds(t, plaza.Store)
+			continue
+		}
+		if actor == "NOTIFY" {
+			plaza.Notify(t)
 			continue
 		}
 		if actor == "GRANT" {
@@ -205,7 +210,7 @@ func (c coverage) missing(schema *ast.Schema) []string {
 	}
 	for _, def := range schema.Types {
 		switch {
-		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "PostChanged", "IncomingAdded", "WallPostAdded", "CommentChanged", "UserErrorCode", "AdVerdict", "AdForecastBasis", "Right", "Registration"}, def.Name):
+		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "PostChanged", "IncomingAdded", "WallPostAdded", "CommentChanged", "UserErrorCode", "AdVerdict", "AdForecastBasis", "Right", "Registration", "NotificationKind"}, def.Name):
 		case def.Kind == ast.Object:
 			for _, f := range def.Fields {
 				if strings.HasPrefix(f.Name, "__") {
@@ -250,7 +255,7 @@ func newNames() *names {
 
 var (
 	timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
-	idText   = regexp.MustCompile(`^(user|circle|post|comment|session|ad|adchoice|adrefund|advertiser|campaign|viewer|polloption)_[0-9a-z]{26}(?:_\d)?$`)
+	idText   = regexp.MustCompile(`^(user|circle|post|comment|session|ad|adchoice|adrefund|advertiser|campaign|viewer|polloption|notification)_[0-9a-z]{26}(?:_\d)?$`)
 	field    = regexp.MustCompile(`^(\s*(?:"([A-Za-z]+)": )?)"([^"\\]+)"(,?)$`)
 	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
 )

@@ -230,8 +230,9 @@ func kindOfArgument(t *testing.T, name string) string {
 	t.Helper()
 	for kind, names := range map[string][]string{
 		"user": {"userId", "wallOwnerId"}, "circle": {"circleId", "circleIds"}, "post": {"postId"}, "comment": {"commentId", "parentId"},
-		"ad":      {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // not private: everyone who manages ads sees them all
-		"session": {"sessionId"},                                                  // TestSessionsAreListedAndRevoked tries one of another user
+		"ad":           {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // not private: everyone who manages ads sees them all
+		"session":      {"sessionId"},                                                  // TestSessionsAreListedAndRevoked tries one of another user
+		"notification": {"notificationIds"},                                            // notifications.txtar tries one of another user
 	} {
 		if slices.Contains(names, name) {
 			return kind

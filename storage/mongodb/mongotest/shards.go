@@ -55,6 +55,7 @@ var Scatters = []Scatter{
 	{"reactions", "find", "user", "the same"},
 	{"votes", "find", "user", "the same"},
 	{"threadMutes", "find", "user", "the same"},
+	{"notifications", "find", "acts.actor", "the same"},
 	{"reactions", "find", "_id", "the same: what hangs on a post, in parts"},
 	{"votes", "find", "_id", "the same"},
 	{"threadMutes", "find", "_id", "the same"},

@@ -1,0 +1,133 @@
+// Package notify follows the event log, and stores what users are to be notified of.
+package notify
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+const (
+	// defaultLease is how long a server that has died keeps others from storing notifications.
+	defaultLease = 15 * time.Second
+	// batchSize and batchTime bound how many events one transaction is about, and how long the first
+	// of them waits for others.
+	batchSize = 256
+	batchTime = 50 * time.Millisecond
+	leaveTime = 2 * time.Second
+)
+
+// Notifier stores notifications while no other server on its database does. Its position in the log
+// is stored with them, so whichever server continues counts each event exactly once.
+type Notifier struct {
+	service *social.Service
+	store   social.Notifications
+	log     social.EventLog
+	logger  *slog.Logger
+	server  string        // unique among all notifiers
+	lease   time.Duration // defaultLease, except in tests
+}
+
+// New returns a notifier that does not run yet.
+func New(service *social.Service, store social.Notifications, log social.EventLog, logger *slog.Logger) *Notifier {
+	return &Notifier{service: service, store: store, log: log, logger: logger, server: id.New().String(), lease: defaultLease}
+}
+
+// Run stores notifications until ctx ends, whenever this server has the lease. After an error it
+// tries again some seconds later.
+func (n *Notifier) Run(ctx context.Context) {
+	defer n.leave(ctx)
+	for ctx.Err() == nil {
+		if err := n.follow(ctx); err != nil && ctx.Err() == nil {
+			n.logger.WarnContext(ctx, "notifications will be stored later", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(n.lease / 3):
+		}
+	}
+}
+
+// leave lets another server continue without waiting for the end of the lease.
+func (n *Notifier) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+	defer cancel()
+	if err := n.store.LeaveNotifier(ctx, n.server); err != nil {
+		n.logger.WarnContext(ctx, "other servers will store notifications later", "error", err)
+	}
+}
+
+// follow stores notifications until something fails. It returns nil if another server does, or has taken over.
+func (n *Notifier) follow(ctx context.Context) error {
+	position, is, err := n.store.LeaseNotifier(ctx, n.server, n.lease)
+	if err != nil || !is {
+		return err
+	}
+	stream, err := n.open(ctx, position)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stream.Close() }()
+	err = n.store.Notify(ctx, n.server, n.lease, stream.Position(), nil) // the position may be new
+	for err == nil {
+		err = n.advance(ctx, stream)
+	}
+	if errors.Is(err, social.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// open opens the event log at a position. If the log does not reach back to it, there are no
+// notifications of what happened in between.
+func (n *Notifier) open(ctx context.Context, position string) (social.EventStream, error) {
+	stream, err := n.log.Tail(ctx, position)
+	if errors.Is(err, social.ErrPositionLost) {
+		n.logger.WarnContext(ctx, "there are no notifications of the time since the last server stopped: the event log does not reach back to it", "error", err)
+		return n.log.Tail(ctx, "")
+	}
+	return stream, err
+}
+
+// advance stores the notifications of the next events, or extends the lease if there are none for a
+// while.
+func (n *Notifier) advance(ctx context.Context, stream social.EventStream) error {
+	events, err := next(ctx, n.lease/3, stream)
+	if err != nil {
+		return err
+	}
+	notices, err := n.service.NoticesOf(ctx, events)
+	if err != nil {
+		return err
+	}
+	return n.store.Notify(ctx, n.server, n.lease, stream.Position(), notices)
+}
+
+// next waits for an event, at most that long, and then takes those that follow within batchTime.
+func next(ctx context.Context, wait time.Duration, stream social.EventStream) (events []social.Event, err error) {
+	end := time.Now().Add(wait)
+	for len(events) < batchSize {
+		e, err := nextUntil(ctx, end, stream)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			return events, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(events) == 0 {
+			end = time.Now().Add(batchTime)
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+func nextUntil(ctx context.Context, end time.Time, stream social.EventStream) (social.Event, error) {
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	return stream.Next(ctx)
+}

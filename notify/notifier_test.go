@@ -1,0 +1,179 @@
+package notify
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"plaza/internal/testtime"
+	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/sqlite"
+)
+
+// unreliable is a store whose Notify fails now and then, before or after it has stored something, as
+// calls do when a connection breaks; and whose servers die without giving their lease back.
+type unreliable struct {
+	storage.Store
+
+	mu   sync.Mutex
+	dice *rand.Rand
+}
+
+func (s *unreliable) roll(sides int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dice.IntN(sides)
+}
+
+func (s *unreliable) Notify(ctx context.Context, server string, lease time.Duration, position string, notices []social.Notice) error {
+	fails := s.roll(4)
+	if fails == 0 {
+		return social.ErrUnavailable
+	}
+	err := s.Store.Notify(ctx, server, lease, position, notices)
+	if fails == 1 {
+		return social.ErrUnavailable
+	}
+	return err
+}
+
+func (s *unreliable) LeaveNotifier(context.Context, string) error { return social.ErrUnavailable }
+
+// town is a store with people.
+type town struct {
+	*social.Service
+
+	t     *testing.T
+	store *unreliable
+}
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	store := &unreliable{Store: st, dice: rand.New(rand.NewPCG(1, 2))}
+	cheap := social.PasswordCost{Passes: 1, Memory: 64}
+	return &town{social.New(store, social.Options{Passwords: cheap}), t, store}
+}
+
+func (w *town) user(handle string) social.UserID {
+	w.t.Helper()
+	session, _, err := w.SignUp(w.t.Context(), social.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return session.User
+}
+
+// run runs a server with a notifier until the function that it returns is called.
+func (w *town) run() (kill func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	n := New(w.Service, w.store, w.store, slog.New(slog.DiscardHandler))
+	n.lease = testtime.Scale(400 * time.Millisecond)
+	done := make(chan struct{})
+	go func() { defer close(done); n.Run(ctx) }()
+	return func() { stop(); <-done }
+}
+
+// TestEachActCountsOnce: two servers are killed and started again, their database fails, and the
+// recipient reads everything at once, so that an act that counted twice would be in two notifications.
+func TestEachActCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ada := w.user("ada")
+	post, err := w.CreatePost(t.Context(), ada, social.NewPost{
+		Content: social.Content{Status: &social.Status{Text: "Hello"}}, Audience: social.Audience{Kind: social.AudiencePublic},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := []func(){w.run(), w.run()}
+	w.awaitFirstPosition()
+	const people = 40
+	for i := range people {
+		w.act(w.user("u"+string(rune('a'+i/26))+string(rune('a'+i%26))), ada, post.ID)
+		if which := w.store.roll(8); which < len(servers) {
+			servers[which]()
+			servers[which] = w.run()
+		}
+		w.readAll(ada)
+	}
+	testtime.Eventually(t, "all notifications are stored", func() bool {
+		counts := w.count(ada)
+		return counts[social.NotifyComment] >= people && counts[social.NotifyReaction] >= people && counts[social.NotifyFollow] >= people
+	})
+	for kind, n := range w.count(ada) {
+		if n != people {
+			t.Errorf("%s: %d acts in all notifications, want %d", kind, n, people)
+		}
+	}
+	for _, kill := range servers {
+		kill()
+	}
+}
+
+// awaitFirstPosition waits until a server has stored its position in the log: events before the
+// first one do not count.
+func (w *town) awaitFirstPosition() {
+	w.t.Helper()
+	star, fan := w.user("star"), w.user("fan")
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	testtime.Eventually(w.t, "there is a notifier", func() bool {
+		if err := w.Follow(w.t.Context(), fan, star); err != nil {
+			w.t.Fatal(err)
+		}
+		<-look.C
+		if err := w.Unfollow(w.t.Context(), fan, star); err != nil {
+			w.t.Fatal(err)
+		}
+		return w.count(star)[social.NotifyFollow] > 0
+	})
+}
+
+func (w *town) act(user, ada social.UserID, post social.PostID) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	if err := w.React(ctx, user, post, social.ReactionLike); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.AddComment(ctx, user, social.NewComment{Post: post, Text: "Hi"}); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.Follow(ctx, user, ada); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *town) readAll(ada social.UserID) {
+	w.t.Helper()
+	newest, err := w.store.Notifications(w.t.Context(), ada, social.Page{Limit: 1})
+	if err == nil && len(newest) > 0 {
+		err = w.MarkNotificationsRead(w.t.Context(), ada, nil, newest[0].Order)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// count counts the acts of each kind in all notifications.
+func (w *town) count(ada social.UserID) map[social.NotificationKind]int {
+	w.t.Helper()
+	all, err := w.store.Notifications(w.t.Context(), ada, social.Page{Limit: 1000})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	counts := map[social.NotificationKind]int{}
+	for _, n := range all {
+		counts[n.Kind] += len(n.Acts)
+	}
+	return counts
+}

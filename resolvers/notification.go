@@ -1,0 +1,113 @@
+package resolvers
+
+import (
+	"context"
+	"fmt"
+
+	"plaza/fault"
+	"plaza/graph/model"
+	"plaza/id"
+	"plaza/loaders"
+	"plaza/social"
+)
+
+func wrapNotification(n *social.Notification) *model.Notification {
+	return &model.Notification{Notification: n}
+}
+
+// notificationCursors returns the cursors of a viewer's notifications.
+func notificationCursors(viewer social.UserID) cursors {
+	return cursorsOf(cursorNotice, "notifications", viewer.String())
+}
+
+// Notifications resolves Viewer.notifications.
+func (r viewerResolver) Notifications(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.NotificationConnection, error) {
+	notifications := list[*social.Notification]{notificationCursors(obj.UserID), loaders.For(ctx).NotificationPage}
+	c, err := notifications.connect(ctx, pageArgs{first, after, last, before})
+	return connectionOf(c, err, wrapNotification)
+}
+
+// UnreadNotificationsCount resolves Viewer.unreadNotificationsCount.
+func (r viewerResolver) UnreadNotificationsCount(ctx context.Context, _ *model.Viewer) (int, error) {
+	return loaders.For(ctx).Viewer.UnreadNotifications(ctx)
+}
+
+// Actors resolves Notification.actors.
+func (r notificationResolver) Actors(ctx context.Context, obj *model.Notification, first int) ([]*model.User, error) {
+	if first < 1 || first > social.MaxPageSize {
+		return nil, fault.Invalidf("first", "This must be 1 to %d.", social.MaxPageSize)
+	}
+	newest := obj.Acts[:min(first, len(obj.Acts))]
+	ids := make([]social.UserID, len(newest))
+	for i, act := range newest {
+		ids[i] = act.Actor
+	}
+	users, err := loaders.For(ctx).Users.LoadAll(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	actors := make([]*model.User, 0, len(users))
+	for _, user := range users {
+		if user != nil { // nil: the account was deleted a moment ago
+			actors = append(actors, &model.User{User: user})
+		}
+	}
+	return actors, nil
+}
+
+// Post resolves Notification.post.
+func (r notificationResolver) Post(ctx context.Context, obj *model.Notification) (model.Post, error) {
+	if obj.Notification.Post.IsZero() {
+		return nil, nil
+	}
+	return loadPost(ctx, obj.Notification.Post)
+}
+
+// Comment resolves Notification.comment.
+func (r notificationResolver) Comment(ctx context.Context, obj *model.Notification) (*model.Comment, error) {
+	newest := obj.Acts[0].Comment
+	if newest.IsZero() {
+		return nil, nil
+	}
+	return loadComment(ctx, newest)
+}
+
+// maxMarked is how many notifications markNotificationsRead names.
+const maxMarked = 100
+
+// MarkNotificationsRead resolves Mutation.markNotificationsRead.
+func (r mutationResolver) MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*model.MarkNotificationsReadPayload, error) {
+	var reader social.UserID
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
+		reader = viewer
+		ids, upTo, err := notificationsToMark(viewer, input)
+		if err != nil {
+			return err
+		}
+		return r.Social.MarkNotificationsRead(ctx, viewer, ids, upTo)
+	})
+	return &model.MarkNotificationsReadPayload{Viewer: unless(mistakes, model.Viewer{UserID: reader}), UserErrors: mistakes}, err
+}
+
+func notificationsToMark(viewer social.UserID, input model.MarkNotificationsReadInput) (ids []social.NotificationID, upTo social.NotificationID, err error) {
+	if len(input.NotificationIds) == 0 && input.UpTo == nil {
+		return nil, upTo, fault.Invalidf("notificationIds", "Give notificationIds, upTo or both.")
+	}
+	key, wrongCursor := notificationCursors(viewer).decode("upTo", input.UpTo)
+	if key != "" {
+		upTo.ID = id.ID([]byte(key))
+	}
+	ids, wrongIDs := notificationIDs(input.NotificationIds)
+	return ids, upTo, fault.All(wrongCursor, wrongIDs)
+}
+
+func notificationIDs(texts []string) ([]social.NotificationID, error) {
+	if len(texts) > maxMarked {
+		return nil, fault.Errorf(fault.CodeTooLong, "notificationIds", "At most %d notifications are allowed.", maxMarked)
+	}
+	ids, wrong := make([]social.NotificationID, len(texts)), make([]error, len(texts))
+	for i, text := range texts {
+		ids[i], wrong[i] = notificationID(fmt.Sprintf("notificationIds.%d", i), text)
+	}
+	return ids, fault.All(wrong...)
+}

@@ -1,0 +1,146 @@
+package social
+
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// NoticesOf returns who is to be notified of what because of events, in their order. Whether the
+// recipients may see it is decided when they read it: see Viewer.Notifications.
+func (s *Service) NoticesOf(ctx context.Context, events []Event) ([]Notice, error) {
+	t, err := s.readThreads(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	var notices []Notice
+	for i := range events {
+		notices = append(notices, t.noticesOf(&events[i])...)
+	}
+	notices, err = s.withoutGone(ctx, slices.DeleteFunc(notices, func(n Notice) bool { return n.To.IsZero() || n.To == n.Actor }))
+	return lastActs(notices), err
+}
+
+// threadsRead are the posts and comments that events are about.
+type threadsRead struct {
+	posts    map[PostID]*Post
+	comments map[CommentID]*Comment // with their parents
+}
+
+func (s *Service) readThreads(ctx context.Context, events []Event) (t threadsRead, err error) {
+	var posts []PostID
+	var comments []CommentID
+	for i := range events {
+		switch e := &events[i]; e.Kind {
+		case EventCommentAdded:
+			posts, comments = append(posts, e.Post), append(comments, e.Comment)
+		case EventReactionAdded, EventReactionRemoved:
+			posts = append(posts, e.Post)
+		default: // its ids are enough
+		}
+	}
+	if len(posts) > 0 {
+		if t.posts, err = s.store.Posts(ctx, posts); err != nil {
+			return t, err
+		}
+	}
+	if len(comments) == 0 {
+		return t, nil
+	}
+	if t.comments, err = s.store.Comments(ctx, comments); err != nil {
+		return t, err
+	}
+	return t, s.readParents(ctx, t.comments)
+}
+
+// readParents adds the comments that are answered.
+func (s *Service) readParents(ctx context.Context, comments map[CommentID]*Comment) error {
+	var parents []CommentID
+	for _, c := range comments {
+		if !c.Parent.IsZero() && comments[c.Parent] == nil {
+			parents = append(parents, c.Parent)
+		}
+	}
+	if len(parents) == 0 {
+		return nil
+	}
+	read, err := s.store.Comments(ctx, parents)
+	maps.Copy(comments, read)
+	return err
+}
+
+// noticesOf returns the notices of one event, to whoever it concerns.
+func (t threadsRead) noticesOf(e *Event) []Notice {
+	notice := Notice{Act: Act{Actor: e.Actor}}
+	switch e.Kind {
+	case EventFollowed:
+		notice.NotificationGroup = NotificationGroup{To: e.Target, Kind: NotifyFollow}
+	case EventPostCreated:
+		notice.NotificationGroup = NotificationGroup{To: e.Target, Kind: NotifyWallPost, Post: e.Post}
+	case EventReactionAdded, EventReactionRemoved:
+		post := t.posts[e.Post]
+		if post == nil {
+			return nil
+		}
+		notice.NotificationGroup = NotificationGroup{To: post.Author, Kind: NotifyReaction, Post: e.Post}
+		notice.Undone = e.Kind == EventReactionRemoved
+	case EventCommentAdded:
+		return t.commentNotices(e)
+	default:
+		return nil
+	}
+	return []Notice{notice}
+}
+
+// commentNotices notifies the author of the comment that was answered, and that of the post, who
+// may be the same: then of the reply.
+func (t threadsRead) commentNotices(e *Event) (notices []Notice) {
+	post, comment := t.posts[e.Post], t.comments[e.Comment]
+	if post == nil || comment == nil || comment.Deleted {
+		return nil
+	}
+	act := Act{Actor: e.Actor, Comment: e.Comment}
+	answered := t.comments[comment.Parent]
+	if answered != nil {
+		group := NotificationGroup{To: answered.Author, Kind: NotifyReply, Post: e.Post, Comment: answered.ID}
+		notices = append(notices, Notice{NotificationGroup: group, Act: act})
+	}
+	if answered == nil || answered.Author != post.Author {
+		group := NotificationGroup{To: post.Author, Kind: NotifyComment, Post: e.Post}
+		notices = append(notices, Notice{NotificationGroup: group, Act: act})
+	}
+	return notices
+}
+
+// withoutGone drops the notices from and to people who have deleted their account: nothing of
+// theirs may be stored again.
+func (s *Service) withoutGone(ctx context.Context, notices []Notice) ([]Notice, error) {
+	var pairs []Pair
+	for _, n := range notices {
+		pairs = append(pairs, Pair{Viewer: n.To, Other: n.Actor})
+	}
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	relations, err := s.people.Relations(ctx, pairs)
+	return slices.DeleteFunc(notices, func(n Notice) bool { return relations[Pair{Viewer: n.To, Other: n.Actor}].Gone }), err
+}
+
+// lastActs keeps the last notice of each actor and group: the others no longer matter.
+func lastActs(notices []Notice) []Notice {
+	type act struct {
+		NotificationGroup
+		actor UserID
+	}
+	last := map[act]int{}
+	for i, n := range notices {
+		last[act{n.NotificationGroup, n.Actor}] = i
+	}
+	var kept []Notice
+	for i, n := range notices {
+		if last[act{n.NotificationGroup, n.Actor}] == i {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}

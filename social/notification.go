@@ -1,0 +1,126 @@
+package social
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// NotificationKind is the kind of acts that a notification reports.
+type NotificationKind string
+
+// The kinds of notifications.
+const (
+	NotifyComment  NotificationKind = "COMMENT"   // comments on the recipient's post
+	NotifyReply    NotificationKind = "REPLY"     // replies to the recipient's comment
+	NotifyReaction NotificationKind = "REACTION"  // reactions to the recipient's post
+	NotifyFollow   NotificationKind = "FOLLOW"    // new followers of the recipient
+	NotifyWallPost NotificationKind = "WALL_POST" // a post on the recipient's wall
+)
+
+// NotificationGroup is what the acts of one notification have in common.
+type NotificationGroup struct {
+	To      UserID
+	Kind    NotificationKind
+	Post    PostID    // zero: of NotifyFollow
+	Comment CommentID // of NotifyReply: the comment that was answered; otherwise zero
+}
+
+// Notification tells its recipient of acts of one group: "ada and 4 others". It takes more acts
+// until the recipient has read it or it holds MaxActs; then the next act begins another one.
+type Notification struct {
+	NotificationGroup
+
+	ID    NotificationID
+	Order NotificationID // greater than those of all earlier acts: it holds the time of the newest
+	Acts  []Act          // newest first, one for each actor
+	Read  bool
+}
+
+// MaxActs is how many acts a notification holds at most.
+const MaxActs = 100
+
+// UpdatedAt is when the newest act was added.
+func (n *Notification) UpdatedAt() time.Time { return n.Order.Time() }
+
+// Act is what someone did.
+type Act struct {
+	Actor   UserID
+	Comment CommentID      // of NotifyComment and NotifyReply: the actor's newest
+	ID      NotificationID // set when it is added: that act's Notification.Order
+}
+
+// Notice is an act that a user is to be notified of, or one that was undone.
+type Notice struct {
+	NotificationGroup
+	Act
+
+	Undone bool
+}
+
+// add makes an act the newest one, and replaces an earlier act of the same actor. False: the
+// notification is full.
+func (n *Notification) add(a Act) bool {
+	rest := slices.DeleteFunc(slices.Clone(n.Acts), func(known Act) bool { return known.Actor == a.Actor })
+	if len(rest) == MaxActs {
+		return false
+	}
+	n.Acts = slices.Insert(rest, 0, a)
+	return true
+}
+
+// Gather adds acts, oldest first, to the newest unread notification of each group, or to new ones.
+// It returns the notifications that are new or have changed. next returns an id that is greater than
+// all before.
+func Gather(unread map[NotificationGroup]*Notification, notices []Notice, next func() NotificationID) []*Notification {
+	var changed []*Notification
+	for _, notice := range notices {
+		if notice.Undone {
+			continue
+		}
+		act := notice.Act
+		act.ID = next()
+		n := unread[notice.NotificationGroup]
+		if n == nil || !n.add(act) {
+			n = &Notification{NotificationGroup: notice.NotificationGroup, ID: act.ID, Acts: []Act{act}}
+			unread[n.NotificationGroup] = n
+		}
+		n.Order = act.ID
+		if !slices.Contains(changed, n) {
+			changed = append(changed, n)
+		}
+	}
+	return changed
+}
+
+// NotificationRetention is how long notifications are kept after their newest act.
+const NotificationRetention = 90 * 24 * time.Hour
+
+// Notifications stores what users are notified of. One server at a time, the notifier, reads the
+// event log and stores notifications; it has a lease, and stores its position in the log with them, so that
+// each event counts exactly once. Notifications expire NotificationRetention after their newest act,
+// in the background.
+type Notifications interface {
+	// LeaseNotifier makes a server the notifier for a time, by the database's clock, unless another
+	// server is. It returns the position in the event log where the notifier continues (Tail), empty
+	// if there was none yet. False: another server is the notifier.
+	LeaseNotifier(ctx context.Context, server string, lease time.Duration) (position string, is bool, err error)
+	// Notify stores acts, in their order (see Gather), and removes those that were undone, also from
+	// read notifications; a notification without acts goes. Both follow from the events up to the position, which it stores in the same transaction,
+	// and it extends the lease. ErrConflict: the server is not the notifier any more.
+	Notify(ctx context.Context, server string, lease time.Duration, position string, notices []Notice) error
+	// LeaveNotifier ends a server's lease. If it has none, it does nothing.
+	LeaveNotifier(ctx context.Context, server string) error
+
+	// Notifications lists a user's notifications, the newest act first. Keys are Notification.Order: a notification
+	// that gets another act comes again at the front.
+	Notifications(ctx context.Context, to UserID, p Page) ([]*Notification, error)
+	// UnreadNotifications lists those that the user has not read, newest first, at most limit.
+	UnreadNotifications(ctx context.Context, to UserID, limit int) ([]*Notification, error)
+	// NotificationsByID reads a user's notifications by id; absent ones, and those of others, are
+	// missing in the map.
+	NotificationsByID(ctx context.Context, to UserID, ids []NotificationID) (map[NotificationID]*Notification, error)
+	// MarkRead marks a user's notifications as read: those with these ids, and all whose Order is at
+	// most upTo (zero: none). Absent ones are ignored.
+	MarkRead(ctx context.Context, to UserID, ids []NotificationID, upTo NotificationID) error
+}

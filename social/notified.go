@@ -1,0 +1,166 @@
+package social
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+
+	"plaza/fault"
+)
+
+// Notifications lists what the viewer is notified of, the newest act first, and the posts and
+// comments that these acts are about. Acts that the viewer may not see now are left out, and so are notifications without any other.
+func (v *Viewer) Notifications(ctx context.Context, p Page) (Slice[*Notification], Subjects, error) {
+	if v.ID.IsZero() {
+		return Slice[*Notification]{}, Subjects{}, nil
+	}
+	all := Subjects{map[PostID]*Post{}, map[CommentID]*Comment{}}
+	read := func(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Notification, error) {
+		found, err := v.s.store.Notifications(ctx, v.ID, lists[0].Page)
+		return map[List[UserID]][]*Notification{lists[0]: found}, err
+	}
+	see := func(ctx context.Context, candidates []*Notification) (func(UserID, *Notification) bool, error) {
+		subjects, err := v.dropHiddenActs(ctx, candidates)
+		maps.Copy(all.Posts, subjects.Posts)
+		maps.Copy(all.Comments, subjects.Comments)
+		return func(_ UserID, n *Notification) bool { return len(n.Acts) > 0 }, err
+	}
+	list := List[UserID]{Of: v.ID, Page: p}
+	found, err := collect(ctx, v, []List[UserID]{list}, read, notificationKey, see)
+	return found[list], all.of(found[list].Items), err
+}
+
+// Subjects are the posts and comments that notifications are about.
+type Subjects struct {
+	Posts    map[PostID]*Post
+	Comments map[CommentID]*Comment
+}
+
+// of keeps what the viewer sees, because notifications about it are shown.
+func (s Subjects) of(shown []*Notification) Subjects {
+	seen := Subjects{map[PostID]*Post{}, map[CommentID]*Comment{}}
+	for _, n := range shown {
+		if p := s.Posts[n.Post]; p != nil {
+			seen.Posts[n.Post] = p
+		}
+		for _, a := range n.Acts {
+			if c := s.Comments[a.Comment]; c != nil {
+				seen.Comments[a.Comment] = c
+			}
+		}
+	}
+	return seen
+}
+
+func notificationKey(_ UserID, n *Notification) Key { return Key(n.Order.Bytes()) }
+
+// MaxUnread is how many unread notifications are counted at most.
+const MaxUnread = 100
+
+// UnreadNotifications counts the notifications that the viewer sees and has not read, among the
+// newest MaxUnread.
+func (v *Viewer) UnreadNotifications(ctx context.Context) (int, error) {
+	if v.ID.IsZero() {
+		return 0, nil
+	}
+	unread, err := v.s.store.UnreadNotifications(ctx, v.ID, MaxUnread)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := v.dropHiddenActs(ctx, unread); err != nil {
+		return 0, err
+	}
+	seen := slices.DeleteFunc(unread, func(n *Notification) bool { return len(n.Acts) == 0 })
+	return len(seen), nil
+}
+
+// NotificationsByID reads the viewer's own notifications; those that the viewer does not see now are
+// missing in the map.
+func (v *Viewer) NotificationsByID(ctx context.Context, ids []NotificationID) (map[NotificationID]*Notification, error) {
+	if v.ID.IsZero() {
+		return nil, nil
+	}
+	found, err := v.s.store.NotificationsByID(ctx, v.ID, ids)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Collect(maps.Values(found))
+	if _, err := v.dropHiddenActs(ctx, all); err != nil {
+		return nil, err
+	}
+	for _, n := range all {
+		if len(n.Acts) == 0 {
+			delete(found, n.ID)
+		}
+	}
+	return found, nil
+}
+
+// MarkNotificationsRead marks the viewer's notifications as read: those with these ids, and all up
+// to a place in the list (zero: none). Error: NOT_FOUND, also for another user's.
+func (s *Service) MarkNotificationsRead(ctx context.Context, viewer UserID, ids []NotificationID, upTo NotificationID) error {
+	found, err := s.Viewer(viewer).NotificationsByID(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if found[id] == nil {
+			return fault.NotFound(fault.Part("notificationIds", strconv.Itoa(i)), "notification")
+		}
+	}
+	return s.store.MarkRead(ctx, viewer, ids, upTo)
+}
+
+// dropHiddenActs removes the acts that the viewer may not see now, and returns what the others are
+// about. It reads everything that the notifications name in one batch of each kind.
+func (v *Viewer) dropHiddenActs(ctx context.Context, all []*Notification) (Subjects, error) {
+	if len(all) == 0 {
+		return Subjects{}, nil
+	}
+	subjects, people, err := v.readSubjects(ctx, all)
+	if err != nil {
+		return subjects, err
+	}
+	relations, err := v.recallOr(ctx, people, v.named)
+	if err != nil {
+		return subjects, err
+	}
+	muted, err := v.MutedThreads(ctx, slices.Collect(maps.Values(subjects.Posts)))
+	if err != nil {
+		return subjects, err
+	}
+	for _, n := range all {
+		n.Acts = slices.DeleteFunc(n.Acts, func(a Act) bool {
+			return !InNotification(n, a, subjects.Posts[n.Post], subjects.Comments[a.Comment], relations, muted[n.Post])
+		})
+	}
+	return subjects, nil
+}
+
+// readSubjects reads the posts and comments of notifications, and lists the actors and the posts' authors.
+func (v *Viewer) readSubjects(ctx context.Context, all []*Notification) (s Subjects, people []UserID, err error) {
+	var posts []PostID
+	var comments []CommentID
+	for _, n := range all {
+		if !n.Post.IsZero() {
+			posts = append(posts, n.Post)
+		}
+		for _, a := range n.Acts {
+			people = append(people, a.Actor)
+			if !a.Comment.IsZero() {
+				comments = append(comments, a.Comment)
+			}
+		}
+	}
+	if len(posts) > 0 {
+		s.Posts, err = v.s.store.Posts(ctx, posts)
+	}
+	if len(comments) > 0 && err == nil {
+		s.Comments, err = v.s.store.Comments(ctx, comments)
+	}
+	for _, p := range s.Posts {
+		people = append(people, p.Author)
+	}
+	return s, people, err
+}

@@ -1,0 +1,83 @@
+package notifications
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// Store implements social.Notifications on a database.
+type Store struct {
+	calls         *mdb.DB
+	notifications *mongo.Collection
+	notifier      *mongo.Collection
+}
+
+var _ social.Notifications = (*Store)(nil)
+
+// New returns the store for the notifications in a database; calls makes its reads and writes.
+func New(db *mongo.Database, calls *mdb.DB) *Store {
+	return &Store{calls: calls, notifications: db.Collection("notifications"), notifier: db.Collection("notifier")}
+}
+
+// Notifications implements social.Notifications.
+func (s *Store) Notifications(ctx context.Context, to social.UserID, p social.Page) (found []*social.Notification, err error) {
+	q := mdb.ListQuery{Filter: mdb.Doc("to", to), Key: "latest", Value: mdb.IDKey, Desc: true, Hint: byRecipient, Page: p}
+	err = s.calls.Read(ctx, "notifications", func(ctx context.Context) error {
+		docs, err := mdb.ReadList[document](ctx, s.notifications, q)
+		found = mdb.Map(docs, (*document).notification)
+		return err
+	})
+	return found, err
+}
+
+// UnreadNotifications implements social.Notifications.
+func (s *Store) UnreadNotifications(ctx context.Context, to social.UserID, limit int) (found []*social.Notification, err error) {
+	q := mdb.ListQuery{Filter: mdb.Doc("to", to, "unread", true), Key: "latest", Desc: true, Hint: byUnread, Page: social.Page{Limit: limit}}
+	err = s.calls.Read(ctx, "unread notifications", func(ctx context.Context) error {
+		docs, err := mdb.ReadList[document](ctx, s.notifications, q)
+		found = mdb.Map(docs, (*document).notification)
+		return err
+	})
+	return found, err
+}
+
+// NotificationsByID implements social.Notifications.
+func (s *Store) NotificationsByID(ctx context.Context, to social.UserID, ids []social.NotificationID) (map[social.NotificationID]*social.Notification, error) {
+	found := make(map[social.NotificationID]*social.Notification, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	err := s.calls.Read(ctx, "notifications by id", func(ctx context.Context) error {
+		filter := mdb.Doc("_id", mdb.Doc("$in", mdb.IDs(ids)), "to", to)
+		docs, err := mdb.FindAll[document](ctx, s.notifications, filter, len(ids), options.Find().SetHint("_id_"))
+		for i := range docs {
+			found[docs[i].ID] = docs[i].notification()
+		}
+		return err
+	})
+	return found, err
+}
+
+// MarkRead implements social.Notifications.
+func (s *Store) MarkRead(ctx context.Context, to social.UserID, ids []social.NotificationID, upTo social.NotificationID) error {
+	read := mdb.Doc("$unset", mdb.Doc("unread", 1, "open", 1))
+	return s.calls.Write(ctx, "mark notifications as read", nil, func(ctx context.Context) error {
+		if len(ids) > 0 {
+			filter := mdb.Doc("_id", mdb.Doc("$in", mdb.IDs(ids)), "to", to)
+			if _, err := s.notifications.UpdateMany(ctx, filter, read, options.UpdateMany().SetHint("_id_")); err != nil {
+				return err
+			}
+		}
+		if upTo.IsZero() {
+			return nil
+		}
+		filter := mdb.Doc("to", to, "unread", true, "latest", mdb.Doc("$lte", upTo))
+		_, err := s.notifications.UpdateMany(ctx, filter, read, options.UpdateMany().SetHint(byUnread))
+		return err
+	})
+}

@@ -1,0 +1,302 @@
+package storagetest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"plaza/id"
+	"plaza/internal/testtime"
+	"plaza/social"
+)
+
+var notificationCases = []testCase{
+	{"OneServerIsTheNotifier", oneServerIsTheNotifier},
+	{"ALeaseEnds", aLeaseEnds},
+	{"ActsOfAGroupAreTogether", actsOfAGroupAreTogether},
+	{"ReadNotificationsTakeNoActs", readNotificationsTakeNoActs},
+	{"FullNotificationsTakeNoActs", fullNotificationsTakeNoActs},
+	{"ActsAreUndone", actsAreUndone},
+	{"NotificationsArePaged", notificationsArePaged},
+	{"NotificationsAreMarkedAsRead", notificationsAreMarkedAsRead},
+	{"NotificationsBelongToOneUser", notificationsBelongToOneUser},
+	{"ANewNotificationIsInFront", aNewNotificationIsInFront},
+}
+
+// longLease outlasts every test.
+const longLease = time.Hour
+
+// notifier is the server that stores notifications.
+type notifier struct {
+	w      *world
+	server string
+	events int
+}
+
+func (w *world) notifier() *notifier {
+	w.t.Helper()
+	n := &notifier{w: w, server: "notifier " + id.New().String()}
+	_, is, err := w.LeaseNotifier(w.ctx, n.server, longLease)
+	w.ok(err, "LeaseNotifier")
+	w.same(is, true, "whether the server is the notifier")
+	return n
+}
+
+// notify stores notices.
+func (n *notifier) notify(notices ...social.Notice) {
+	n.w.t.Helper()
+	n.events++
+	n.w.ok(n.w.Notify(n.w.ctx, n.server, longLease, strconv.Itoa(n.events), notices), "Notify")
+}
+
+// notice makes a notice of one act by each of the actors.
+func notice(g social.NotificationGroup, actors ...person) []social.Notice {
+	notices := make([]social.Notice, len(actors))
+	for i, actor := range actors {
+		notices[i] = social.Notice{NotificationGroup: g, Act: social.Act{Actor: actor.ID}}
+	}
+	return notices
+}
+
+// notifications reads all of a user's, and checks that their keys are in order.
+func (w *world) notifications(to person) []*social.Notification {
+	w.t.Helper()
+	found, err := w.Notifications(w.ctx, to.ID, everything)
+	w.ok(err, "Notifications")
+	for i, n := range found {
+		if i > 0 && n.Order.Compare(found[i-1].Order.ID) >= 0 {
+			w.t.Errorf("notification %d is not older than the one before", i)
+		}
+		w.same(n.To, to.ID, "the recipient")
+	}
+	return found
+}
+
+// notified describes all of a user's notifications, newest first.
+func (w *world) notified(to person) string {
+	w.t.Helper()
+	var all []string
+	for _, n := range w.notifications(to) {
+		all = append(all, fmt.Sprintf("%s by %d", n.Kind, len(n.Acts)))
+	}
+	return strings.Join(all, ", ")
+}
+
+func actorsOf(n *social.Notification) []social.UserID {
+	var actors []social.UserID
+	for _, act := range n.Acts {
+		actors = append(actors, act.Actor)
+	}
+	return actors
+}
+
+func (w *world) unread(to person) int {
+	w.t.Helper()
+	found, err := w.UnreadNotifications(w.ctx, to.ID, 1000)
+	return number(w)(len(found), err)
+}
+
+func followed(to person) social.NotificationGroup {
+	return social.NotificationGroup{To: to.ID, Kind: social.NotifyFollow}
+}
+
+func reacted(to person, post social.PostID) social.NotificationGroup {
+	return social.NotificationGroup{To: to.ID, Kind: social.NotifyReaction, Post: post}
+}
+
+func oneServerIsTheNotifier(w *world) {
+	lease := func(server string) (string, bool) {
+		position, is, err := w.LeaseNotifier(w.ctx, server, longLease)
+		w.ok(err, "LeaseNotifier")
+		return position, is
+	}
+	ada, ben := w.user(), w.user()
+	w.fails(w.Notify(w.ctx, "a", longLease, "1", nil), social.ErrConflict, "Notify before any lease")
+	position, is := lease("a")
+	w.same([]any{position, is}, []any{"", true}, "the first lease")
+	_, is = lease("b")
+	w.same(is, false, "whether there are two")
+	w.fails(w.Notify(w.ctx, "b", longLease, "1", notice(followed(ada), ben)), social.ErrConflict, "Notify by another server")
+	w.same(w.notified(ada), "", "what a server stored that is not the notifier")
+	w.ok(w.Notify(w.ctx, "a", longLease, "$1.2", notice(followed(ada), ben)), "Notify")
+	w.ok(w.LeaveNotifier(w.ctx, "b"), "LeaveNotifier of another server")
+	position, is = lease("a")
+	w.same([]any{position, is}, []any{"$1.2", true}, "the lease of the server that has it")
+	w.ok(w.LeaveNotifier(w.ctx, "a"), "LeaveNotifier")
+	w.fails(w.Notify(w.ctx, "a", longLease, "3", nil), social.ErrConflict, "Notify after leaving")
+	position, is = lease("b")
+	w.same([]any{position, is}, []any{"$1.2", true}, "the lease of the next server")
+}
+
+func aLeaseEnds(w *world) {
+	_, is, err := w.LeaseNotifier(w.ctx, "dead", time.Millisecond)
+	w.ok(err, "LeaseNotifier")
+	w.same(is, true, "whether the server is the notifier")
+	testtime.Eventually(w.t, "another server is the notifier", func() bool {
+		_, is, err := w.LeaseNotifier(w.ctx, "alive", longLease)
+		w.ok(err, "LeaseNotifier")
+		return is
+	})
+	w.fails(w.Notify(w.ctx, "dead", longLease, "1", nil), social.ErrConflict, "Notify after the lease has ended")
+}
+
+func actsOfAGroupAreTogether(w *world) {
+	ada, ben, cem, dan := w.user(), w.user(), w.user(), w.user()
+	n, post, other := w.notifier(), newPostID(), newPostID()
+	n.notify(append(notice(reacted(ada, post), ben, cem), notice(reacted(ada, other), ben)...)...)
+	first := w.notifications(ada)
+	n.notify(notice(reacted(ada, post), dan, ben)...)
+	found := w.notifications(ada)
+	w.same(len(found), 2, "the number of notifications")
+	w.same([]any{found[0].Post, found[1].Post}, []any{post, other}, "the posts")
+	w.same(actorsOf(found[0]), []social.UserID{ben.ID, dan.ID, cem.ID}, "who reacted, newest first")
+	w.same([]any{found[0].ID, found[1]}, []any{first[1].ID, first[0]}, "the ids, and the notification that has not changed")
+	w.same(found[0].Acts[0].ID, found[0].Order, "the id of the newest act")
+	if age := time.Since(found[0].UpdatedAt()).Abs(); age > patience {
+		w.t.Errorf("the newest act was %v ago", age)
+	}
+
+	comment, answer := newCommentID(), newCommentID()
+	reply := social.NotificationGroup{To: ada.ID, Kind: social.NotifyReply, Post: post, Comment: comment}
+	n.notify(social.Notice{NotificationGroup: reply, Act: social.Act{Actor: ben.ID, Comment: answer}})
+	newest := w.notifications(ada)[0]
+	w.same(newest.NotificationGroup, reply, "the group of a reply")
+	w.same([]any{newest.Acts[0].Actor, newest.Acts[0].Comment, newest.Read}, []any{ben.ID, answer, false}, "the reply")
+	again := newCommentID()
+	n.notify(social.Notice{NotificationGroup: reply, Act: social.Act{Actor: ben.ID, Comment: again}})
+	newest = w.notifications(ada)[0]
+	w.same([]any{len(newest.Acts), newest.Acts[0].Comment}, []any{1, again}, "two replies by one person")
+}
+
+func readNotificationsTakeNoActs(w *world) {
+	ada, ben, cem := w.user(), w.user(), w.user()
+	n := w.notifier()
+	n.notify(notice(followed(ada), ben)...)
+	old := w.notifications(ada)[0]
+	w.ok(w.MarkRead(w.ctx, ada.ID, []social.NotificationID{old.ID}, social.NotificationID{}), "MarkRead")
+	n.notify(notice(followed(ada), cem)...)
+	found := w.notifications(ada)
+	w.same([]any{len(found), actorsOf(found[0]), actorsOf(found[1])}, []any{2, []social.UserID{cem.ID}, []social.UserID{ben.ID}}, "the notifications")
+	w.same([]bool{found[0].Read, found[1].Read}, []bool{false, true}, "which have been read")
+}
+
+func fullNotificationsTakeNoActs(w *world) {
+	ada, others := w.user(), w.users(social.MaxActs+5)
+	n, group := w.notifier(), followed(ada)
+	n.notify(notice(group, others[:social.MaxActs-1]...)...)
+	n.notify(notice(group, others[social.MaxActs-1])...)
+	w.same(w.notified(ada), "FOLLOW by 100", "a full notification")
+	n.notify(notice(group, others[0])...)
+	w.same(w.notified(ada), "FOLLOW by 100", "a full notification, and someone in it")
+	n.notify(notice(group, others[social.MaxActs:social.MaxActs+2]...)...)
+	n.notify(notice(group, others[social.MaxActs+2:]...)...)
+	w.same(w.notified(ada), "FOLLOW by 5, FOLLOW by 100", "two notifications")
+	w.same(w.unread(ada), 2, "the number of unread notifications")
+	n.notify(notice(reacted(ada, newPostID()), w.users(social.MaxActs*2+1)...)...)
+	w.same(w.notified(ada), "REACTION by 1, REACTION by 100, REACTION by 100, FOLLOW by 5, FOLLOW by 100", "what one call stored")
+}
+
+func actsAreUndone(w *world) {
+	ada, ben, cem := w.user(), w.user(), w.user()
+	n, group := w.notifier(), reacted(ada, newPostID())
+	undo := func(actor person) social.Notice {
+		return social.Notice{NotificationGroup: group, Act: social.Act{Actor: actor.ID}, Undone: true}
+	}
+	n.notify(undo(ben))
+	n.notify(notice(group, ben)...)
+	w.ok(w.MarkRead(w.ctx, ada.ID, nil, w.notifications(ada)[0].Order), "MarkRead")
+	n.notify(notice(group, ben, cem)...)
+	n.notify(append(notice(reacted(ada, newPostID()), ben), undo(ben))...)
+	w.same(w.notified(ada), "REACTION by 1, REACTION by 1", "what is left of three notifications")
+	w.same(actorsOf(w.notifications(ada)[1]), []social.UserID{cem.ID}, "who is left")
+}
+
+func notificationsArePaged(w *world) {
+	ada, ben := w.user(), w.user()
+	n := w.notifier()
+	for range 7 {
+		n.notify(notice(reacted(ada, newPostID()), ben)...)
+	}
+	all := w.notifications(ada)
+	key := func(i int) social.Key { return keyOf(all[i].Order.ID) }
+	for name, c := range map[string]struct {
+		page social.Page
+		want []*social.Notification
+	}{
+		"the first":  {social.Page{Limit: 3}, all[:3]},
+		"after":      {social.Page{Limit: 3, After: key(2)}, all[3:6]},
+		"the last":   {social.Page{Limit: 3, Last: true}, all[4:]},
+		"before":     {social.Page{Limit: 2, Last: true, Before: key(5)}, all[3:5]},
+		"in between": {social.Page{Limit: 9, After: key(0), Before: key(3)}, all[1:3]},
+	} {
+		page, err := w.Notifications(w.ctx, ada.ID, c.page)
+		w.ok(err, "Notifications")
+		w.same(page, c.want, "%s", name)
+	}
+	newest, err := w.UnreadNotifications(w.ctx, ada.ID, 2)
+	w.ok(err, "UnreadNotifications")
+	w.same(newest, all[:2], "the newest unread ones")
+}
+
+func notificationsAreMarkedAsRead(w *world) {
+	ada, ben := w.user(), w.user()
+	n := w.notifier()
+	for range 5 {
+		n.notify(notice(reacted(ada, newPostID()), ben)...)
+	}
+	all := w.notifications(ada)
+	reads := func() (read []bool) {
+		for _, n := range w.notifications(ada) {
+			read = append(read, n.Read)
+		}
+		return read
+	}
+	mark := func(upTo social.NotificationID, ids ...social.NotificationID) {
+		w.ok(w.MarkRead(w.ctx, ada.ID, ids, upTo), "MarkRead")
+	}
+	mark(social.NotificationID{})
+	w.same(reads(), make([]bool, 5), "none")
+	mark(social.NotificationID{}, all[1].ID, social.NotificationID{ID: id.New()})
+	w.same(reads(), []bool{false, true, false, false, false}, "one")
+	mark(all[3].Order)
+	w.same(reads(), []bool{false, true, false, true, true}, "up to the fourth")
+	w.same(w.unread(ada), 2, "the number of unread notifications")
+	mark(all[0].Order, all[0].ID)
+	mark(all[0].Order, all[0].ID)
+	w.same(w.unread(ada), 0, "the number of unread notifications")
+}
+
+func notificationsBelongToOneUser(w *world) {
+	ada, ben, cem := w.user(), w.user(), w.user()
+	n := w.notifier()
+	n.notify(append(notice(followed(ada), cem), notice(followed(ben), cem)...)...)
+	adas, bens := w.notifications(ada)[0], w.notifications(ben)[0]
+	found, err := w.NotificationsByID(w.ctx, ada.ID, []social.NotificationID{adas.ID, bens.ID, {ID: id.New()}, {}})
+	w.ok(err, "NotificationsByID")
+	w.same(found, map[social.NotificationID]*social.Notification{adas.ID: adas}, "what ada reads by id")
+	none, err := w.NotificationsByID(w.ctx, ada.ID, nil)
+	w.ok(err, "NotificationsByID")
+	w.same(len(none), 0, "what ada reads without ids")
+	w.ok(w.MarkRead(w.ctx, ada.ID, []social.NotificationID{bens.ID}, bens.Order), "MarkRead")
+	w.same([]int{w.unread(ada), w.unread(ben)}, []int{0, 1}, "what is unread")
+}
+
+// aNewNotificationIsInFront: ids grow with commits, whatever the clock says.
+func aNewNotificationIsInFront(w *world) {
+	ada, ben := w.user(), w.user()
+	n := w.notifier()
+	var last social.NotificationID
+	for i := range 50 {
+		group := reacted(ada, newPostID())
+		if i%3 == 0 {
+			group = followed(ada)
+		}
+		n.notify(notice(group, ben)...)
+		newest := w.notifications(ada)[0]
+		if newest.NotificationGroup != group || newest.Order.Compare(last.ID) <= 0 {
+			w.t.Fatalf("notification %d is not in front", i)
+		}
+		last = newest.Order
+	}
+}
