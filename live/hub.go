@@ -55,14 +55,15 @@ type topic struct {
 type topicKind int
 
 const (
-	ofNews      topicKind = iota
-	ofIncoming            // posts that reach any viewer
-	ofWall                // posts on a wall
-	ofThread              // comments on a post, as they are written
-	ofPost                // changes of a post
-	ofComments            // changes of the comments on a post
-	ofRelations           // changes of posts, by a viewer's relations
-	ofAllPosts            // changes of posts, by what an author does
+	ofNews          topicKind = iota
+	ofIncoming                // posts that reach any viewer
+	ofWall                    // posts on a wall
+	ofThread                  // comments on a post, as they are written
+	ofPost                    // changes of a post
+	ofComments                // changes of the comments on a post
+	ofNotifications           // a user's notifications
+	ofRelations               // changes of posts, by a viewer's relations
+	ofAllPosts                // changes of posts, by what an author does
 )
 
 // New creates a hub. It calls sessionEnded, on any server, for each session that ended by signing
@@ -176,6 +177,10 @@ func (h *Hub) dispatch(ctx context.Context, e social.Event) {
 		h.tell(ctx, topic{kind: ofWall, user: e.Target}, e)
 	case social.EventCommentAdded:
 		h.tell(ctx, topic{kind: ofThread, post: e.Post}, e)
+	case social.EventNotified:
+		for _, s := range h.subscribers(topic{kind: ofNotifications, user: e.Target}) {
+			s.fallBehind("")
+		}
 	case social.EventSessionEnded:
 		h.EndSession(e.Session)
 	default: // not relevant to subscribers

@@ -43,6 +43,8 @@ func (h *Hub) past(ctx context.Context, s *Subscription, after social.Key) (soci
 		return h.service.WallSince(ctx, s.viewer, about.user, after, pastPage)
 	case ofIncoming:
 		return h.service.IncomingSince(ctx, s.viewer, after, pastPage)
+	case ofNotifications:
+		return h.service.NotificationsSince(ctx, s.viewer, after, pastPage)
 	default:
 		return h.service.NewsSince(ctx, s.viewer, after, pastPage)
 	}
@@ -69,7 +71,7 @@ func (s *Subscription) catchUp() error {
 		return nil
 	}
 	for i := range past.Seen {
-		s.queue = append(s.queue, s.hub.newPastUpdate(s, &past.Seen[i], hidings))
+		s.queue = append(s.queue, s.hub.newPastUpdate(s, &past.Seen[i], after, hidings))
 	}
 	s.position = past.Last
 	if !past.More && !s.missed {

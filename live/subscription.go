@@ -73,6 +73,13 @@ func (h *Hub) Comments(ctx context.Context, who Subscriber, post social.PostID, 
 	h.subscribe(ctx, who, topic{kind: ofThread, post: post}, after, receiver)
 }
 
+// Notifications subscribes to the subscriber's notifications, as they get acts, until ctx ends: those
+// behind the position after, then new ones. It reads them when an event says that there are any, so it is never
+// more than behind.
+func (h *Hub) Notifications(ctx context.Context, who Subscriber, after social.Key, receiver Receiver) {
+	h.subscribe(ctx, who, topic{kind: ofNotifications, user: who.Viewer}, after, receiver)
+}
+
 func (h *Hub) subscribe(ctx context.Context, who Subscriber, about topic, after social.Key, receiver Receiver) {
 	h.begin(&Subscription{
 		viewer: who.Viewer, session: who.Session, topics: []topic{about}, hub: h, receiver: receiver, ctx: ctx,

@@ -30,6 +30,8 @@ type Item struct {
 	CommentID social.CommentID
 	Post      *social.Post
 	Comment   *social.Comment // nil: the post itself is new
+	// Notification is set in updates of notifications, which have no post.
+	Notification *social.Notification
 	// People are those whom the item names, and Relations are the subscriber's relations to them, as
 	// they were checked for this item.
 	People    map[social.UserID]*social.User
@@ -55,6 +57,7 @@ type update struct {
 	// changes is the post of which this is a change, or of one of its comments; zero: something is new.
 	changes social.PostID
 	comment social.CommentID // that changed
+	isKnown bool             // this is a change of a notification that was there before
 	see     func(context.Context, []social.UserID) (social.Sighting, error)
 
 	mu      sync.Mutex
@@ -68,11 +71,18 @@ func (h *Hub) newUpdate(ctx context.Context, e *social.Event, subscriptions []*S
 	return u
 }
 
-// newPastUpdate is an update that a subscription that catches up has read. It was read when hidings
-// was counted.
-func (h *Hub) newPastUpdate(s *Subscription, found *social.Sighting, hidings uint64) *update {
+// newPastUpdate is an update that a subscription that catches up has read behind a position. It was
+// read when hidings was counted.
+func (h *Hub) newPastUpdate(s *Subscription, found *social.Sighting, after social.Key, hidings uint64) *update {
 	u := &update{hub: h, ctx: s.ctx, waiting: map[social.UserID]int{s.viewer: 1}}
 	u.seen = &sighting{Sighting: *found, hidings: hidings, encoded: map[encodingKey]*encoding{}}
+	if n := found.Notification; n != nil {
+		u.key, u.isKnown = social.Key(n.Order.Bytes()), social.Key(n.ID.Bytes()) <= after
+		u.see = func(ctx context.Context, _ []social.UserID) (social.Sighting, error) {
+			return h.service.NotificationViewers(ctx, n.To, n.ID)
+		}
+		return u
+	}
 	post, comment := found.Post.ID, social.CommentID{}
 	if found.Comment != nil {
 		comment = found.Comment.ID
@@ -153,8 +163,11 @@ func (g *sighting) item(u *update, viewer social.UserID) *Item {
 		return nil
 	}
 	event := Added
-	if !u.changes.IsZero() {
+	if !u.changes.IsZero() || u.isKnown {
 		event = Changed
+	}
+	if g.Notification != nil {
+		return &Item{Key: u.key, Event: event, Notification: g.Notification}
 	}
 	if !u.comment.IsZero() && g.Comment == nil {
 		return &Item{Key: u.key, Event: Removed, CommentID: u.comment}

@@ -64,6 +64,26 @@ func (r subscriptionResolver) IncomingAdded(ctx context.Context, after *string) 
 	return nothing(), nil
 }
 
+// NotificationAdded resolves Subscription.notificationAdded.
+func (r subscriptionResolver) NotificationAdded(ctx context.Context, after *string) (<-chan *live.Item, error) {
+	if item := itemOf(ctx); item != nil {
+		return only(item), nil
+	}
+	viewer, err := signedIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, key, err := r.subscriberAfter(ctx, notificationCursors(viewer), after)
+	if err == nil && key == "" {
+		key, err = r.Social.NewestNotification(ctx, viewer)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Hub.Notifications(s.stream.Context(), s.who, key, s)
+	return nothing(), nil
+}
+
 // WallPostAdded resolves Subscription.wallPostAdded.
 func (r subscriptionResolver) WallPostAdded(ctx context.Context, text string, after *string) (<-chan *live.Item, error) {
 	if item := itemOf(ctx); item != nil {
@@ -235,6 +255,21 @@ func (r commentChangedResolver) Comment(ctx context.Context, obj *live.Item) (*m
 // Post resolves PostChanged.post.
 func (r postChangedResolver) Post(ctx context.Context, obj *live.Item) (model.Post, error) {
 	return newsItemAddedResolver(r).Post(ctx, obj)
+}
+
+// Cursor resolves NotificationAdded.cursor.
+func (notificationAddedResolver) Cursor(context.Context, *live.Item) (string, error) {
+	return cursorBlank, nil
+}
+
+// Notification resolves NotificationAdded.notification.
+func (notificationAddedResolver) Notification(_ context.Context, obj *live.Item) (*model.Notification, error) {
+	return wrapNotification(obj.Notification), nil
+}
+
+// Viewer resolves NotificationAdded.viewer.
+func (notificationAddedResolver) Viewer(_ context.Context, obj *live.Item) (*model.Viewer, error) {
+	return &model.Viewer{UserID: obj.Notification.To}, nil
 }
 
 type itemKey struct{}

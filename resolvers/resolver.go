@@ -43,25 +43,26 @@ type Resolver struct {
 
 // Each type of the schema that has resolvers.
 type (
-	queryResolver          struct{ *Resolver }
-	mutationResolver       struct{ *Resolver }
-	subscriptionResolver   struct{ *Resolver }
-	viewerResolver         struct{ *Resolver }
-	notificationResolver   struct{ *Resolver }
-	adManagerResolver      struct{ *Resolver }
-	adUnitResolver         struct{ *Resolver }
-	userResolver           struct{ *Resolver }
-	circleResolver         struct{ *Resolver }
-	commentResolver        struct{ *Resolver }
-	audienceResolver       struct{ *Resolver }
-	replyPolicyResolver    struct{ *Resolver }
-	newsItemAddedResolver  struct{ *Resolver }
-	commentAddedResolver   struct{ *Resolver }
-	incomingAddedResolver  struct{ newsItemAddedResolver }
-	wallPostAddedResolver  struct{ newsItemAddedResolver }
-	commentChangedResolver struct{ *Resolver }
-	postChangedResolver    struct{ *Resolver }
-	pollPostResolver       struct{ postResolver[*model.PollPost] }
+	queryResolver             struct{ *Resolver }
+	mutationResolver          struct{ *Resolver }
+	subscriptionResolver      struct{ *Resolver }
+	viewerResolver            struct{ *Resolver }
+	notificationResolver      struct{ *Resolver }
+	adManagerResolver         struct{ *Resolver }
+	adUnitResolver            struct{ *Resolver }
+	userResolver              struct{ *Resolver }
+	circleResolver            struct{ *Resolver }
+	commentResolver           struct{ *Resolver }
+	audienceResolver          struct{ *Resolver }
+	replyPolicyResolver       struct{ *Resolver }
+	newsItemAddedResolver     struct{ *Resolver }
+	commentAddedResolver      struct{ *Resolver }
+	incomingAddedResolver     struct{ newsItemAddedResolver }
+	wallPostAddedResolver     struct{ newsItemAddedResolver }
+	commentChangedResolver    struct{ *Resolver }
+	notificationAddedResolver struct{ *Resolver }
+	postChangedResolver       struct{ *Resolver }
+	pollPostResolver          struct{ postResolver[*model.PollPost] }
 )
 
 var _ generated.ResolverRoot = (*Resolver)(nil)
@@ -132,6 +133,11 @@ func (r *Resolver) CommentAdded() generated.CommentAddedResolver { return commen
 
 // PostChanged resolves the fields of the schema's PostChanged.
 func (r *Resolver) PostChanged() generated.PostChangedResolver { return postChangedResolver{r} }
+
+// NotificationAdded resolves the fields of the schema's NotificationAdded.
+func (r *Resolver) NotificationAdded() generated.NotificationAddedResolver {
+	return notificationAddedResolver{r}
+}
 
 // IncomingAdded resolves the fields of the schema's IncomingAdded.
 func (r *Resolver) IncomingAdded() generated.IncomingAddedResolver {

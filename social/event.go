@@ -29,6 +29,7 @@ const (
 	EventMemberRemoved   EventKind = "circle.member_removed"
 	EventFollowed        EventKind = "user.followed"
 	EventUnfollowed      EventKind = "user.unfollowed"
+	EventNotified        EventKind = "user.notified" // Target has notifications of new acts
 	EventBlocked         EventKind = "user.blocked"
 	EventUnblocked       EventKind = "user.unblocked"
 	EventMuted           EventKind = "user.muted"
@@ -55,7 +56,7 @@ const (
 type Event struct {
 	ID      EventID
 	Kind    EventKind
-	Actor   UserID // who did it; zero: the command line
+	Actor   UserID // who did it; zero: the command line or the notifier
 	Target  UserID // the user affected
 	Post    PostID
 	Comment CommentID

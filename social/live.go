@@ -6,13 +6,15 @@ import (
 	"strings"
 )
 
-// Sighting is a new post or comment, the people whom it names, the given viewers who may see it, and
+// Sighting is a new post, comment or notification, the people whom it names, the given viewers who may see it, and
 // the relation of each to those people.
 type Sighting struct {
 	Post    *Post
 	Comment *Comment // nil: the post itself is new
 	People  map[UserID]*User
 	Viewers map[UserID]map[UserID]Relation
+	// Notification is of a viewer's own notifications; then there is no post, and nobody is named.
+	Notification *Notification
 }
 
 // NewsViewers finds the viewers in whose news a post is. A deleted post has none.

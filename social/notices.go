@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"plaza/id"
 )
 
 // NoticesOf returns who is to be notified of what because of events, in their order. Whether the
@@ -124,6 +126,20 @@ func (s *Service) withoutGone(ctx context.Context, notices []Notice) ([]Notice, 
 	}
 	relations, err := s.people.Relations(ctx, pairs)
 	return slices.DeleteFunc(notices, func(n Notice) bool { return relations[Pair{Viewer: n.To, Other: n.Actor}].Gone }), err
+}
+
+// NewNotified returns the events of notices that are stored: one for each recipient of an act that was
+// not undone.
+func NewNotified(notices []Notice) []Event {
+	var events []Event
+	recipients := map[UserID]bool{}
+	for _, n := range notices {
+		if !n.Undone && !recipients[n.To] {
+			recipients[n.To] = true
+			events = append(events, Event{ID: EventID{id.New()}, Kind: EventNotified, Target: n.To})
+		}
+	}
+	return events
 }
 
 // lastActs keeps the last notice of each actor and group: the others no longer matter.

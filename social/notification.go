@@ -40,8 +40,8 @@ type Notification struct {
 // MaxActs is how many acts a notification holds at most.
 const MaxActs = 100
 
-// UpdatedAt is when the newest act was added.
-func (n *Notification) UpdatedAt() time.Time { return n.Order.Time() }
+// UpdatedAt is when the newest of its acts was added.
+func (n *Notification) UpdatedAt() time.Time { return n.Acts[0].ID.Time() }
 
 // Act is what someone did.
 type Act struct {
@@ -107,7 +107,7 @@ type Notifications interface {
 	LeaseNotifier(ctx context.Context, server string, lease time.Duration) (position string, is bool, err error)
 	// Notify stores acts, in their order (see Gather), and removes those that were undone, also from
 	// read notifications; a notification without acts goes. Both follow from the events up to the position, which it stores in the same transaction,
-	// and it extends the lease. ErrConflict: the server is not the notifier any more.
+	// and it extends the lease. It appends the events of NewNotified. ErrConflict: the server is not the notifier any more.
 	Notify(ctx context.Context, server string, lease time.Duration, position string, notices []Notice) error
 	// LeaveNotifier ends a server's lease. If it has none, it does nothing.
 	LeaveNotifier(ctx context.Context, server string) error

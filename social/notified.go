@@ -55,6 +55,46 @@ func (s Subjects) of(shown []*Notification) Subjects {
 
 func notificationKey(_ UserID, n *Notification) Key { return Key(n.Order.Bytes()) }
 
+// NewestNotification returns the position of a user's newest notification, after which
+// NotificationsSince continues.
+func (s *Service) NewestNotification(ctx context.Context, to UserID) (Key, error) {
+	found, err := s.store.Notifications(ctx, to, Page{Limit: 1})
+	if err != nil || len(found) == 0 {
+		return Key(NotificationID{}.Bytes()), err
+	}
+	return notificationKey(to, found[0]), nil
+}
+
+// NotificationsSince reads a viewer's notifications that got acts behind a position, at most limit.
+// Without one among these that the viewer sees, the viewer sees no difference, and does not get it.
+func (s *Service) NotificationsSince(ctx context.Context, viewer UserID, after Key, limit int) (Past, error) {
+	found, err := s.store.Notifications(ctx, viewer, since(after, limit))
+	if err != nil || len(found) == 0 {
+		return Past{Last: after}, err
+	}
+	past := Past{Last: notificationKey(viewer, found[0]), More: len(found) == limit}
+	_, err = s.Viewer(viewer).dropHiddenActs(ctx, found)
+	for _, n := range slices.Backward(found) {
+		if len(n.Acts) > 0 && Key(n.Acts[0].ID.Bytes()) > after {
+			past.Seen = append(past.Seen, sightNotification(n))
+		}
+	}
+	return past, err
+}
+
+// NotificationViewers finds out whether a notification's recipient may see it now.
+func (s *Service) NotificationViewers(ctx context.Context, to UserID, notification NotificationID) (Sighting, error) {
+	found, err := s.Viewer(to).NotificationsByID(ctx, []NotificationID{notification})
+	if err != nil || found[notification] == nil {
+		return Sighting{}, err
+	}
+	return sightNotification(found[notification]), nil
+}
+
+func sightNotification(n *Notification) Sighting {
+	return Sighting{Notification: n, Viewers: map[UserID]map[UserID]Relation{n.To: {}}}
+}
+
 // MaxUnread is how many unread notifications are counted at most.
 const MaxUnread = 100
 

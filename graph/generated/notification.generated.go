@@ -6,6 +6,7 @@ import (
 	"context"
 	"plaza/graph/answer"
 	"plaza/graph/model"
+	"plaza/live"
 	"plaza/social"
 	"strconv"
 	"sync"
@@ -21,6 +22,12 @@ type NotificationResolver interface {
 
 	Post(ctx context.Context, obj *model.Notification) (model.Post, error)
 	Comment(ctx context.Context, obj *model.Notification) (*model.Comment, error)
+}
+type NotificationAddedResolver interface {
+	Cursor(ctx context.Context, obj *live.Item) (string, error)
+
+	Notification(ctx context.Context, obj *live.Item) (*model.Notification, error)
+	Viewer(ctx context.Context, obj *live.Item) (*model.Viewer, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -84,6 +91,27 @@ func (ec *executionContext) _Notification_comment(ctx context.Context, field gra
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
 		return ec.resolvers.Notification().Comment(ctx, obj)
 	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
+}
+
+func (ec *executionContext) _NotificationAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "NotificationAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (string, error) {
+		return ec.resolvers.NotificationAdded().Cursor(ctx, obj)
+	}, ec.marshalNString2string)
+}
+
+func (ec *executionContext) _NotificationAdded_notification(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "NotificationAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Notification, error) {
+		return ec.resolvers.NotificationAdded().Notification(ctx, obj)
+	}, ec.marshalNNotification2ᚖplazaᚋgraphᚋmodelᚐNotification)
+}
+
+func (ec *executionContext) _NotificationAdded_viewer(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "NotificationAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return ec.resolvers.NotificationAdded().Viewer(ctx, obj)
+	}, ec.marshalNViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
 }
 
 func (ec *executionContext) _NotificationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Notification]) graphql.Marshaler {
@@ -218,6 +246,36 @@ func (ec *executionContext) _Notification(ctx context.Context, sel ast.Selection
 	return out.Done(ctx)
 }
 
+var notificationAddedImplementors = []string{"NotificationAdded"}
+
+func (ec *executionContext) _NotificationAdded(ctx context.Context, sel ast.SelectionSet, obj *live.Item) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, notificationAddedImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NotificationAdded")
+		case "cursor":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._NotificationAdded_cursor(ctx, field, obj)
+			})
+		case "event":
+			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
+		case "notification":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._NotificationAdded_notification(ctx, field, obj)
+			})
+		case "viewer":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._NotificationAdded_viewer(ctx, field, obj)
+			})
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
 var notificationConnectionImplementors = []string{"NotificationConnection"}
 
 func (ec *executionContext) _NotificationConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Notification]) graphql.Marshaler {
@@ -267,6 +325,10 @@ func (ec *executionContext) _NotificationEdge(ctx context.Context, sel ast.Selec
 func (ec *executionContext) unmarshalNMarkNotificationsReadInput2plazaᚋgraphᚋmodelᚐMarkNotificationsReadInput(ctx context.Context, v any) (model.MarkNotificationsReadInput, error) {
 	res, err := ec.unmarshalInputMarkNotificationsReadInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNNotification2plazaᚋgraphᚋmodelᚐNotification(ctx context.Context, sel ast.SelectionSet, v model.Notification) graphql.Marshaler {
+	return ec._Notification(ctx, sel, &v)
 }
 
 func (ec *executionContext) marshalNNotification2ᚕᚖplazaᚋgraphᚋmodelᚐNotificationᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Notification) graphql.Marshaler {
@@ -321,6 +383,20 @@ func (ec *executionContext) marshalNNotification2ᚖplazaᚋgraphᚋmodelᚐNoti
 		return graphql.Null
 	}
 	return ec._Notification(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNNotificationAdded2plazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v live.Item) graphql.Marshaler {
+	return ec._NotificationAdded(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNNotificationAdded2ᚖplazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v *live.Item) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NotificationAdded(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNNotificationEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Edge[*model.Notification]) graphql.Marshaler {

@@ -46,6 +46,7 @@ type ResolverRoot interface {
 	Mutation() MutationResolver
 	NewsItemAdded() NewsItemAddedResolver
 	Notification() NotificationResolver
+	NotificationAdded() NotificationAddedResolver
 	PhotoPost() PhotoPostResolver
 	PollPost() PollPostResolver
 	PostChanged() PostChangedResolver
@@ -1741,6 +1742,18 @@ type MarkNotificationsReadPayload {
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
+
+"A notification that is new, or that got another act."
+type NotificationAdded {
+  "Where the notification is in Viewer.notifications now. Pass the last one as ` + "`" + `after` + "`" + ` to resume, on any server."
+  cursor: String!
+  "ADDED: the notification is new. CHANGED: it was there before, and moves to the front."
+  event: LiveEvent!
+  "The notification."
+  notification: Notification!
+  "You, with ` + "`" + `unreadNotificationsCount` + "`" + ` as it is now."
+  viewer: Viewer!
+}
 `, BuiltIn: false},
 	{Name: "../schema/post.graphqls", Input: `"""
 Something that a user wrote on a wall. It is one of ` + "`" + `StatusPost` + "`" + `, ` + "`" + `PhotoPost` + "`" + `, ` + "`" + `LinkPost` + "`" + `, ` + "`" + `CheckinPost` + "`" + ` and ` + "`" + `PollPost` + "`" + `.
@@ -3027,6 +3040,11 @@ type Subscription {
     "Begin with what was written after this: the cursor of an item, or of an entry of Viewer.incoming. Without it, the subscription begins now."
     after: String
   ): IncomingAdded!
+  "Your notifications, as they come and get more acts. Marking them as read sends nothing."
+  notificationAdded(
+    "Begin with what happened after this: the cursor of an item, or of an entry of Viewer.notifications. Without it, the subscription begins now."
+    after: String
+  ): NotificationAdded!
   "Posts on a user's wall, as they are written."
   wallPostAdded(
     "The user's id."

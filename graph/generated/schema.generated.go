@@ -114,6 +114,7 @@ type SubscriptionResolver interface {
 	NewsItemAdded(ctx context.Context, after *string) (<-chan *live.Item, error)
 	CommentAdded(ctx context.Context, postID string, after *string) (<-chan *live.Item, error)
 	IncomingAdded(ctx context.Context, after *string) (<-chan *live.Item, error)
+	NotificationAdded(ctx context.Context, after *string) (<-chan *live.Item, error)
 	WallPostAdded(ctx context.Context, userID string, after *string) (<-chan *live.Item, error)
 	PostChanged(ctx context.Context, postIds []string, current bool) (<-chan *live.Item, error)
 	CommentChanged(ctx context.Context, postID string) (<-chan *live.Item, error)
@@ -866,6 +867,17 @@ func (ec *executionContext) field_Subscription_incomingAdded_args(ctx context.Co
 }
 
 func (ec *executionContext) field_Subscription_newsItemAdded_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Subscription_notificationAdded_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
@@ -1842,6 +1854,18 @@ func (ec *executionContext) _Subscription_incomingAdded(ctx context.Context, fie
 	}, ec.marshalNIncomingAdded2ᚖplazaᚋliveᚐItem)
 }
 
+func (ec *executionContext) _Subscription_notificationAdded(ctx context.Context, field graphql.CollectedField) func(ctx context.Context) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Subscription", Field: field, IsMethod: true, IsResolver: true}
+	return answer.ResolveStream(ctx, ec.OperationContext, fc, func(ctx context.Context) (<-chan *live.Item, error) {
+		var nothing <-chan *live.Item
+		var err error
+		if fc.Args, err = ec.field_Subscription_notificationAdded_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Subscription().NotificationAdded(ctx, fc.Args["after"].(*string))
+	}, ec.marshalNNotificationAdded2ᚖplazaᚋliveᚐItem)
+}
+
 func (ec *executionContext) _Subscription_wallPostAdded(ctx context.Context, field graphql.CollectedField) func(ctx context.Context) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Subscription", Field: field, IsMethod: true, IsResolver: true}
 	return answer.ResolveStream(ctx, ec.OperationContext, fc, func(ctx context.Context) (<-chan *live.Item, error) {
@@ -2575,6 +2599,8 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 		return ec._Subscription_commentAdded(ctx, field)
 	case "incomingAdded":
 		return ec._Subscription_incomingAdded(ctx, field)
+	case "notificationAdded":
+		return ec._Subscription_notificationAdded(ctx, field)
 	case "wallPostAdded":
 		return ec._Subscription_wallPostAdded(ctx, field)
 	case "postChanged":

@@ -581,6 +581,20 @@ func (ec *executionContext) marshalNRight2ᚕplazaᚋsocialᚐRightᚄ(ctx conte
 	return ret
 }
 
+func (ec *executionContext) marshalNViewer2plazaᚋgraphᚋmodelᚐViewer(ctx context.Context, sel ast.SelectionSet, v model.Viewer) graphql.Marshaler {
+	return ec._Viewer(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNViewer2ᚖplazaᚋgraphᚋmodelᚐViewer(ctx context.Context, sel ast.SelectionSet, v *model.Viewer) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Viewer(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNWallView2plazaᚋsocialᚐWallView(ctx context.Context, v any) (social.WallView, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNWallView2plazaᚋsocialᚐWallView[tmp]

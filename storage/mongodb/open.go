@@ -157,7 +157,7 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	s.member = s.newMember(client, self, routed, o)
 	s.db = s.member.DB
 	s.ads = adstore.New(db, s.db, s.writes)
-	s.notifications = notifications.New(db, s.db)
+	s.notifications = notifications.New(db, s.db, s.append)
 	s.notificationCalls = s.notifications
 	s.workers = jobs.NewWorkers(s.jobs, s.db, s.logger, s.doJob)
 	for name, layout := range commentLayouts {

@@ -89,6 +89,11 @@ func (s *Store) Notify(ctx context.Context, server string, lease time.Duration, 
 				return err
 			}
 		}
+		for _, e := range social.NewNotified(notices) {
+			if err := w.append(e); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
 }

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ var notificationCases = []testCase{
 	{"NotificationsAreMarkedAsRead", notificationsAreMarkedAsRead},
 	{"NotificationsBelongToOneUser", notificationsBelongToOneUser},
 	{"ANewNotificationIsInFront", aNewNotificationIsInFront},
+	{"EachRecipientHasAnEvent", eachRecipientHasAnEvent},
 }
 
 // longLease outlasts every test.
@@ -299,4 +301,24 @@ func aNewNotificationIsInFront(w *world) {
 		}
 		last = newest.Order
 	}
+}
+
+func eachRecipientHasAnEvent(w *world) {
+	people := w.users(5)
+	ada, ben, cem, dan, eve := people[0], people[1], people[2], people[3], people[4]
+	n := w.notifier()
+	n.notify(notice(followed(eve), ada)...)
+	tail := w.tail()
+	undone := notice(followed(eve), ada)
+	undone[0].Undone = true
+	n.notify(slices.Concat(notice(followed(ada), ben, cem), undone, notice(followed(dan), ben))...)
+	n.notify()
+	w.fails(w.Notify(w.ctx, "another", longLease, "x", notice(followed(ada), dan)), social.ErrConflict, "Notify by another server")
+	n.notify(notice(followed(ada), dan)...)
+	var notified []social.UserID
+	for _, e := range tail.rest() {
+		notified = append(notified, e.Target)
+		w.sameEvents([]social.Event{e}, []social.Event{{ID: e.ID, Kind: social.EventNotified, Target: e.Target}}, "the event of a notification")
+	}
+	w.same(notified, []social.UserID{ada.ID, dan.ID, ada.ID}, "who was notified")
 }

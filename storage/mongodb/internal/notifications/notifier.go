@@ -79,6 +79,9 @@ func (s *Store) Notify(ctx context.Context, server string, lease time.Duration, 
 				return err
 			}
 		}
+		if events := social.NewNotified(notices); len(events) > 0 {
+			return s.append(ctx, events...)
+		}
 		return nil
 	})
 }

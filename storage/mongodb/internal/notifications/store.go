@@ -15,13 +15,17 @@ type Store struct {
 	calls         *mdb.DB
 	notifications *mongo.Collection
 	notifier      *mongo.Collection
+	append        Append
 }
+
+// Append writes to the event log, inside a transaction.
+type Append func(ctx context.Context, events ...social.Event) error
 
 var _ social.Notifications = (*Store)(nil)
 
 // New returns the store for the notifications in a database; calls makes its reads and writes.
-func New(db *mongo.Database, calls *mdb.DB) *Store {
-	return &Store{calls: calls, notifications: db.Collection("notifications"), notifier: db.Collection("notifier")}
+func New(db *mongo.Database, calls *mdb.DB, append Append) *Store {
+	return &Store{calls: calls, notifications: db.Collection("notifications"), notifier: db.Collection("notifier"), append: append}
 }
 
 // Notifications implements social.Notifications.
