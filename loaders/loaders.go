@@ -14,6 +14,7 @@ type Loaders struct {
 	Viewer *social.Viewer
 
 	Users      Loader[social.UserID, *social.User]
+	Handles    Loader[string, *social.User]
 	Profiles   Loader[social.UserID, []social.ShownValue]
 	Posts      Loader[social.PostID, *social.Post]
 	Comments   Loader[social.CommentID, *social.Comment]
@@ -45,6 +46,7 @@ func New(v *social.Viewer, wait time.Duration) *Loaders {
 	l := &Loaders{
 		Viewer:     v,
 		Users:      newLoader(wait, v.Users),
+		Handles:    newLoader(wait, v.UsersByHandle),
 		Profiles:   newLoader(wait, v.ProfileValues),
 		Posts:      newLoader(wait, v.Posts),
 		Comments:   newLoader(wait, v.Comments),

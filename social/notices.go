@@ -25,8 +25,9 @@ func (s *Service) NoticesOf(ctx context.Context, events []Event) ([]Notice, erro
 
 // threadsRead are the posts and comments that events are about.
 type threadsRead struct {
-	posts    map[PostID]*Post
-	comments map[CommentID]*Comment // with their parents
+	posts     map[PostID]*Post
+	comments  map[CommentID]*Comment // with their parents
+	mentioned map[string]*User       // by handle
 }
 
 func (s *Service) readThreads(ctx context.Context, events []Event) (t threadsRead, err error) {
@@ -36,7 +37,7 @@ func (s *Service) readThreads(ctx context.Context, events []Event) (t threadsRea
 		switch e := &events[i]; e.Kind {
 		case EventCommentAdded:
 			posts, comments = append(posts, e.Post), append(comments, e.Comment)
-		case EventReactionAdded, EventReactionRemoved:
+		case EventPostCreated, EventReactionAdded, EventReactionRemoved:
 			posts = append(posts, e.Post)
 		default: // its ids are enough
 		}
@@ -46,13 +47,47 @@ func (s *Service) readThreads(ctx context.Context, events []Event) (t threadsRea
 			return t, err
 		}
 	}
-	if len(comments) == 0 {
-		return t, nil
+	if len(comments) > 0 {
+		if t.comments, err = s.store.Comments(ctx, comments); err != nil {
+			return t, err
+		}
 	}
-	if t.comments, err = s.store.Comments(ctx, comments); err != nil {
+	if t.mentioned, err = s.readMentioned(ctx, t.newTexts(events)); err != nil {
 		return t, err
 	}
 	return t, s.readParents(ctx, t.comments)
+}
+
+// newTexts returns the texts that events have added.
+func (t threadsRead) newTexts(events []Event) (texts []string) {
+	for i := range events {
+		switch e := &events[i]; e.Kind {
+		case EventPostCreated:
+			if p := t.posts[e.Post]; p != nil {
+				texts = append(texts, p.Content.Text())
+			}
+		case EventCommentAdded:
+			if c := t.comments[e.Comment]; c != nil {
+				texts = append(texts, c.Text)
+			}
+		default: // no text is new
+		}
+	}
+	return texts
+}
+
+// readMentioned reads the users whom texts mention, by handle.
+func (s *Service) readMentioned(ctx context.Context, texts []string) (map[string]*User, error) {
+	handles := map[string]bool{}
+	for _, text := range texts {
+		for _, handle := range mentioned(text) {
+			handles[handle] = true
+		}
+	}
+	if len(handles) == 0 {
+		return nil, nil
+	}
+	return s.store.UsersByHandle(ctx, slices.Collect(maps.Keys(handles)))
 }
 
 // readParents adds the comments that are answered.
@@ -78,7 +113,7 @@ func (t threadsRead) noticesOf(e *Event) []Notice {
 	case EventFollowed:
 		notice.NotificationGroup = NotificationGroup{To: e.Target, Kind: NotifyFollow}
 	case EventPostCreated:
-		notice.NotificationGroup = NotificationGroup{To: e.Target, Kind: NotifyWallPost, Post: e.Post}
+		return t.postNotices(e)
 	case EventReactionAdded, EventReactionRemoved:
 		post := t.posts[e.Post]
 		if post == nil {
@@ -94,8 +129,32 @@ func (t threadsRead) noticesOf(e *Event) []Notice {
 	return []Notice{notice}
 }
 
+// postNotices notifies the owner of the wall, and those whom the post mentions.
+func (t threadsRead) postNotices(e *Event) []Notice {
+	post := t.posts[e.Post]
+	if post == nil {
+		return nil
+	}
+	act := Act{Actor: e.Actor}
+	onWall := Notice{NotificationGroup: NotificationGroup{To: e.Target, Kind: NotifyWallPost, Post: e.Post}, Act: act}
+	return t.withMentions([]Notice{onWall}, e.Post, act, post.Content.Text())
+}
+
+// withMentions adds those whom a text mentions, unless they have another notice of it.
+func (t threadsRead) withMentions(notices []Notice, post PostID, act Act, text string) []Notice {
+	for _, handle := range mentioned(text) {
+		user := t.mentioned[handle]
+		if user == nil || slices.ContainsFunc(notices, func(n Notice) bool { return n.To == user.ID }) {
+			continue
+		}
+		group := NotificationGroup{To: user.ID, Kind: NotifyMention, Post: post}
+		notices = append(notices, Notice{NotificationGroup: group, Act: act})
+	}
+	return notices
+}
+
 // commentNotices notifies the author of the comment that was answered, and that of the post, who
-// may be the same: then of the reply.
+// may be the same: then of the reply; and those whom the comment mentions.
 func (t threadsRead) commentNotices(e *Event) (notices []Notice) {
 	post, comment := t.posts[e.Post], t.comments[e.Comment]
 	if post == nil || comment == nil || comment.Deleted {
@@ -111,7 +170,7 @@ func (t threadsRead) commentNotices(e *Event) (notices []Notice) {
 		group := NotificationGroup{To: post.Author, Kind: NotifyComment, Post: e.Post}
 		notices = append(notices, Notice{NotificationGroup: group, Act: act})
 	}
-	return notices
+	return t.withMentions(notices, e.Post, act, comment.Text)
 }
 
 // withoutGone drops the notices from and to people who have deleted their account: nothing of

@@ -13,6 +13,7 @@ type NotificationKind string
 const (
 	NotifyComment  NotificationKind = "COMMENT"   // comments on the recipient's post
 	NotifyReply    NotificationKind = "REPLY"     // replies to the recipient's comment
+	NotifyMention  NotificationKind = "MENTION"   // mentions of the recipient in a post or its comments
 	NotifyReaction NotificationKind = "REACTION"  // reactions to the recipient's post
 	NotifyFollow   NotificationKind = "FOLLOW"    // new followers of the recipient
 	NotifyWallPost NotificationKind = "WALL_POST" // a post on the recipient's wall
@@ -46,7 +47,7 @@ func (n *Notification) UpdatedAt() time.Time { return n.Acts[0].ID.Time() }
 // Act is what someone did.
 type Act struct {
 	Actor   UserID
-	Comment CommentID      // of NotifyComment and NotifyReply: the actor's newest
+	Comment CommentID      // of NotifyComment, NotifyReply and NotifyMention: the actor's newest; zero: the post
 	ID      NotificationID // set when it is added: that act's Notification.Order
 }
 

@@ -146,10 +146,10 @@ func InNotification(n *Notification, a Act, p *Post, c *Comment, relations map[U
 	case p == nil || !CanSeePost(n.To, p, relations[p.Author]):
 		return false
 	}
-	if n.Kind == NotifyComment || n.Kind == NotifyReply {
+	if n.Kind == NotifyComment || n.Kind == NotifyReply || !a.Comment.IsZero() {
 		return c != nil && IsNewComment(n.To, p, c, relations[p.Author], toActor)
 	}
-	return n.Kind == NotifyReaction || n.Kind == NotifyWallPost
+	return n.Kind == NotifyReaction || n.Kind == NotifyWallPost || n.Kind == NotifyMention
 }
 
 // CanPostOnWall reports whether author may post on the owner's wall; toAuthor is the owner's

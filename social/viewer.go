@@ -189,6 +189,25 @@ func (p Person) isSeen() bool { return p.User != nil && CanSeeUser(p.Relation) }
 // as a hidden one.
 var missingUser = UserID{id.ID{15: 1}}
 
+// UsersByHandle reads users by handle (lower case); those whom the viewer may not see, or who do not
+// exist, are missing in the map.
+func (v *Viewer) UsersByHandle(ctx context.Context, handles []string) (map[string]*User, error) {
+	found, err := v.s.store.UsersByHandle(ctx, handles)
+	if err != nil {
+		return nil, err
+	}
+	ids := []UserID{missingUser}
+	for _, user := range found {
+		ids = append(ids, user.ID)
+	}
+	seen, err := v.Users(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(found, func(_ string, user *User) bool { return seen[user.ID] == nil })
+	return found, nil
+}
+
 // UserByHandle reads a user. Error: NOT_FOUND.
 func (v *Viewer) UserByHandle(ctx context.Context, handle string) (*User, error) {
 	normal, ok := normalHandle(handle)

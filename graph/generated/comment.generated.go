@@ -20,6 +20,8 @@ import (
 type CommentResolver interface {
 	Author(ctx context.Context, obj *model.Comment) (*model.User, error)
 
+	Entities(ctx context.Context, obj *model.Comment) ([]model.TextEntity, error)
+
 	Post(ctx context.Context, obj *model.Comment) (model.Post, error)
 	Parent(ctx context.Context, obj *model.Comment) (*model.Comment, error)
 	Ancestors(ctx context.Context, obj *model.Comment) ([]*model.Comment, error)
@@ -128,6 +130,13 @@ func (ec *executionContext) _Comment_author(ctx context.Context, field graphql.C
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
 		return ec.resolvers.Comment().Author(ctx, obj)
 	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
+}
+
+func (ec *executionContext) _Comment_entities(ctx context.Context, field graphql.CollectedField, obj *model.Comment) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Comment", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]model.TextEntity, error) {
+		return ec.resolvers.Comment().Entities(ctx, obj)
+	}, ec.marshalNTextEntity2ᚕplazaᚋgraphᚋmodelᚐTextEntityᚄ)
 }
 
 func (ec *executionContext) _Comment_post(ctx context.Context, field graphql.CollectedField, obj *model.Comment) graphql.Marshaler {
@@ -450,6 +459,10 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 			})
 		case "text":
 			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Text()))
+		case "entities":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._Comment_entities(ctx, field, obj)
+			})
 		case "createdAt":
 			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "editedAt":

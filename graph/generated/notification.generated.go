@@ -474,6 +474,7 @@ var (
 	unmarshalNNotificationKind2plazaᚋsocialᚐNotificationKind = map[string]social.NotificationKind{
 		"COMMENT":   social.NotifyComment,
 		"REPLY":     social.NotifyReply,
+		"MENTION":   social.NotifyMention,
 		"REACTION":  social.NotifyReaction,
 		"FOLLOW":    social.NotifyFollow,
 		"WALL_POST": social.NotifyWallPost,
@@ -481,6 +482,7 @@ var (
 	marshalNNotificationKind2plazaᚋsocialᚐNotificationKind = map[social.NotificationKind]string{
 		social.NotifyComment:  "COMMENT",
 		social.NotifyReply:    "REPLY",
+		social.NotifyMention:  "MENTION",
 		social.NotifyReaction: "REACTION",
 		social.NotifyFollow:   "FOLLOW",
 		social.NotifyWallPost: "WALL_POST",

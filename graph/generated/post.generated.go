@@ -25,6 +25,8 @@ type CheckinPostResolver interface {
 	Author(ctx context.Context, obj *model.CheckinPost) (*model.User, error)
 	WallOwner(ctx context.Context, obj *model.CheckinPost) (*model.User, error)
 
+	Entities(ctx context.Context, obj *model.CheckinPost) ([]model.TextEntity, error)
+
 	History(ctx context.Context, obj *model.CheckinPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.CheckinPost, last int) ([]*model.Comment, error)
@@ -39,6 +41,8 @@ type CheckinPostResolver interface {
 type LinkPostResolver interface {
 	Author(ctx context.Context, obj *model.LinkPost) (*model.User, error)
 	WallOwner(ctx context.Context, obj *model.LinkPost) (*model.User, error)
+
+	Entities(ctx context.Context, obj *model.LinkPost) ([]model.TextEntity, error)
 
 	History(ctx context.Context, obj *model.LinkPost) ([]*model.PostVersion, error)
 
@@ -55,6 +59,8 @@ type PhotoPostResolver interface {
 	Author(ctx context.Context, obj *model.PhotoPost) (*model.User, error)
 	WallOwner(ctx context.Context, obj *model.PhotoPost) (*model.User, error)
 
+	Entities(ctx context.Context, obj *model.PhotoPost) ([]model.TextEntity, error)
+
 	History(ctx context.Context, obj *model.PhotoPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.PhotoPost, last int) ([]*model.Comment, error)
@@ -69,6 +75,8 @@ type PhotoPostResolver interface {
 type PollPostResolver interface {
 	Author(ctx context.Context, obj *model.PollPost) (*model.User, error)
 	WallOwner(ctx context.Context, obj *model.PollPost) (*model.User, error)
+
+	Entities(ctx context.Context, obj *model.PollPost) ([]model.TextEntity, error)
 
 	History(ctx context.Context, obj *model.PollPost) ([]*model.PostVersion, error)
 
@@ -89,6 +97,8 @@ type ReplyPolicyResolver interface {
 type StatusPostResolver interface {
 	Author(ctx context.Context, obj *model.StatusPost) (*model.User, error)
 	WallOwner(ctx context.Context, obj *model.StatusPost) (*model.User, error)
+
+	Entities(ctx context.Context, obj *model.StatusPost) ([]model.TextEntity, error)
 
 	History(ctx context.Context, obj *model.StatusPost) ([]*model.PostVersion, error)
 
@@ -471,6 +481,13 @@ func (ec *executionContext) _CheckinPost_audience(ctx context.Context, field gra
 	}, ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience)
 }
 
+func (ec *executionContext) _CheckinPost_entities(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]model.TextEntity, error) {
+		return ec.resolvers.CheckinPost().Entities(ctx, obj)
+	}, ec.marshalNTextEntity2ᚕplazaᚋgraphᚋmodelᚐTextEntityᚄ)
+}
+
 func (ec *executionContext) _CheckinPost_history(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.PostVersion, error) {
@@ -626,6 +643,13 @@ func (ec *executionContext) _LinkPost_audience(ctx context.Context, field graphq
 	}, ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience)
 }
 
+func (ec *executionContext) _LinkPost_entities(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]model.TextEntity, error) {
+		return ec.resolvers.LinkPost().Entities(ctx, obj)
+	}, ec.marshalNTextEntity2ᚕplazaᚋgraphᚋmodelᚐTextEntityᚄ)
+}
+
 func (ec *executionContext) _LinkPost_history(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.PostVersion, error) {
@@ -739,6 +763,13 @@ func (ec *executionContext) _PhotoPost_audience(ctx context.Context, field graph
 	}, ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience)
 }
 
+func (ec *executionContext) _PhotoPost_entities(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]model.TextEntity, error) {
+		return ec.resolvers.PhotoPost().Entities(ctx, obj)
+	}, ec.marshalNTextEntity2ᚕplazaᚋgraphᚋmodelᚐTextEntityᚄ)
+}
+
 func (ec *executionContext) _PhotoPost_history(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.PostVersion, error) {
@@ -836,6 +867,13 @@ func (ec *executionContext) _PollPost_audience(ctx context.Context, field graphq
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Audience, error) {
 		return obj.Audience(), nil
 	}, ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience)
+}
+
+func (ec *executionContext) _PollPost_entities(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]model.TextEntity, error) {
+		return ec.resolvers.PollPost().Entities(ctx, obj)
+	}, ec.marshalNTextEntity2ᚕplazaᚋgraphᚋmodelᚐTextEntityᚄ)
 }
 
 func (ec *executionContext) _PollPost_history(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
@@ -1047,6 +1085,13 @@ func (ec *executionContext) _StatusPost_audience(ctx context.Context, field grap
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Audience, error) {
 		return obj.Audience(), nil
 	}, ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience)
+}
+
+func (ec *executionContext) _StatusPost_entities(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]model.TextEntity, error) {
+		return ec.resolvers.StatusPost().Entities(ctx, obj)
+	}, ec.marshalNTextEntity2ᚕplazaᚋgraphᚋmodelᚐTextEntityᚄ)
 }
 
 func (ec *executionContext) _StatusPost_history(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
@@ -2037,6 +2082,10 @@ func (ec *executionContext) _CheckinPost(ctx context.Context, sel ast.SelectionS
 			out.Set(i, true, ec._CheckinPost_audience(ctx, field, obj))
 		case "text":
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text()))
+		case "entities":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._CheckinPost_entities(ctx, field, obj)
+			})
 		case "createdAt":
 			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "editedAt":
@@ -2179,6 +2228,10 @@ func (ec *executionContext) _LinkPost(ctx context.Context, sel ast.SelectionSet,
 			out.Set(i, true, ec._LinkPost_audience(ctx, field, obj))
 		case "text":
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text()))
+		case "entities":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._LinkPost_entities(ctx, field, obj)
+			})
 		case "createdAt":
 			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "editedAt":
@@ -2277,6 +2330,10 @@ func (ec *executionContext) _PhotoPost(ctx context.Context, sel ast.SelectionSet
 			out.Set(i, true, ec._PhotoPost_audience(ctx, field, obj))
 		case "text":
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text()))
+		case "entities":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PhotoPost_entities(ctx, field, obj)
+			})
 		case "createdAt":
 			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "editedAt":
@@ -2409,6 +2466,10 @@ func (ec *executionContext) _PollPost(ctx context.Context, sel ast.SelectionSet,
 			out.Set(i, true, ec._PollPost_audience(ctx, field, obj))
 		case "text":
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text()))
+		case "entities":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PollPost_entities(ctx, field, obj)
+			})
 		case "createdAt":
 			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "editedAt":
@@ -2691,6 +2752,10 @@ func (ec *executionContext) _StatusPost(ctx context.Context, sel ast.SelectionSe
 			out.Set(i, true, ec._StatusPost_audience(ctx, field, obj))
 		case "text":
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text()))
+		case "entities":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._StatusPost_entities(ctx, field, obj)
+			})
 		case "createdAt":
 			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "editedAt":

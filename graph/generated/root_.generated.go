@@ -1491,6 +1491,8 @@ type Comment implements Node {
   author: User
   "The text; null if it was deleted."
   text: String
+  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  entities: [TextEntity!]!
   "When the comment was written."
   createdAt: DateTime!
   "When the comment was last edited; null if never."
@@ -1661,6 +1663,40 @@ type DeleteCommentPayload {
   userErrors: [UserError!]!
 }
 `, BuiltIn: false},
+	{Name: "../schema/entity.graphqls", Input: `"""
+A part of a text: to show it as a link. ` + "`" + `start` + "`" + ` and ` + "`" + `end` + "`" + ` count UTF-16 code units, as in JavaScript and Java: ` + "`" + `text.slice(start, end)` + "`" + `.
+"""
+interface TextEntity {
+  "Where it begins: the index of the ` + "`" + `@` + "`" + ` or ` + "`" + `#` + "`" + `."
+  start: Int!
+  "Where it ends: the index behind it."
+  end: Int!
+}
+
+"""
+A mention of a user: ` + "`" + `@` + "`" + ` and a handle. Not among them: parts of words and e-mail addresses, names on other servers (` + "`" + `@ada@example.org` + "`" + `), handles that nobody had when the text was written, and people whom you may not see.
+"""
+type MentionEntity implements TextEntity {
+  "Where it begins: the index of the ` + "`" + `@` + "`" + `."
+  start: Int!
+  "Where it ends: the index behind it."
+  end: Int!
+  "Who is mentioned."
+  user: User!
+}
+
+"""
+A tag: ` + "`" + `#` + "`" + ` and letters, digits and underscores of any script (Unicode's hashtag identifiers), with at least one letter, at most 100 characters.
+"""
+type TagEntity implements TextEntity {
+  "Where it begins: the index of the ` + "`" + `#` + "`" + `."
+  start: Int!
+  "Where it ends: the index behind it."
+  end: Int!
+  "The tag without ` + "`" + `#` + "`" + `. Different spellings of a tag are equal here: case, and compatible characters (NFKC)."
+  tag: String!
+}
+`, BuiltIn: false},
 	{Name: "../schema/notification.graphqls", Input: `"""
 What other people did that concerns you. The same kind of act on the same thing is one notification ("Ada and 4 others") until you have
 read it, for up to 100 people. What you may not see now is left out, and so is everything by people whom you mute and in threads that you mute.
@@ -1679,7 +1715,7 @@ type Notification implements Node {
   actorsCount: Int!
   "The post that it is about; null for ` + "`" + `FOLLOW` + "`" + `."
   post: Post
-  "The newest comment, of ` + "`" + `COMMENT` + "`" + ` and ` + "`" + `REPLY` + "`" + `; null for other kinds."
+  "The newest comment, of ` + "`" + `COMMENT` + "`" + `, ` + "`" + `REPLY` + "`" + ` and ` + "`" + `MENTION` + "`" + `. Null for other kinds, and if the post itself mentions you."
   comment: Comment
   "Whether you have read it, as you said with ` + "`" + `markNotificationsRead` + "`" + `."
   isRead: Boolean!
@@ -1693,6 +1729,8 @@ enum NotificationKind {
   COMMENT
   "Replies to your comment."
   REPLY
+  "Mentions of you in a post, or in its comments. Replies, comments and posts that you are notified of anyway are not repeated here."
+  MENTION
   "Reactions to your post."
   REACTION
   "People who follow you now, and did not before."
@@ -1769,6 +1807,8 @@ interface Post implements Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
+  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
   "When the post was last edited; null if never."
@@ -1834,6 +1874,8 @@ type StatusPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
+  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
   "When the post was last edited; null if never."
@@ -1899,6 +1941,8 @@ type PhotoPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
+  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
   "When the post was last edited; null if never."
@@ -1974,6 +2018,8 @@ type LinkPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
+  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
   "When the post was last edited; null if never."
@@ -2043,6 +2089,8 @@ type CheckinPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
+  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
   "When the post was last edited; null if never."
@@ -2128,6 +2176,8 @@ type PollPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
+  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
   "When the post was last edited; null if never."

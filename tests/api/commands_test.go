@@ -220,6 +220,27 @@ func TestCommandCountsOfNotifications(t *testing.T) {
 	})
 }
 
+// TestCommandCountsOfMentions reads a thread in which every comment mentions two people.
+func TestCommandCountsOfMentions(t *testing.T) {
+	log := &commandLog{}
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))
+	reader := plaza.As(t, "reader")
+	f := &newsFiller{t: t, service: social.New(plaza.Store, plazatest.Cheap)}
+	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))
+	f.ok(err)
+	post, err := social.ParsePostID(reader.Status(t, "the thread", plazatest.Public))
+	f.ok(err)
+	for i := range 110 {
+		f.author(fmt.Sprintf("author%d", i), owner)
+		_, err := f.service.AddComment(t.Context(), f.authors[i], social.NewComment{Post: post, Text: fmt.Sprintf("@author%d and @reader", i)})
+		f.ok(err)
+	}
+	page := `query($id: ID!, $first: Int!) { post(id: $id) { comments(first: $first) { nodes { text entities { start end ... on MentionEntity { user { handle } } } } } } }`
+	log.mustTake(t, "mentions", 5, true, [2]int{20, 100}, func(first int) {
+		reader.Do(t, page, map[string]any{"id": post.String(), "first": first}, nil)
+	})
+}
+
 // fillNews creates 110 followed authors, 120 posts with comments in the reader's news, some of them
 // on the reader's wall, and a long thread. It returns the post of that thread. It bypasses the API,
 // because requests are what the test counts.

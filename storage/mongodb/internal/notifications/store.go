@@ -24,8 +24,8 @@ type Append func(ctx context.Context, events ...social.Event) error
 var _ social.Notifications = (*Store)(nil)
 
 // New returns the store for the notifications in a database; calls makes its reads and writes.
-func New(db *mongo.Database, calls *mdb.DB, append Append) *Store {
-	return &Store{calls: calls, notifications: db.Collection("notifications"), notifier: db.Collection("notifier"), append: append}
+func New(db *mongo.Database, calls *mdb.DB, appendEvents Append) *Store {
+	return &Store{calls: calls, notifications: db.Collection("notifications"), notifier: db.Collection("notifier"), append: appendEvents}
 }
 
 // Notifications implements social.Notifications.
