@@ -85,6 +85,11 @@ func (n noun[ID, T]) remove(ctx context.Context, r mutationResolver, text string
 	return noun[ID, *string]{n.name, n.argument, n.parse, removed}.change(ctx, r, text, do)
 }
 
+// changedViewer returns the viewer whom a mutation has changed, or nil if there were errors.
+func changedViewer(ctx context.Context, mistakes []*model.UserError) *model.Viewer {
+	return unless(mistakes, model.Viewer{UserID: loaders.For(ctx).Viewer.ID})
+}
+
 // unless returns a value of a payload, or nil if there were errors.
 func unless[T any](mistakes []*model.UserError, value T) *T {
 	if len(mistakes) > 0 {

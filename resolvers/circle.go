@@ -60,13 +60,13 @@ func (r mutationResolver) DeleteCircle(ctx context.Context, input model.DeleteCi
 // AddToCircle resolves Mutation.addToCircle.
 func (r mutationResolver) AddToCircle(ctx context.Context, input model.AddToCircleInput) (*model.AddToCirclePayload, error) {
 	circle, user, mistakes, err := r.changeMember(ctx, input.CircleID, input.UserID, r.Social.AddToCircle)
-	return &model.AddToCirclePayload{Circle: circle, User: user, UserErrors: mistakes}, err
+	return &model.AddToCirclePayload{Circle: circle, User: user, Viewer: changedViewer(ctx, mistakes), UserErrors: mistakes}, err
 }
 
 // RemoveFromCircle resolves Mutation.removeFromCircle.
 func (r mutationResolver) RemoveFromCircle(ctx context.Context, input model.RemoveFromCircleInput) (*model.RemoveFromCirclePayload, error) {
 	circle, user, mistakes, err := r.changeMember(ctx, input.CircleID, input.UserID, r.Social.RemoveFromCircle)
-	return &model.RemoveFromCirclePayload{Circle: circle, User: user, UserErrors: mistakes}, err
+	return &model.RemoveFromCirclePayload{Circle: circle, User: user, Viewer: changedViewer(ctx, mistakes), UserErrors: mistakes}, err
 }
 
 type memberChange func(ctx context.Context, viewer social.UserID, circle social.CircleID, member social.UserID) error

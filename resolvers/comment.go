@@ -124,6 +124,17 @@ func (r mutationResolver) AddComment(ctx context.Context, input model.AddComment
 	return &model.AddCommentPayload{Comment: added, UserErrors: mistakes}, err
 }
 
+type addCommentPayloadResolver struct{ *Resolver }
+
+// Edge resolves AddCommentPayload.edge.
+func (addCommentPayloadResolver) Edge(_ context.Context, obj *model.AddCommentPayload, order social.CommentOrder) (*model.CommentEdge, error) {
+	if obj.Comment == nil {
+		return nil, nil // null: nothing was added
+	}
+	thread := social.Thread{Post: obj.Comment.Comment.Post, Order: order}
+	return &model.CommentEdge{Cursor: threadCursors(thread).encode(social.CommentKey(thread, obj.Comment.Comment)), Node: obj.Comment}, nil
+}
+
 func newComment(input model.AddCommentInput) (social.NewComment, error) {
 	c := social.NewComment{Text: input.Text}
 	var noPost error

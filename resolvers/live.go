@@ -93,7 +93,7 @@ func (r subscriptionResolver) WallPostAdded(ctx context.Context, text string, af
 	if err != nil {
 		return nil, err
 	}
-	s, key, err := r.subscriberAfter(ctx, cursorsOf(cursorPost, "wall", owner.String()), after)
+	s, key, err := r.subscriberAfter(ctx, wallCursors(owner), after)
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,27 @@ func (r mutationResolver) CreatePost(ctx context.Context, input model.CreatePost
 		}
 		return created.ID, nil
 	})
-	return &model.CreatePostPayload{Post: post, UserErrors: mistakes}, err
+	if post == nil {
+		return &model.CreatePostPayload{UserErrors: mistakes}, err
+	}
+	p := post.Domain()
+	return &model.CreatePostPayload{
+		Post: post, NewsEdge: postEdge(newsCursors(p.Author), post), WallEdge: postEdge(wallCursors(p.WallOwner), post),
+		PostsEdge: postEdge(postsByCursors(p.Author), post), UserErrors: mistakes,
+	}, err
+}
+
+// postEdge returns a post as an entry of a list.
+func postEdge(of cursors, p model.Post) *model.PostEdge {
+	return &model.PostEdge{Cursor: of.encode(social.Key(p.Domain().ID.Bytes())), Node: p}
+}
+
+// wallCursors returns the cursors of User.wall.
+func wallCursors(owner social.UserID) cursors { return cursorsOf(cursorPost, "wall", owner.String()) }
+
+// postsByCursors returns the cursors of User.posts.
+func postsByCursors(author social.UserID) cursors {
+	return cursorsOf(cursorPost, "posts by", author.String())
 }
 
 // EditPost resolves Mutation.editPost.

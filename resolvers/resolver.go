@@ -114,6 +114,11 @@ func (r *Resolver) Circle() generated.CircleResolver { return circleResolver{r} 
 // Comment resolves the fields of the schema's Comment.
 func (r *Resolver) Comment() generated.CommentResolver { return commentResolver{r} }
 
+// AddCommentPayload resolves the fields of the schema's AddCommentPayload.
+func (r *Resolver) AddCommentPayload() generated.AddCommentPayloadResolver {
+	return addCommentPayloadResolver{r}
+}
+
 // DeleteCommentPayload resolves the fields of the schema's DeleteCommentPayload.
 func (r *Resolver) DeleteCommentPayload() generated.DeleteCommentPayloadResolver {
 	return deleteCommentPayloadResolver{r}

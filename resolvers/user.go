@@ -149,13 +149,13 @@ func (r mutationResolver) UpdateProfile(ctx context.Context, input model.UpdateP
 // FollowUser resolves Mutation.followUser.
 func (r mutationResolver) FollowUser(ctx context.Context, input model.FollowUserInput) (*model.FollowUserPayload, error) {
 	user, mistakes, err := users.change(ctx, r, input.UserID, r.Social.Follow)
-	return &model.FollowUserPayload{User: user, UserErrors: mistakes}, err
+	return &model.FollowUserPayload{User: user, Viewer: changedViewer(ctx, mistakes), UserErrors: mistakes}, err
 }
 
 // UnfollowUser resolves Mutation.unfollowUser.
 func (r mutationResolver) UnfollowUser(ctx context.Context, input model.UnfollowUserInput) (*model.UnfollowUserPayload, error) {
 	user, mistakes, err := users.change(ctx, r, input.UserID, r.Social.Unfollow)
-	return &model.UnfollowUserPayload{User: user, UserErrors: mistakes}, err
+	return &model.UnfollowUserPayload{User: user, Viewer: changedViewer(ctx, mistakes), UserErrors: mistakes}, err
 }
 
 // BlockUser resolves Mutation.blockUser.
@@ -172,13 +172,13 @@ func (r mutationResolver) BlockUser(ctx context.Context, input model.BlockUserIn
 		}
 		return err
 	})
-	return &model.BlockUserPayload{User: blocked, UserErrors: mistakes}, err
+	return &model.BlockUserPayload{User: blocked, Viewer: changedViewer(ctx, mistakes), UserErrors: mistakes}, err
 }
 
 // UnblockUser resolves Mutation.unblockUser.
 func (r mutationResolver) UnblockUser(ctx context.Context, input model.UnblockUserInput) (*model.UnblockUserPayload, error) {
 	user, mistakes, err := users.change(ctx, r, input.UserID, r.Social.Unblock)
-	return &model.UnblockUserPayload{User: user, UserErrors: mistakes}, err
+	return &model.UnblockUserPayload{User: user, Viewer: changedViewer(ctx, mistakes), UserErrors: mistakes}, err
 }
 
 // MuteUser resolves Mutation.muteUser.

@@ -71,6 +71,13 @@ func (ec *executionContext) _AddToCirclePayload_user(ctx context.Context, field 
 	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
+func (ec *executionContext) _AddToCirclePayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.AddToCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AddToCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return obj.Viewer, nil
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
+}
+
 func (ec *executionContext) _AddToCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.AddToCirclePayload) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "AddToCirclePayload", Field: field, IsMethod: false, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
@@ -151,6 +158,13 @@ func (ec *executionContext) _RemoveFromCirclePayload_user(ctx context.Context, f
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
 		return obj.User, nil
 	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
+}
+
+func (ec *executionContext) _RemoveFromCirclePayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.RemoveFromCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RemoveFromCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return obj.Viewer, nil
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
 }
 
 func (ec *executionContext) _RemoveFromCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RemoveFromCirclePayload) graphql.Marshaler {
@@ -355,6 +369,8 @@ func (ec *executionContext) _AddToCirclePayload(ctx context.Context, sel ast.Sel
 			out.Set(i, false, ec._AddToCirclePayload_circle(ctx, field, obj))
 		case "user":
 			out.Set(i, false, ec._AddToCirclePayload_user(ctx, field, obj))
+		case "viewer":
+			out.Set(i, false, ec._AddToCirclePayload_viewer(ctx, field, obj))
 		case "userErrors":
 			out.Set(i, true, ec._AddToCirclePayload_userErrors(ctx, field, obj))
 		default:
@@ -489,6 +505,8 @@ func (ec *executionContext) _RemoveFromCirclePayload(ctx context.Context, sel as
 			out.Set(i, false, ec._RemoveFromCirclePayload_circle(ctx, field, obj))
 		case "user":
 			out.Set(i, false, ec._RemoveFromCirclePayload_user(ctx, field, obj))
+		case "viewer":
+			out.Set(i, false, ec._RemoveFromCirclePayload_viewer(ctx, field, obj))
 		case "userErrors":
 			out.Set(i, true, ec._RemoveFromCirclePayload_userErrors(ctx, field, obj))
 		default:

@@ -17,6 +17,9 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
+type AddCommentPayloadResolver interface {
+	Edge(ctx context.Context, obj *model.AddCommentPayload, order social.CommentOrder) (*model.Edge[*model.Comment], error)
+}
 type CommentResolver interface {
 	Author(ctx context.Context, obj *model.Comment) (*model.User, error)
 
@@ -40,6 +43,17 @@ type DeleteCommentPayloadResolver interface {
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_AddCommentPayload_edge_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalNCommentOrder2plazaᚋsocialᚐCommentOrder)
+	if err != nil {
+		return nil, err
+	}
+	args["order"] = arg0
+	return args, nil
+}
 
 func (ec *executionContext) field_Comment_discussion_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -116,6 +130,18 @@ func (ec *executionContext) _AddCommentPayload_comment(ctx context.Context, fiel
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
 		return obj.Comment, nil
 	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
+}
+
+func (ec *executionContext) _AddCommentPayload_edge(ctx context.Context, field graphql.CollectedField, obj *model.AddCommentPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AddCommentPayload", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Edge[*model.Comment], error) {
+		var nothing *model.Edge[*model.Comment]
+		var err error
+		if fc.Args, err = ec.field_AddCommentPayload_edge_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.AddCommentPayload().Edge(ctx, obj, fc.Args["order"].(social.CommentOrder))
+	}, ec.marshalOCommentEdge2ᚖplazaᚋgraphᚋmodelᚐEdge)
 }
 
 func (ec *executionContext) _AddCommentPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.AddCommentPayload) graphql.Marshaler {
@@ -427,6 +453,10 @@ func (ec *executionContext) _AddCommentPayload(ctx context.Context, sel ast.Sele
 			out.Values[i] = graphql.MarshalString("AddCommentPayload")
 		case "comment":
 			out.Set(i, false, ec._AddCommentPayload_comment(ctx, field, obj))
+		case "edge":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AddCommentPayload_edge(ctx, field, obj)
+			})
 		case "userErrors":
 			out.Set(i, true, ec._AddCommentPayload_userErrors(ctx, field, obj))
 		default:
@@ -848,6 +878,13 @@ func (ec *executionContext) marshalOCommentConnection2ᚖplazaᚋgraphᚋmodel�
 		return graphql.Null
 	}
 	return ec._CommentConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCommentEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v *model.Edge[*model.Comment]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CommentEdge(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder(ctx context.Context, v any) (*social.CommentOrder, error) {

@@ -594,6 +594,27 @@ func (ec *executionContext) _CreatePostPayload_post(ctx context.Context, field g
 	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
+func (ec *executionContext) _CreatePostPayload_newsEdge(ctx context.Context, field graphql.CollectedField, obj *model.CreatePostPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreatePostPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PostEdge, error) {
+		return obj.NewsEdge, nil
+	}, ec.marshalOPostEdge2ᚖplazaᚋgraphᚋmodelᚐPostEdge)
+}
+
+func (ec *executionContext) _CreatePostPayload_wallEdge(ctx context.Context, field graphql.CollectedField, obj *model.CreatePostPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreatePostPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PostEdge, error) {
+		return obj.WallEdge, nil
+	}, ec.marshalOPostEdge2ᚖplazaᚋgraphᚋmodelᚐPostEdge)
+}
+
+func (ec *executionContext) _CreatePostPayload_postsEdge(ctx context.Context, field graphql.CollectedField, obj *model.CreatePostPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreatePostPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PostEdge, error) {
+		return obj.PostsEdge, nil
+	}, ec.marshalOPostEdge2ᚖplazaᚋgraphᚋmodelᚐPostEdge)
+}
+
 func (ec *executionContext) _CreatePostPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreatePostPayload) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "CreatePostPayload", Field: field, IsMethod: false, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
@@ -2156,6 +2177,12 @@ func (ec *executionContext) _CreatePostPayload(ctx context.Context, sel ast.Sele
 			out.Values[i] = graphql.MarshalString("CreatePostPayload")
 		case "post":
 			out.Set(i, false, ec._CreatePostPayload_post(ctx, field, obj))
+		case "newsEdge":
+			out.Set(i, false, ec._CreatePostPayload_newsEdge(ctx, field, obj))
+		case "wallEdge":
+			out.Set(i, false, ec._CreatePostPayload_wallEdge(ctx, field, obj))
+		case "postsEdge":
+			out.Set(i, false, ec._CreatePostPayload_postsEdge(ctx, field, obj))
 		case "userErrors":
 			out.Set(i, true, ec._CreatePostPayload_userErrors(ctx, field, obj))
 		default:
@@ -3395,6 +3422,13 @@ func (ec *executionContext) marshalOPostConnection2ᚖplazaᚋgraphᚋmodelᚐPo
 		return graphql.Null
 	}
 	return ec._PostConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPostEdge2ᚖplazaᚋgraphᚋmodelᚐPostEdge(ctx context.Context, sel ast.SelectionSet, v *model.PostEdge) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PostEdge(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind(ctx context.Context, v any) (*social.ReactionKind, error) {

@@ -34,6 +34,7 @@ type Config struct {
 type ResolverRoot interface {
 	AdManager() AdManagerResolver
 	AdUnit() AdUnitResolver
+	AddCommentPayload() AddCommentPayloadResolver
 	Audience() AudienceResolver
 	CheckinPost() CheckinPostResolver
 	Circle() CircleResolver
@@ -1453,6 +1454,8 @@ type AddToCirclePayload {
   circle: Circle
   "The user, who is now in the circle."
   user: User
+  "You, with your new ` + "`" + `followingCount` + "`" + ` in ` + "`" + `user` + "`" + `."
+  viewer: Viewer
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
@@ -1471,6 +1474,8 @@ type RemoveFromCirclePayload {
   circle: Circle
   "The user, who is no longer in the circle."
   user: User
+  "You, with your new ` + "`" + `followingCount` + "`" + ` in ` + "`" + `user` + "`" + `."
+  viewer: Viewer
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
@@ -1623,6 +1628,11 @@ input AddCommentInput {
 type AddCommentPayload {
   "The new comment."
   comment: Comment
+  "The comment as an entry of ` + "`" + `Post.comments` + "`" + `."
+  edge(
+    "The order of the list. With ` + "`" + `OLDEST` + "`" + `, it is the last entry; with ` + "`" + `NEWEST` + "`" + `, the first; with ` + "`" + `THREADED` + "`" + `, it follows its parent and the earlier replies to it."
+    order: CommentOrder! = OLDEST
+  ): CommentEdge
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
@@ -2522,6 +2532,12 @@ input CreatePostInput {
 type CreatePostPayload {
   "The new post."
   post: Post
+  "The post as an entry of ` + "`" + `Viewer.news` + "`" + `, to insert at its start."
+  newsEdge: PostEdge
+  "The post as an entry of ` + "`" + `User.wall` + "`" + ` of the owner of its wall, to insert at its start."
+  wallEdge: PostEdge
+  "The post as an entry of ` + "`" + `User.posts` + "`" + ` of its author, to insert at its start."
+  postsEdge: PostEdge
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
@@ -3510,6 +3526,8 @@ input FollowUserInput {
 type FollowUserPayload {
   "The user, whom you now follow."
   user: User
+  "You, with your new ` + "`" + `followingCount` + "`" + ` and ` + "`" + `followersCount` + "`" + ` in ` + "`" + `user` + "`" + `."
+  viewer: Viewer
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
@@ -3524,6 +3542,8 @@ input UnfollowUserInput {
 type UnfollowUserPayload {
   "The user, whom you no longer follow."
   user: User
+  "You, with your new ` + "`" + `followingCount` + "`" + ` and ` + "`" + `followersCount` + "`" + ` in ` + "`" + `user` + "`" + `."
+  viewer: Viewer
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
@@ -3538,6 +3558,8 @@ input BlockUserInput {
 type BlockUserPayload {
   "The user, as your list of blocked users shows them."
   user: User
+  "You, with your new ` + "`" + `followingCount` + "`" + ` and ` + "`" + `followersCount` + "`" + ` in ` + "`" + `user` + "`" + `."
+  viewer: Viewer
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
@@ -3552,6 +3574,8 @@ input UnblockUserInput {
 type UnblockUserPayload {
   "The user. Null if they block you."
   user: User
+  "You, with your new ` + "`" + `followingCount` + "`" + ` and ` + "`" + `followersCount` + "`" + ` in ` + "`" + `user` + "`" + `."
+  viewer: Viewer
   "What was wrong with the input."
   userErrors: [UserError!]!
 }

@@ -211,6 +211,13 @@ func (ec *executionContext) _BlockUserPayload_user(ctx context.Context, field gr
 	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
+func (ec *executionContext) _BlockUserPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.BlockUserPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "BlockUserPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return obj.Viewer, nil
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
+}
+
 func (ec *executionContext) _BlockUserPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.BlockUserPayload) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "BlockUserPayload", Field: field, IsMethod: false, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
@@ -223,6 +230,13 @@ func (ec *executionContext) _FollowUserPayload_user(ctx context.Context, field g
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
 		return obj.User, nil
 	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
+}
+
+func (ec *executionContext) _FollowUserPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.FollowUserPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "FollowUserPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return obj.Viewer, nil
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
 }
 
 func (ec *executionContext) _FollowUserPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.FollowUserPayload) graphql.Marshaler {
@@ -253,6 +267,13 @@ func (ec *executionContext) _UnblockUserPayload_user(ctx context.Context, field 
 	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
+func (ec *executionContext) _UnblockUserPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.UnblockUserPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UnblockUserPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return obj.Viewer, nil
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
+}
+
 func (ec *executionContext) _UnblockUserPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UnblockUserPayload) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "UnblockUserPayload", Field: field, IsMethod: false, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
@@ -265,6 +286,13 @@ func (ec *executionContext) _UnfollowUserPayload_user(ctx context.Context, field
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
 		return obj.User, nil
 	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
+}
+
+func (ec *executionContext) _UnfollowUserPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.UnfollowUserPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UnfollowUserPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return obj.Viewer, nil
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
 }
 
 func (ec *executionContext) _UnfollowUserPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UnfollowUserPayload) graphql.Marshaler {
@@ -665,6 +693,8 @@ func (ec *executionContext) _BlockUserPayload(ctx context.Context, sel ast.Selec
 			out.Values[i] = graphql.MarshalString("BlockUserPayload")
 		case "user":
 			out.Set(i, false, ec._BlockUserPayload_user(ctx, field, obj))
+		case "viewer":
+			out.Set(i, false, ec._BlockUserPayload_viewer(ctx, field, obj))
 		case "userErrors":
 			out.Set(i, true, ec._BlockUserPayload_userErrors(ctx, field, obj))
 		default:
@@ -685,6 +715,8 @@ func (ec *executionContext) _FollowUserPayload(ctx context.Context, sel ast.Sele
 			out.Values[i] = graphql.MarshalString("FollowUserPayload")
 		case "user":
 			out.Set(i, false, ec._FollowUserPayload_user(ctx, field, obj))
+		case "viewer":
+			out.Set(i, false, ec._FollowUserPayload_viewer(ctx, field, obj))
 		case "userErrors":
 			out.Set(i, true, ec._FollowUserPayload_userErrors(ctx, field, obj))
 		default:
@@ -725,6 +757,8 @@ func (ec *executionContext) _UnblockUserPayload(ctx context.Context, sel ast.Sel
 			out.Values[i] = graphql.MarshalString("UnblockUserPayload")
 		case "user":
 			out.Set(i, false, ec._UnblockUserPayload_user(ctx, field, obj))
+		case "viewer":
+			out.Set(i, false, ec._UnblockUserPayload_viewer(ctx, field, obj))
 		case "userErrors":
 			out.Set(i, true, ec._UnblockUserPayload_userErrors(ctx, field, obj))
 		default:
@@ -745,6 +779,8 @@ func (ec *executionContext) _UnfollowUserPayload(ctx context.Context, sel ast.Se
 			out.Values[i] = graphql.MarshalString("UnfollowUserPayload")
 		case "user":
 			out.Set(i, false, ec._UnfollowUserPayload_user(ctx, field, obj))
+		case "viewer":
+			out.Set(i, false, ec._UnfollowUserPayload_viewer(ctx, field, obj))
 		case "userErrors":
 			out.Set(i, true, ec._UnfollowUserPayload_userErrors(ctx, field, obj))
 		default:

@@ -28,6 +28,12 @@ func (c *Comment) IsDeleted() bool { return c.Deleted }
 // RepliesCount counts direct replies.
 func (c *Comment) RepliesCount() int { return c.Replies }
 
+// AddCommentPayload is the answer to addComment.
+type AddCommentPayload struct {
+	Comment    *Comment // nil: nothing was added
+	UserErrors []*UserError
+}
+
 // DeleteCommentPayload is the answer to deleteComment.
 type DeleteCommentPayload struct {
 	DeletedCommentID *string

@@ -110,14 +110,6 @@ type AddCommentInput struct {
 	ParentID *string `json:"parentId,omitempty"`
 }
 
-// The answer to `addComment`.
-type AddCommentPayload struct {
-	// The new comment.
-	Comment *Comment `json:"comment,omitempty"`
-	// What was wrong with the input.
-	UserErrors []*UserError `json:"userErrors"`
-}
-
 // Your reaction.
 type AddReactionInput struct {
 	// The post's id.
@@ -148,6 +140,8 @@ type AddToCirclePayload struct {
 	Circle *Circle `json:"circle,omitempty"`
 	// The user, who is now in the circle.
 	User *User `json:"user,omitempty"`
+	// You, with your new `followingCount` in `user`.
+	Viewer *Viewer `json:"viewer,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -170,6 +164,8 @@ type BlockUserInput struct {
 type BlockUserPayload struct {
 	// The user, as your list of blocked users shows them.
 	User *User `json:"user,omitempty"`
+	// You, with your new `followingCount` and `followersCount` in `user`.
+	Viewer *Viewer `json:"viewer,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -346,6 +342,12 @@ type CreatePostInput struct {
 type CreatePostPayload struct {
 	// The new post.
 	Post Post `json:"post,omitempty"`
+	// The post as an entry of `Viewer.news`, to insert at its start.
+	NewsEdge *PostEdge `json:"newsEdge,omitempty"`
+	// The post as an entry of `User.wall` of the owner of its wall, to insert at its start.
+	WallEdge *PostEdge `json:"wallEdge,omitempty"`
+	// The post as an entry of `User.posts` of its author, to insert at its start.
+	PostsEdge *PostEdge `json:"postsEdge,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -478,6 +480,8 @@ type FollowUserInput struct {
 type FollowUserPayload struct {
 	// The user, whom you now follow.
 	User *User `json:"user,omitempty"`
+	// You, with your new `followingCount` and `followersCount` in `user`.
+	Viewer *Viewer `json:"viewer,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -729,6 +733,8 @@ type RemoveFromCirclePayload struct {
 	Circle *Circle `json:"circle,omitempty"`
 	// The user, who is no longer in the circle.
 	User *User `json:"user,omitempty"`
+	// You, with your new `followingCount` in `user`.
+	Viewer *Viewer `json:"viewer,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -988,6 +994,8 @@ type UnblockUserInput struct {
 type UnblockUserPayload struct {
 	// The user. Null if they block you.
 	User *User `json:"user,omitempty"`
+	// You, with your new `followingCount` and `followersCount` in `user`.
+	Viewer *Viewer `json:"viewer,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -1002,6 +1010,8 @@ type UnfollowUserInput struct {
 type UnfollowUserPayload struct {
 	// The user, whom you no longer follow.
 	User *User `json:"user,omitempty"`
+	// You, with your new `followingCount` and `followersCount` in `user`.
+	Viewer *Viewer `json:"viewer,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
