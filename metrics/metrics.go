@@ -37,6 +37,7 @@ type Source struct {
 	LostClicks       func() int64                 // how many clicks on ads could not be stored
 	Limits           []*ratelimit.Limit           // the rate limits
 	WaitingPasswords func() int                   // how many passwords wait for their hash
+	NotifiedUpTo     func() time.Time             // up to when notifications are stored; zero: by another server
 	People           func() social.CacheStats     // of the people kept in memory
 	Codes            []string                     // codes that operations can end with
 	RefusalCodes     []string                     // codes with which requests are rejected before they run
@@ -77,6 +78,10 @@ func New(of Source) *Metrics {
 		}, func() float64 { return float64(of.LostClicks()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "plaza_passwords_waiting", Help: "Passwords that wait for their hash."},
 			func() float64 { return float64(of.WaitingPasswords()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "plaza_notifications_up_to_timestamp_seconds",
+			Help: "The time up to which this server has stored notifications; 0 if another server stores them.",
+		}, func() float64 { return unixSeconds(of.NotifiedUpTo()) }),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -94,6 +99,13 @@ func New(of Source) *Metrics {
 	}
 	m.begin()
 	return m
+}
+
+func unixSeconds(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
 }
 
 // begin creates the series: a series that appeared only with its first event would hide that event

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"plaza/id"
@@ -15,8 +16,8 @@ const (
 	// defaultLease is how long a server that has died keeps others from storing notifications.
 	defaultLease = 15 * time.Second
 	// batchSize and batchTime bound how many events one transaction is about, and how long the first
-	// of them waits for others.
-	batchSize = 256
+	// of them waits for others. An event may notify 22 people.
+	batchSize = 64
 	batchTime = 50 * time.Millisecond
 	leaveTime = 2 * time.Second
 )
@@ -30,11 +31,21 @@ type Notifier struct {
 	logger  *slog.Logger
 	server  string        // unique among all notifiers
 	lease   time.Duration // defaultLease, except in tests
+	upTo    atomic.Int64  // see UpTo; in nanoseconds since 1970
 }
 
 // New returns a notifier that does not run yet.
 func New(service *social.Service, store social.Notifications, log social.EventLog, logger *slog.Logger) *Notifier {
 	return &Notifier{service: service, store: store, log: log, logger: logger, server: id.New().String(), lease: defaultLease}
+}
+
+// UpTo is the time up to which the notifications of what has happened are stored, to a few seconds;
+// zero if this server is not the one that stores them.
+func (n *Notifier) UpTo() time.Time {
+	if nanoseconds := n.upTo.Load(); nanoseconds != 0 {
+		return time.Unix(0, nanoseconds)
+	}
+	return time.Time{}
 }
 
 // Run stores notifications until ctx ends, whenever this server has the lease. After an error it
@@ -72,6 +83,7 @@ func (n *Notifier) follow(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = stream.Close() }()
+	defer n.upTo.Store(0)
 	err = n.store.Notify(ctx, n.server, n.lease, stream.Position(), nil) // the position may be new
 	for err == nil {
 		err = n.advance(ctx, stream)
@@ -100,11 +112,19 @@ func (n *Notifier) advance(ctx context.Context, stream social.EventStream) error
 	if err != nil {
 		return err
 	}
+	upTo := time.Now() // there was nothing else
+	if len(events) > 0 {
+		upTo = events[len(events)-1].ID.Time()
+	}
 	notices, err := n.service.NoticesOf(ctx, events)
 	if err != nil {
 		return err
 	}
-	return n.store.Notify(ctx, n.server, n.lease, stream.Position(), notices)
+	if err := n.store.Notify(ctx, n.server, n.lease, stream.Position(), notices); err != nil {
+		return err
+	}
+	n.upTo.Store(upTo.UnixNano())
+	return nil
 }
 
 // next waits for an event, at most that long, and then takes those that follow within batchTime.

@@ -120,6 +120,35 @@ func TestEachActCountsOnce(t *testing.T) {
 	}
 }
 
+// TestUpTo: of two servers one says how far notifications are, and none after both have stopped.
+func TestUpTo(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var servers []*Notifier
+	var running sync.WaitGroup
+	for range 2 {
+		n := New(w.Service, w.store.Store, w.store, slog.New(slog.DiscardHandler))
+		n.lease = testtime.Scale(400 * time.Millisecond)
+		servers = append(servers, n)
+		running.Go(func() { n.Run(ctx) })
+	}
+	w.awaitFirstPosition()
+	before := time.Now()
+	testtime.Eventually(t, "notifications are up to date", func() bool {
+		one, other := servers[0].UpTo(), servers[1].UpTo()
+		if !one.IsZero() && !other.IsZero() {
+			t.Fatal("two servers say how far notifications are")
+		}
+		return one.After(before) || other.After(before)
+	})
+	stop()
+	running.Wait()
+	if one, other := servers[0].UpTo(), servers[1].UpTo(); !one.IsZero() || !other.IsZero() {
+		t.Errorf("after their end, servers say %v and %v", one, other)
+	}
+}
+
 // awaitFirstPosition waits until a server has stored its position in the log: events before the
 // first one do not count.
 func (w *town) awaitFirstPosition() {

@@ -62,14 +62,14 @@ func New(st storage.Store, c Config) *Server { return newServer(st, &c, c.limits
 
 func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Community) *Server {
 	s := &Server{store: st, social: social.New(st, c.socialOptions(limiting)), ads: adserver.New(st.Ads(), c.Ads), config: c, limits: limiting, community: community}
+	s.Notifier = notify.New(s.social, st, st, slog.Default())
 	s.Metrics = metrics.New(metrics.Source{
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
-		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords,
+		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords, NotifiedUpTo: s.Notifier.UpTo,
 		SocketLimits: c.SocketLimits.ByName(), People: s.social.CacheStats,
 		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
 	})
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
-	s.Notifier = notify.New(s.social, st, st, slog.Default())
 	s.log = s.accessLog()
 	resolver := &resolvers.Resolver{
 		Social: s.social, Ads: s.ads, Hub: s.Hub, Logger: slog.Default(), NewsAds: c.NewsAds, LoaderWait: c.LoaderWait,
