@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage"
@@ -89,17 +91,12 @@ func TestEachActCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	ada := w.user("ada")
-	post, err := w.CreatePost(t.Context(), ada, social.NewPost{
-		Content: social.Content{Status: &social.Status{Text: "Hello"}}, Audience: social.Audience{Kind: social.AudiencePublic},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	post := w.post(ada)
 	servers := []func(){w.run(), w.run()}
 	w.awaitFirstPosition()
 	const people = 40
 	for i := range people {
-		w.act(w.user("u"+string(rune('a'+i/26))+string(rune('a'+i%26))), ada, post.ID)
+		w.act(w.user("u"+string(rune('a'+i/26))+string(rune('a'+i%26))), ada, post)
 		if which := w.store.roll(8); which < len(servers) {
 			servers[which]()
 			servers[which] = w.run()
@@ -168,6 +165,61 @@ func (w *town) awaitFirstPosition() {
 	})
 }
 
+// TestHiddenActsLeaveNothing: acts that the recipient does not see are not stored, so they neither
+// move a notification to the front nor fill it.
+func TestHiddenActsLeaveNothing(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ada, bob, cyd, dan := w.user("ada"), w.user("bob"), w.user("cyd"), w.user("dan")
+	first, second, quiet := w.post(ada), w.post(ada), w.post(ada)
+	defer w.run()()
+	w.awaitFirstPosition()
+	w.act(bob, ada, first)
+	w.act(bob, ada, second)
+	w.await(ada, social.NotifyComment, 2)
+	before := w.all(ada)
+
+	if err := w.Mute(t.Context(), ada, dan); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.MuteThread(t.Context(), ada, quiet); err != nil {
+		t.Fatal(err)
+	}
+	w.act(dan, ada, first)
+	w.act(cyd, bob, quiet)
+	w.act(cyd, bob, w.post(bob))
+	w.await(bob, social.NotifyComment, 1)
+	if diff := cmp.Diff(before, w.all(ada)); diff != "" {
+		t.Errorf("hidden acts have changed what is stored (-before +after):\n%s", diff)
+	}
+}
+
+func (w *town) post(author social.UserID) social.PostID {
+	w.t.Helper()
+	post, err := w.CreatePost(w.t.Context(), author, social.NewPost{
+		Content: social.Content{Status: &social.Status{Text: "Hello"}}, Audience: social.Audience{Kind: social.AudiencePublic},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return post.ID
+}
+
+// await waits until someone has notifications of that many acts of a kind.
+func (w *town) await(who social.UserID, kind social.NotificationKind, acts int) {
+	w.t.Helper()
+	testtime.Eventually(w.t, "notifications are stored", func() bool { return w.count(who)[kind] >= acts })
+}
+
+func (w *town) all(who social.UserID) []*social.Notification {
+	w.t.Helper()
+	all, err := w.store.Notifications(w.t.Context(), who, social.Page{Limit: 1000})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
 func (w *town) act(user, ada social.UserID, post social.PostID) {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -196,12 +248,8 @@ func (w *town) readAll(ada social.UserID) {
 // count counts the acts of each kind in all notifications.
 func (w *town) count(ada social.UserID) map[social.NotificationKind]int {
 	w.t.Helper()
-	all, err := w.store.Notifications(w.t.Context(), ada, social.Page{Limit: 1000})
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	counts := map[social.NotificationKind]int{}
-	for _, n := range all {
+	for _, n := range w.all(ada) {
 		counts[n.Kind] += len(n.Acts)
 	}
 	return counts

@@ -8,8 +8,9 @@ import (
 	"plaza/id"
 )
 
-// NoticesOf returns who is to be notified of what because of events, in their order. Whether the
-// recipients may see it is decided when they read it: see Viewer.Notifications.
+// NoticesOf returns who is to be notified of what because of events, in their order. Acts that the
+// recipient does not see are left out: they must not show in the order or the number of
+// notifications. What is hidden later is left out when someone reads: see Viewer.Notifications.
 func (s *Service) NoticesOf(ctx context.Context, events []Event) ([]Notice, error) {
 	t, err := s.readThreads(ctx, events)
 	if err != nil {
@@ -19,7 +20,8 @@ func (s *Service) NoticesOf(ctx context.Context, events []Event) ([]Notice, erro
 	for i := range events {
 		notices = append(notices, t.noticesOf(&events[i])...)
 	}
-	notices, err = s.withoutGone(ctx, slices.DeleteFunc(notices, func(n Notice) bool { return n.To.IsZero() || n.To == n.Actor }))
+	notices = slices.DeleteFunc(notices, func(n Notice) bool { return n.To.IsZero() || n.To == n.Actor })
+	notices, err = s.withoutHidden(ctx, t, notices)
 	return lastActs(notices), err
 }
 
@@ -173,18 +175,59 @@ func (t threadsRead) commentNotices(e *Event) (notices []Notice) {
 	return t.withMentions(notices, e.Post, act, comment.Text)
 }
 
-// withoutGone drops the notices from and to people who have deleted their account: nothing of
-// theirs may be stored again.
-func (s *Service) withoutGone(ctx context.Context, notices []Notice) ([]Notice, error) {
-	var pairs []Pair
+// withoutHidden drops the notices of acts that their recipients do not see now, by InNotification.
+func (s *Service) withoutHidden(ctx context.Context, t threadsRead, notices []Notice) ([]Notice, error) {
+	relations, err := s.recipientRelations(ctx, t, notices)
+	if err != nil {
+		return nil, err
+	}
+	muted, err := s.mutedByRecipients(ctx, t, notices)
+	return slices.DeleteFunc(notices, func(n Notice) bool {
+		return !n.Undone && !InNotification(n.NotificationGroup, n.Act, t.posts[n.Post], t.comments[n.Act.Comment], relations[n.To], muted[n.To][n.Post])
+	}), err
+}
+
+// recipientRelations reads the relations of recipients to the actors, and to the authors of the
+// posts.
+func (s *Service) recipientRelations(ctx context.Context, t threadsRead, notices []Notice) (map[UserID]map[UserID]Relation, error) {
+	pairs := map[Pair]bool{}
 	for _, n := range notices {
-		pairs = append(pairs, Pair{Viewer: n.To, Other: n.Actor})
+		pairs[Pair{Viewer: n.To, Other: n.Actor}] = true
+		if p := t.posts[n.Post]; p != nil {
+			pairs[Pair{Viewer: n.To, Other: p.Author}] = true
+		}
 	}
 	if len(pairs) == 0 {
 		return nil, nil
 	}
-	relations, err := s.people.Relations(ctx, pairs)
-	return slices.DeleteFunc(notices, func(n Notice) bool { return relations[Pair{Viewer: n.To, Other: n.Actor}].Gone }), err
+	read, err := s.people.Relations(ctx, slices.Collect(maps.Keys(pairs)))
+	relations := map[UserID]map[UserID]Relation{}
+	for pair, relation := range read {
+		if relations[pair.Viewer] == nil {
+			relations[pair.Viewer] = map[UserID]Relation{}
+		}
+		relations[pair.Viewer][pair.Other] = relation
+	}
+	return relations, err
+}
+
+// mutedByRecipients reads which of the threads their recipients mute.
+func (s *Service) mutedByRecipients(ctx context.Context, t threadsRead, notices []Notice) (map[UserID]map[PostID]bool, error) {
+	posts := map[UserID][]*Post{}
+	for _, n := range notices {
+		if p := t.posts[n.Post]; p != nil && p.Muters > 0 {
+			posts[n.To] = append(posts[n.To], p)
+		}
+	}
+	muted := map[UserID]map[PostID]bool{}
+	for to, some := range posts {
+		read, err := s.Viewer(to).MutedThreads(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		muted[to] = read
+	}
+	return muted, nil
 }
 
 // NewNotified returns the events of notices that are stored: one for each recipient of an act that was

@@ -172,7 +172,7 @@ func (v *Viewer) dropHiddenActs(ctx context.Context, all []*Notification) (Subje
 	}
 	for _, n := range all {
 		n.Acts = slices.DeleteFunc(n.Acts, func(a Act) bool {
-			return !InNotification(n, a, subjects.Posts[n.Post], subjects.Comments[a.Comment], relations, muted[n.Post])
+			return !InNotification(n.NotificationGroup, a, subjects.Posts[n.Post], subjects.Comments[a.Comment], relations, muted[n.Post])
 		})
 	}
 	return subjects, nil

@@ -136,7 +136,7 @@ func InPreview(c *Comment, toAuthor Relation) bool {
 // InNotification reports whether a notification shows an act to its recipient, who has these
 // relations to the actor and to the author of the post: they see the actor, the post and the
 // comment, and mute neither the actor nor the thread. A follow that has ended is not shown.
-func InNotification(n *Notification, a Act, p *Post, c *Comment, relations map[UserID]Relation, mutesThread bool) bool {
+func InNotification(n NotificationGroup, a Act, p *Post, c *Comment, relations map[UserID]Relation, mutesThread bool) bool {
 	toActor := relations[a.Actor]
 	switch {
 	case !CanSeeUser(toActor) || toActor.Mutes || mutesThread:

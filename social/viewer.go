@@ -297,6 +297,7 @@ func (v *Viewer) recall(ctx context.Context, relations map[UserID]Relation, unkn
 	if err != nil {
 		return false, err
 	}
+	v.meetAgain(known) // also if some are missing: the same reads follow, whether these are hidden or absent
 	for _, pair := range unknown {
 		person, ok := known[pair.Other]
 		if !ok {
@@ -304,7 +305,6 @@ func (v *Viewer) recall(ctx context.Context, relations map[UserID]Relation, unkn
 		}
 		relations[pair.Other] = person.Relation
 	}
-	v.meetAgain(known)
 	return true, nil
 }
 

@@ -1129,6 +1129,7 @@ func (w *world) dump(t *testing.T) []string {
 			ids = append(ids, fmt.Sprintf("%q", w.ids[name]))
 		}
 	}
+	w.plaza.Notify(t)
 	var dumps []string
 	for _, handle := range []string{"ada", "bob", "anyone"} {
 		dumps = append(dumps, w.plaza.As(t, handle).Raw(t, fmt.Sprintf(all, strings.Join(ids, " "))))
@@ -1162,6 +1163,8 @@ func (w *world) ways() map[string]string {
 		"Post":      `{ post(id: "$post") { %s } }`,
 
 		"Notification": `{ node(id: "$notification") { ... on Notification { %s } } }`,
+
+		"AddCommentPayload": `mutation { addComment(input: {postId: "$post", text: "x"}) { %s } }`,
 	}
 	for name, post := range map[string]string{"StatusPost": "post", "PhotoPost": "photo", "LinkPost": "link", "CheckinPost": "checkin", "PollPost": "poll"} {
 		ways[name] = `{ post(id: "$` + post + `") { ... on ` + name + ` { %s } } }`
@@ -1222,6 +1225,7 @@ func (w *world) arguments() map[string][]bad {
 		"AdManager.explain(count:)":          values("BAD_USER_INPUT", 0, -1, 11),
 		"Post.latestComments(last:)":         values("BAD_USER_INPUT", 0, -1, 4, 1_000),
 		"Post.comments(order:)":              {},
+		"AddCommentPayload.edge(order:)":     {},
 		"Post.comment(slug:)":                values("NOT_FOUND", "", "nowhere", "a/b", "a\x00b", "%00", "'; DROP TABLE comments", veryLong),
 		"Viewer.wall(view:)":                 {},
 	}
@@ -1338,8 +1342,7 @@ func (w *world) wrongArguments(t *testing.T, def *ast.Definition, field *ast.Fie
 			selected = " { __typename }"
 		}
 		coordinate := fmt.Sprintf("%s.%s(%s:)", def.Name, field.Name, argument.Name)
-		operation := fmt.Sprintf("query($x: %s) ", argument.Type) +
-			fmt.Sprintf(way, fmt.Sprintf("%s(%s: $x%s)%s", field.Name, argument.Name, w.beside(def, field, argument.Name), selected))
+		operation := fmt.Sprintf(withVariable(argument.Type.String(), way), fmt.Sprintf("%s(%s: $x%s)%s", field.Name, argument.Name, w.beside(def, field, argument.Name), selected))
 		for _, c := range append(wrongTypes(argument.Type), cases...) {
 			code := c.code
 			if code == "INVALID" {
@@ -1358,6 +1361,14 @@ func (w *world) wrongArguments(t *testing.T, def *ast.Definition, field *ast.Fie
 			verdictOf(t, w.ada, empty, nil, "").check(t, "until "+until, "BAD_USER_INPUT", "until")
 		}
 	}
+}
+
+// withVariable declares $x in an operation.
+func withVariable(typed, operation string) string {
+	if selected, isMutation := strings.CutPrefix(operation, "mutation "); isMutation {
+		return "mutation($x: " + typed + ") " + selected
+	}
+	return "query($x: " + typed + ") " + operation
 }
 
 func (w *world) cases(t *testing.T, way string, def *ast.Definition, field *ast.FieldDefinition, argument *ast.ArgumentDefinition) ([]bad, bool) {
