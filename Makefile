@@ -46,7 +46,7 @@ SEQUENTIAL := $(SEQUENTIAL)|AnIndex|UseIndexes|IndexRanges|CommandCounts|TestCom
 SEQUENTIAL := $(SEQUENTIAL)|TestNewsBeyondTheList|TestAVeryLongThread|TestAStars|TestDocumentsOfEveryVersion
 SEQUENTIAL := $(SEQUENTIAL)|TestBench|TestEarlier|Migration[A-Za-z]*IsKilled
 SEQUENTIAL := $(SEQUENTIAL)|TestModel|TestDeletingAStar|TestManyFollowersMove|TestSeed
-NOUNS := ^(Store|Notifications|Users|Profiles|Sessions|Circles|Graph|Posts|Feeds|Comments|Importer|Deletion)$$
+NOUNS := ^(Store|Notifications|IdempotencyKeys|Users|Profiles|Sessions|Circles|Graph|Posts|Feeds|Comments|Importer|Deletion)$$
 SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContract$$/.*/$(NOUNS)|TestAds(OnTwoServers)?$$/(Spending|Actions)/AnyBudget
 SEQUENTIAL_PKG = $(shell grep -rlE '^func [A-Za-z]*(TestContract|TestAds|$(SEQUENTIAL))' --include='*_test.go' . | xargs dirname | sort -u)
 

@@ -32,6 +32,10 @@ const (
 	CodeRateLimited     Code = "RATE_LIMITED"      // too many attempts; try again later
 	CodeUnavailable     Code = "UNAVAILABLE"       // the database is unavailable; try again
 	CodeTooComplex      Code = "QUERY_TOO_COMPLEX" // it would cost too much
+
+	CodeKeyReused   Code = "IDEMPOTENCY_KEY_REUSED" // the key is another operation's
+	CodeKeyInUse    Code = "IDEMPOTENCY_KEY_IN_USE" // the operation with this key is running; try again later
+	CodeAlreadyDone Code = "ALREADY_DONE"           // the operation with this key was carried out, and its answer is lost
 )
 
 // Error is an input error or a refusal, with a message for clients. Every other error is internal.

@@ -16,6 +16,7 @@ import (
 	"plaza/graph/answer"
 	"plaza/graph/model"
 	"plaza/live"
+	"plaza/social"
 )
 
 // The codes in extensions.code that this package adds; transport has those of the protocol.
@@ -63,6 +64,7 @@ func Codes() []string {
 	codes := []string{
 		codeBadUserInput, codeResume, codeTimeout, codeInternal, codeCancelled, string(fault.CodeUnauthenticated), string(fault.CodeForbidden),
 		string(fault.CodeNotFound), string(fault.CodeTooComplex), string(fault.CodeUnavailable), string(fault.CodeRateLimited),
+		string(fault.CodeKeyReused), string(fault.CodeKeyInUse), string(fault.CodeAlreadyDone),
 	}
 	for _, code := range model.AllUserErrorCode {
 		codes = append(codes, string(code))
@@ -104,6 +106,8 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 		return "The subscription was interrupted: subscribe again, after the cursor of the last item.", map[string]any{"code": codeResume}
 	case errors.Is(err, answer.ErrTooLarge):
 		return fmt.Sprintf("The response would exceed %d MiB: request less in one operation.", answer.MaxLen>>20), map[string]any{"code": string(fault.CodeTooComplex)}
+	case errors.Is(err, social.ErrAttemptOver):
+		return "Another request with this idempotency key has taken over: send this one again.", map[string]any{"code": string(fault.CodeKeyInUse)}
 	case errors.Is(err, live.ErrSessionEnded):
 		return "You have signed out.", map[string]any{"code": string(fault.CodeUnauthenticated)}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -147,7 +151,8 @@ func (r *Resolver) log(ctx context.Context, err error) {
 // the same code.
 func topLevelCode(code fault.Code) string {
 	switch code {
-	case fault.CodeUnauthenticated, fault.CodeForbidden, fault.CodeNotFound, fault.CodeTooComplex, fault.CodeRateLimited:
+	case fault.CodeUnauthenticated, fault.CodeForbidden, fault.CodeNotFound, fault.CodeTooComplex, fault.CodeRateLimited,
+		fault.CodeKeyReused, fault.CodeKeyInUse, fault.CodeAlreadyDone:
 		return string(code)
 	default:
 		return codeBadUserInput

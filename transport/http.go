@@ -106,10 +106,13 @@ func (s *Server) readRequest(w http.ResponseWriter, r *http.Request) (*request, 
 		return nil, refusal
 	}
 	req, err := parseRequest(body)
+	if err == nil {
+		err = req.takeIdempotencyKey(r.Header)
+	}
 	return req, requestError(err)
 }
 
-// requestError presents the errors of parseRequest and parseQueryString.
+// requestError presents the errors of reading a request.
 func requestError(err error) *httpError {
 	var text *textError
 	switch {

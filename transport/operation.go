@@ -78,6 +78,9 @@ func (s *Server) check(ctx context.Context, req *request) (*operation, gqlerror.
 	if opCtx.Variables, err = coerceVariables(s.schema.Schema(), opCtx.Operation, req.Variables); err != nil {
 		return nil, gqlerror.List{err}
 	}
+	if err = checkIdempotencyKey(req); err != nil {
+		return nil, gqlerror.List{err}
+	}
 	if err = checkStreams(opCtx, s.schema.Schema()); err != nil {
 		return nil, gqlerror.List{err}
 	}

@@ -56,7 +56,7 @@ func (c *Config) cors() *cors.Cors {
 	return cors.New(cors.Options{
 		AllowedOrigins: c.origins(),
 		AllowedMethods: []string{http.MethodGet, http.MethodPost},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept", "X-Request-Id", "Traceparent", "If-None-Match"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept", "X-Request-Id", "Traceparent", "If-None-Match", "Idempotency-Key"},
 		ExposedHeaders: []string{"X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After", "ETag"},
 		MaxAge:         600,
 	})

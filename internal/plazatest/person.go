@@ -17,6 +17,8 @@ type Person struct {
 
 	// At is the address that a proxy reports for this person; "" for none. See ServeLimited.
 	At string
+	// Key is the idempotency key of this person's requests; "" for none.
+	Key string
 }
 
 // Raw sends an operation, and answers with the indented body.
@@ -59,6 +61,9 @@ func (p Person) Send(t testing.TB, body []byte) (response *http.Response, answer
 	}
 	if p.At != "" {
 		request.Header.Set("X-Forwarded-For", p.At)
+	}
+	if p.Key != "" {
+		request.Header.Set("Idempotency-Key", p.Key)
 	}
 	response, err = http.DefaultClient.Do(request)
 	if err != nil {

@@ -415,6 +415,9 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 		if err := d.notifications.ForgetRecipient(ctx, d.user); err != nil {
 			return err
 		}
+		if err := d.keys.Forget(ctx, d.user); err != nil {
+			return err
+		}
 		if err := d.forgetChanges(ctx); err != nil {
 			return err
 		}

@@ -34,11 +34,11 @@ var readers = map[string]func() any{
 	"sequences": func() any { return &serialDoc{} }, "changes": func() any { return &changeDoc{} },
 }
 
-// ofOthers are the collections of packages threads and feeds.
-var ofOthers = []string{"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls"}
+// ofOthers are the collections of packages threads, feeds and idempotency.
+var ofOthers = []string{"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys"}
 
-// TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, notifications, threads and feeds read
-// theirs.
+// TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, notifications,
+// idempotency, threads and feeds read theirs.
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/documents/*.bson")

@@ -152,10 +152,28 @@ func callEverything(w *town) {
 		}
 	})
 	callNotifications(w, ada, ben, users[4])
+	callIdempotencyKeys(w, ada)
 	callDeletion(w, users[4], users[5])
 	tail, err := w.Tail(w.ctx, "")
 	w.ok(err)
 	w.ok(tail.Close())
+}
+
+// callIdempotencyKeys carries operations out, with an answer and without.
+func callIdempotencyKeys(w *town, ada social.NewUser) {
+	attempt := func(key string) social.Attempt {
+		a := social.Attempt{User: ada.User.ID, Key: key, ID: id.Derive(time.UnixMilli(1), key)}
+		_, err := w.BeginAttempt(w.ctx, a, time.Hour)
+		w.ok(err)
+		return a
+	}
+	first := attempt("first")
+	c := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: ada.User.ID, Name: "Once"}
+	w.ok(w.InsertCircle(social.WithAttempts(w.ctx, first), c, happened(social.EventCircleCreated)))
+	w.ok(w.EndAttempt(w.ctx, first, []byte("an answer")))
+	w.ok(w.EndAttempt(w.ctx, attempt("second"), nil))
+	w.ok(w.EndAttempt(w.ctx, social.Attempt{User: ada.User.ID, Key: "third"}, nil))
+	attempt("second")
 }
 
 // callNotifications notifies ada of what ben and cem did, and cem, too.

@@ -20,6 +20,7 @@ import (
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/connect"
 	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/notifications"
@@ -159,6 +160,9 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	s.ads = adstore.New(db, s.db, s.writes)
 	s.notifications = notifications.New(db, s.db, s.append)
 	s.notificationCalls = s.notifications
+	s.keys = idempotency.New(db, s.db)
+	s.IdempotencyKeys = s.keys
+	s.db.BeginWith(s.keys.TakeEffect)
 	s.workers = jobs.NewWorkers(s.jobs, s.db, s.logger, s.doJob)
 	for name, layout := range commentLayouts {
 		s.threadLayouts[name] = layout(db)

@@ -13,6 +13,7 @@ import (
 
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/threads"
@@ -52,6 +53,7 @@ func ShardKeys() map[string]bson.D {
 	maps.Copy(keys, adstore.ShardKeys())
 	maps.Copy(keys, feeds.ShardKeys())
 	maps.Copy(keys, notifications.ShardKeys())
+	maps.Copy(keys, idempotency.ShardKeys())
 	for layout := range commentLayouts {
 		maps.Copy(keys, threads.ShardKeys(layout))
 	}

@@ -23,6 +23,7 @@ import (
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/connect"
 	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/notifications"
@@ -97,6 +98,9 @@ type Store struct {
 
 	notificationCalls
 	notifications *notifications.Store // the same
+
+	social.IdempotencyKeys
+	keys *idempotency.Store // the same
 
 	threadLayouts   map[string]threads.Layout
 	graphLayouts    map[string]followerGraph

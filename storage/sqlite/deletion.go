@@ -130,7 +130,7 @@ func (s *Store) deleteAll(ctx context.Context) error {
 func (s *Store) deleteLeft(ctx context.Context, user social.UserID) error {
 	removals := []func(*work, social.UserID) (bool, error){
 		(*work).cutFollows, (*work).cutOtherEdges, (*work).deletePostsBy, (*work).movePostsOn, (*work).eraseCommentsBy,
-		(*work).takeBackMarks, (*work).forgetNotifications, (*work).deleteOwn, (*work).forgetInLog,
+		(*work).takeBackMarks, (*work).forgetNotifications, (*work).forgetKeys, (*work).deleteOwn, (*work).forgetInLog,
 	}
 	for _, remove := range removals {
 		for left := true; left; {

@@ -292,15 +292,5 @@ func (w *work) forgetNotifications(user social.UserID) (left bool, err error) {
 
 // expireNotifications removes notifications whose newest act is too old.
 func (s *Store) expireNotifications(ctx context.Context) error {
-	oldest := id.FirstAt(time.Now().Add(-social.NotificationRetention))
-	for {
-		var removed int64
-		err := s.update(ctx, func(w *work) (err error) {
-			removed, err = w.exec(oldNotifications, oldest.Bytes(), deleteBatch)
-			return err
-		})
-		if err != nil || removed < deleteBatch {
-			return err
-		}
-	}
+	return s.deleteBatches(ctx, oldNotifications, id.FirstAt(time.Now().Add(-social.NotificationRetention)).Bytes())
 }

@@ -38,18 +38,32 @@ func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
 	return ctx.Err()
 }
 
-// pruneNowAndThen removes old events and notifications until ctx ends.
+// pruneNowAndThen removes old events, notifications and idempotency keys until ctx ends.
 func (s *Store) pruneNowAndThen(ctx context.Context) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		if err := errors.Join(s.prune(ctx), s.expireNotifications(ctx)); err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, "old events and notifications will be removed later", "error", err)
+		if err := errors.Join(s.prune(ctx), s.expireNotifications(ctx), s.expireKeys(ctx)); err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, "old events, notifications and idempotency keys will be removed later", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
 		case <-s.retentionSet:
+		}
+	}
+}
+
+// deleteBatches runs a deletion of rows before a bound, in transactions of deleteBatch rows.
+func (s *Store) deleteBatches(ctx context.Context, st *statement, before any) error {
+	for {
+		var removed int64
+		err := s.update(ctx, func(w *work) (err error) {
+			removed, err = w.exec(st, before, deleteBatch)
+			return err
+		})
+		if err != nil || removed < deleteBatch {
+			return err
 		}
 	}
 }

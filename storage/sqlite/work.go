@@ -147,7 +147,12 @@ func read[T any](ctx context.Context, s *Store, do func(*work) (T, error)) (T, e
 
 // update runs do in a write transaction, and tells the streams about its events after the commit.
 func (s *Store) update(ctx context.Context, do func(*work) error) error {
-	w, err := s.writer.run(ctx, do)
+	w, err := s.writer.run(ctx, func(w *work) error {
+		if err := w.takeEffect(); err != nil {
+			return err
+		}
+		return do(w)
+	})
 	s.changes.add(w.changes) // also after an error: the commit may have succeeded
 	if err != nil {
 		return s.note(ctx, err)

@@ -25,7 +25,7 @@ func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 			stores[i] = Remembering(store)
 		}
 		return Several(stores...)
-	}, "Importer", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency")
+	}, "IdempotencyKeys", "Importer", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency")
 }
 
 // Several is several stores over one database as one, in which each call goes to the next store.
@@ -403,6 +403,16 @@ func (all *several) NotificationsByID(ctx context.Context, to social.UserID, ids
 
 func (all *several) MarkRead(ctx context.Context, to social.UserID, ids []social.NotificationID, upTo social.NotificationID) error {
 	return all.next().MarkRead(ctx, to, ids, upTo)
+}
+
+// The calls of social.IdempotencyKeys.
+
+func (all *several) BeginAttempt(ctx context.Context, a social.Attempt, lease time.Duration) ([]byte, error) {
+	return all.next().BeginAttempt(ctx, a, lease)
+}
+
+func (all *several) EndAttempt(ctx context.Context, a social.Attempt, answer []byte) error {
+	return all.next().EndAttempt(ctx, a, answer)
 }
 
 // The calls of social.EventLog.

@@ -40,6 +40,7 @@ func nouns() []noun {
 		{"Feeds", feedCases},
 		{"Comments", commentCases},
 		{"Notifications", notificationCases},
+		{"IdempotencyKeys", idempotencyCases},
 		{"Importer", importerCases},
 		{"Deletion", deletionCases},
 		{"EventLog", eventCases},

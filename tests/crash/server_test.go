@@ -23,9 +23,10 @@ import (
 // talker posts comments through a server process.
 type talker struct {
 	url, token, post string
+	key              string // of requests; "" for none
 }
 
-// ask sends an operation, and returns the string at a path of the answer.
+// ask sends an operation, and returns the string or number at a path of the answer.
 func (c *talker) ask(t *testing.T, operation string, path ...string) (string, error) {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"query": operation})
@@ -39,6 +40,9 @@ func (c *talker) ask(t *testing.T, operation string, path ...string) (string, er
 	request.Header.Set("Content-Type", "application/json")
 	if c.token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if c.key != "" {
+		request.Header.Set("Idempotency-Key", c.key)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -54,8 +58,9 @@ func (c *talker) ask(t *testing.T, operation string, path ...string) (string, er
 		fields, _ := at.(map[string]any)
 		at = fields[name]
 	}
-	if text, ok := at.(string); ok {
-		return text, nil
+	switch at.(type) {
+	case string, float64:
+		return fmt.Sprint(at), nil
 	}
 	return "", fmt.Errorf("no %s in %v", strings.Join(path, "."), answer)
 }

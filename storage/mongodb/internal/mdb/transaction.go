@@ -61,14 +61,18 @@ type DB struct {
 	lease   Lease
 	jobs    Jobs
 	hot     *Locks
+	first   func(context.Context) error
 
 	acknowledged atomic.Pointer[bson.Timestamp] // of the latest ReadAcknowledged
 }
 
 // NewDB makes a database whose calls have the given time limit, and happen within a lease.
 func NewDB(client *mongo.Client, timeout time.Duration, l Lease, jobs Jobs) *DB {
-	return &DB{client: client, timeout: timeout, lease: l, jobs: jobs, hot: NewLocks()}
+	return &DB{client: client, timeout: timeout, lease: l, jobs: jobs, hot: NewLocks(), first: func(context.Context) error { return nil }}
 }
+
+// BeginWith lets each transaction of Write begin with a function. It must be set before the first one.
+func (d *DB) BeginWith(first func(context.Context) error) { d.first = first }
 
 // Limit bounds a context by the time that one call has.
 func (d *DB) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -208,7 +212,17 @@ func (d *DB) writeInLease(ctx context.Context, session *mongo.Session, fn func(c
 func (d *DB) writeInCall(ctx context.Context, session *mongo.Session, fn func(context.Context) error) error {
 	ctx, call := d.lease.Enter(ctx)
 	defer call.Leave()
-	return Retry(ctx, func() error { return attempt(ctx, session, fn, call.MayWrite) })
+	return Retry(ctx, func() error { return attempt(ctx, session, d.beginning(fn), call.MayWrite) })
+}
+
+// beginning is what a transaction does: what each begins with, and fn.
+func (d *DB) beginning(fn func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := d.first(ctx); err != nil {
+			return err
+		}
+		return fn(ctx)
+	}
 }
 
 // Retry runs fn again, after a growing random pause, for as long as it meets conflicts, or another primary. It does not

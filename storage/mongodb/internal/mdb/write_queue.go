@@ -29,9 +29,10 @@ func NewWriteQueue[K comparable, T any](store func(context.Context, K, []T) erro
 
 // queuedWrite is a write that waits for its transaction.
 type queuedWrite[T any] struct {
-	write T
-	done  chan error      // gets its result; has room for it
-	left  <-chan struct{} // closed when its caller stops waiting
+	write    T
+	attempts []social.Attempt
+	done     chan error      // gets its result; has room for it
+	left     <-chan struct{} // closed when its caller stops waiting
 }
 
 // hasLeft says whether the caller has been told that it took too long. What has not begun by then must not: it would come at any
@@ -51,7 +52,7 @@ func (q *WriteQueue[K, T]) Do(ctx context.Context, key K, write T) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	own := &queuedWrite[T]{write: write, done: make(chan error, 1), left: ctx.Done()}
+	own := &queuedWrite[T]{write: write, attempts: social.AttemptsOf(ctx), done: make(chan error, 1), left: ctx.Done()}
 	if q.add(key, own) {
 		go q.run(context.WithoutCancel(ctx), key) // others may join: it does not end with this caller
 	}
@@ -118,5 +119,10 @@ func (q *WriteQueue[K, T]) storeEach(ctx context.Context, key K, batch []*queued
 }
 
 func (q *WriteQueue[K, T]) storeAll(ctx context.Context, key K, batch []*queuedWrite[T]) error {
+	var attempts []social.Attempt
+	for _, w := range batch {
+		attempts = append(attempts, w.attempts...)
+	}
+	ctx = social.WithAttempts(ctx, attempts...)
 	return q.store(ctx, key, Map(batch, func(w **queuedWrite[T]) T { return (*w).write }))
 }

@@ -1,0 +1,86 @@
+package resolvers
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"plaza/fault"
+)
+
+// passing are the codes of failures after which the same operation may succeed.
+var passing = []string{
+	codeInternal, codeTimeout, codeCancelled, string(fault.CodeUnavailable), string(fault.CodeRateLimited), string(fault.CodeKeyInUse),
+}
+
+// OncePerKey runs a mutation with extensions.idempotencyKey at most once for each user and key, and
+// answers all requests with that key alike; it is a graphql.OperationMiddleware. Other operations
+// ignore the key, and so do those that need no user.
+func (r *Resolver) OncePerKey(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	op := graphql.GetOperationContext(ctx)
+	key, hasKey := op.Extensions["idempotencyKey"].(string)
+	if !hasKey || op.Operation.Operation != ast.Mutation || !slices.ContainsFunc(rootFields(op), needsUser) {
+		return next(ctx)
+	}
+	response, err := r.once(ctx, key, next)
+	if err != nil {
+		response = &graphql.Response{Errors: gqlerror.List{r.PresentError(ctx, err)}}
+	}
+	return graphql.OneShot(response)
+}
+
+func (r *Resolver) once(ctx context.Context, key string, next graphql.OperationHandler) (*graphql.Response, error) {
+	op := graphql.GetOperationContext(ctx)
+	for _, field := range rootFields(op) {
+		if !needsUser(field) { // its answer holds a token, which is never stored
+			return nil, fault.Invalidf("", "%s takes no idempotency key: send it in a request of its own.", field.Name)
+		}
+	}
+	user, err := signedIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fingerprint, err := fingerprintOf(op)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := r.Social.Once(ctx, user, key, fingerprint, func(ctx context.Context) ([]byte, bool) {
+		response := next(ctx)(ctx)
+		answer, err := json.Marshal(response)
+		if err != nil {
+			panic(err) // it holds JSON and texts
+		}
+		return answer, isFinal(response)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var response graphql.Response
+	err = json.Unmarshal(answer, &response)
+	return &response, err
+}
+
+func rootFields(op *graphql.OperationContext) []graphql.CollectedField {
+	return graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"})
+}
+
+func needsUser(field graphql.CollectedField) bool { return !slices.Contains(SignedOut, field.Name) }
+
+// fingerprintOf is the same for requests that ask for the same.
+func fingerprintOf(op *graphql.OperationContext) ([sha256.Size]byte, error) {
+	text, err := json.Marshal([]any{op.RawQuery, op.OperationName, op.Variables})
+	return sha256.Sum256(text), err
+}
+
+// isFinal reports whether the same operation would fail again, or has succeeded.
+func isFinal(response *graphql.Response) bool {
+	return !slices.ContainsFunc(response.Errors, func(err *gqlerror.Error) bool {
+		code, _ := err.Extensions["code"].(string)
+		return slices.Contains(passing, code)
+	})
+}

@@ -1,0 +1,47 @@
+package idempotency
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+const collection = "idempotencyKeys"
+
+// document is a document of idempotencyKeys.
+type document struct {
+	ID          bson.Binary `bson:"_id"` // see keyOf
+	Version     int         `bson:"v"`
+	Fingerprint bson.Binary `bson:"fingerprint"`
+	Attempt     attemptID   `bson:"attempt"`
+	Until       time.Time   `bson:"until,omitempty"`  // the end of its lease, by the database's clock; absent: it has ended
+	Effect      bool        `bson:"effect,omitempty"` // it has stored something
+	Answer      []byte      `bson:"answer,omitempty"`
+	Expires     time.Time   `bson:"expires"`
+
+	IsOver bool `bson:"isOver,omitempty"` // never stored: whether the lease is over, as the database says
+}
+
+type attemptID struct{ id.ID } // the registry knows structs of an id
+
+// keyOf is the user's id and a hash of the key, so that all of a user's keys are in one range.
+func keyOf(a social.Attempt) bson.Binary {
+	sum := sha256.Sum256([]byte(a.Key))
+	return mdb.PairKey(a.User.ID, id.ID(sum[:len(id.ID{})]))
+}
+
+// Indexes are the declared indexes of the collection.
+func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
+	return map[*mongo.Collection][]mongo.IndexModel{s.keys: {mdb.ExpiringIndex("expires", 0)}}
+}
+
+// ShardKeys are the shard keys of the collections, as those of the other packages.
+func ShardKeys() map[string]bson.D {
+	return map[string]bson.D{collection: mdb.Doc("_id", "hashed")} // user and key
+}

@@ -1,0 +1,259 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"golang.org/x/sync/errgroup"
+
+	"plaza/internal/plazatest"
+	"plaza/resolvers"
+	"plaza/social"
+	"plaza/storage"
+)
+
+const createPost = `mutation($text: String!) {
+	createPost(input: {content: {status: {text: $text}}, audience: {kind: PUBLIC}}) { post { id createdAt } userErrors { code path } } }`
+
+// keyed is a person's request with an idempotency key.
+func keyed(t testing.TB, p plazatest.Person, key, operation string, variables map[string]any) string {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": operation, "variables": variables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Key = key
+	return string(p.Post(t, body))
+}
+
+// codeOf is the code of an answer's first error, or of its first userError; "" if it has none.
+func codeOf(t testing.TB, answer string) string {
+	t.Helper()
+	return readVerdict(t, []byte(answer), "createPost").code
+}
+
+func mustHaveCode(t testing.TB, answer, code, what string) {
+	t.Helper()
+	if got := codeOf(t, answer); got != code {
+		t.Errorf("%s: code %q, want %q: %s", what, got, code, answer)
+	}
+}
+
+// postsOf is how many posts a person has on their wall.
+func postsOf(t testing.TB, p plazatest.Person) int {
+	t.Helper()
+	var answer struct {
+		Viewer struct {
+			User struct {
+				Wall struct{ Nodes []struct{ ID string } }
+			}
+		}
+	}
+	p.Do(t, `{ viewer { user { wall(first: 100) { nodes { id } } } } }`, nil, &answer)
+	return len(answer.Viewer.User.Wall.Nodes)
+}
+
+// TestAKeyCreatesOnePost sends one key a hundred times to two servers, and what is not the same operation.
+func TestAKeyCreatesOnePost(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		first := plazatest.Start(t, e)
+		ada, bob := first.As(t, "ada"), first.As(t, "bob")
+		elsewhere := ada
+		elsewhere.URL = plazatest.Serve(t, unclosed{first.Store}).URL
+		const sends, together = 100, 64
+		answers := make([]string, sends)
+		var group errgroup.Group
+		group.SetLimit(together)
+		for i := range answers {
+			group.Go(func() error {
+				answers[i] = keyed(t, []plazatest.Person{ada, elsewhere}[i%2], "key-1", createPost, map[string]any{"text": "<once> & only"})
+				return nil
+			})
+		}
+		_ = group.Wait()
+		slices.Sort(answers)
+		if different := slices.Compact(answers); len(different) != 1 || codeOf(t, different[0]) != "" {
+			t.Fatalf("%d different answers: %s", len(different), strings.Join(different, "\n"))
+		}
+		mustHaveCode(t, keyed(t, ada, "key-1", createPost, map[string]any{"text": "twice"}), "IDEMPOTENCY_KEY_REUSED", "other variables")
+		mustHaveCode(t, keyed(t, ada, "key-1", createPost+" ", map[string]any{"text": "<once> & only"}), "IDEMPOTENCY_KEY_REUSED", "another document")
+		if posts := postsOf(t, ada); posts != 1 {
+			t.Errorf("ada has %d posts, want one", posts)
+		}
+		if other := keyed(t, bob, "key-1", createPost, map[string]any{"text": "<once> & only"}); codeOf(t, other) != "" || postsOf(t, bob) != 1 {
+			t.Errorf("bob's request with the same key: %s, %d posts", other, postsOf(t, bob))
+		}
+		overSocket(t, ada, answers[0])
+	})
+}
+
+// unclosed is a store that another server closes.
+type unclosed struct{ storage.Store }
+
+func (unclosed) Close() error { return nil }
+
+func (unclosed) Work(ctx context.Context) { <-ctx.Done() }
+
+// overSocket repeats the post of an answer on a websocket.
+func overSocket(t *testing.T, ada plazatest.Person, answer string) {
+	t.Helper()
+	s := ada.Connect(t)
+	s.Send("1", "subscribe", map[string]any{
+		"query": createPost, "variables": map[string]any{"text": "<once> & only"}, "extensions": map[string]any{"idempotencyKey": "key-1"},
+	})
+	if m := s.Next(); m.Type != "next" || string(m.Payload) != answer {
+		t.Errorf("over a websocket: %s %s, want %s", m.Type, m.Payload, answer)
+	}
+}
+
+// TestKeysAreRefused sends malformed keys, and keys where there can be none.
+func TestKeysAreRefused(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada := plaza.As(t, "ada")
+		text := map[string]any{"text": "never"}
+		for what, key := range map[string]string{"too long": strings.Repeat("k", 256), "a space": "a b", "not ASCII": "schlüssel", "empty quotes": `""`, "a tab": "a\tb"} {
+			mustHaveCode(t, keyed(t, ada, key, createPost, text), "BAD_USER_INPUT", what)
+		}
+		for what, extensions := range map[string]any{"a number": 7, "a list": []any{"a"}, "empty": "", "too long": strings.Repeat("k", 256), "NUL": "a\x00", "another key": "b"} {
+			body, err := json.Marshal(map[string]any{"query": createPost, "variables": text, "extensions": map[string]any{"idempotencyKey": extensions}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sender := ada
+			if what == "another key" {
+				sender.Key = "a"
+			}
+			mustHaveCode(t, string(sender.Post(t, body)), "BAD_USER_INPUT", what)
+		}
+		mustHaveCode(t, keyed(t, plaza.As(t, "anyone"), "key", createPost, text), "UNAUTHENTICATED", "signed out")
+		const signIn = `s: signIn(input: {handle: "ada", password: "password of ada"}) { token }`
+		mustHaveCode(t, keyed(t, ada, "key", `mutation { ...f } fragment f on Mutation { signOut { userErrors { code } } `+signIn+` }`, nil),
+			"BAD_USER_INPUT", "a sign-in and more")
+		first, second := keyed(t, ada, "key", `mutation { `+signIn+` }`, nil), keyed(t, ada, "key", `mutation { `+signIn+` }`, nil)
+		if codeOf(t, first) != "" || first == second {
+			t.Errorf("sign-ins with a key: %s, %s", first, second)
+		}
+		if posts := postsOf(t, ada); posts != 0 {
+			t.Errorf("ada has %d posts", posts)
+		}
+		if answer := keyed(t, ada, "key", `{ viewer { user { handle } } }`, nil); !strings.Contains(answer, `"ada"`) {
+			t.Errorf("a query with a key: %s", answer)
+		}
+		mustHaveCode(t, keyed(t, ada, `"key"`, createPost, text), "", "a quoted key")
+		mustHaveCode(t, keyed(t, ada, "key", createPost, text), "", "the same key without quotes")
+		if posts := postsOf(t, ada); posts != 1 {
+			t.Errorf("ada has %d posts, want one", posts)
+		}
+	})
+}
+
+// failing is a store that fails to insert posts, or forgets to say that it has.
+type failing struct {
+	storage.Store
+	before, after atomic.Bool
+}
+
+func (s *failing) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
+	if s.before.Swap(false) {
+		return social.ErrUnavailable
+	}
+	err := s.Store.InsertPost(ctx, p, e)
+	if s.after.Swap(false) && err == nil {
+		return social.ErrUnavailable
+	}
+	return err
+}
+
+// TestFailuresThatPassAreTriedAgain loses a request on its way to the database, and an answer on its way back.
+func TestFailuresThatPassAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		store := &failing{Store: e.Open(t)}
+		ada := plazatest.Serve(t, store).As(t, "ada")
+		create := func(key string) string { return keyed(t, ada, key, createPost, map[string]any{"text": key}) }
+		store.before.Store(true)
+		mustHaveCode(t, create("1"), "UNAVAILABLE", "a request that is lost")
+		created := create("1")
+		mustHaveCode(t, created, "", "the same request again")
+		if again := create("1"); again != created {
+			t.Errorf("the third time: %s, want %s", again, created)
+		}
+		store.after.Store(true)
+		mustHaveCode(t, create("2"), "UNAVAILABLE", "an answer that is lost")
+		mustHaveCode(t, create("2"), "ALREADY_DONE", "the same request again")
+		if posts := postsOf(t, ada); posts != 2 {
+			t.Errorf("ada has %d posts, want 2", posts)
+		}
+		refused := keyed(t, ada, "3", createPost, map[string]any{"text": " "})
+		if again := keyed(t, ada, "3", createPost, map[string]any{"text": " "}); again != refused || !strings.Contains(refused, "BLANK") {
+			t.Errorf("a post without text: %s, and again: %s", refused, again)
+		}
+	})
+}
+
+// forgetful is a store of servers that die before they have kept an answer.
+type forgetful struct{ storage.Store }
+
+func (s forgetful) BeginAttempt(ctx context.Context, a social.Attempt, _ time.Duration) ([]byte, error) {
+	return s.Store.BeginAttempt(ctx, a, time.Millisecond)
+}
+
+func (forgetful) EndAttempt(context.Context, social.Attempt, []byte) error {
+	return errors.New("the server is dead")
+}
+
+// TestNoMutationIsCarriedOutTwice sends each mutation again, as after a server died: whatever it
+// stored must have marked its key.
+func TestNoMutationIsCarriedOutTwice(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		w := newWorld(t, plazatest.Serve(t, forgetful{e.Open(t)}))
+		inputs := w.inputs()
+		for _, mutation := range mostHarmfulLast() {
+			operation, variables := `mutation { `+mutation.Name+` { userErrors { code message path } } }`, map[string]any(nil)
+			if len(mutation.Arguments) > 0 {
+				operation, variables = mutationText(mutation), map[string]any{"in": inputs[mutation.Name][0]}
+			}
+			for i, want := range []string{"", "ALREADY_DONE"} {
+				ada, _ := signInAgain(t, w.ada, "ada") // it may have ended the session
+				ada.Key = mutation.Name
+				if got := verdictOf(t, ada, operation, variables, mutation.Name); got.code != want {
+					t.Errorf("%s, request %d: %+v, want %q", mutation.Name, i+1, got, want)
+				}
+			}
+		}
+	})
+}
+
+// mostHarmfulLast returns the mutations that need a key, in an order in which each can be carried
+// out. A choice of an ad counts once without one; the world has no clicks to refund; who has deleted
+// their account cannot ask again.
+func mostHarmfulLast() []*ast.FieldDefinition {
+	all := slices.DeleteFunc(slices.Clone(schema.Mutation.Fields), func(mutation *ast.FieldDefinition) bool {
+		return strings.HasPrefix(mutation.Name, "__") || strings.HasPrefix(mutation.Name, "recordAd") ||
+			slices.Contains([]string{"refundAds", "deleteAccount"}, mutation.Name) || slices.Contains(resolvers.SignedOut, mutation.Name)
+	})
+	harm := []string{"blockUser", "remove", "delete", "deletePost", "createCircle", "revoke", "revokeOther", "changePassword"}
+	slices.SortStableFunc(all, func(a, b *ast.FieldDefinition) int { return rank(harm, a.Name) - rank(harm, b.Name) })
+	return all
+}
+
+// rank is one more than the index of the last prefix that a name has; 0: it has none.
+func rank(prefixes []string, name string) int {
+	for i, prefix := range slices.Backward(prefixes) {
+		if strings.HasPrefix(name, prefix) {
+			return i + 1
+		}
+	}
+	return 0
+}
