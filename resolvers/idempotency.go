@@ -37,7 +37,7 @@ func (r *Resolver) OncePerKey(ctx context.Context, next graphql.OperationHandler
 func (r *Resolver) once(ctx context.Context, key string, next graphql.OperationHandler) (*graphql.Response, error) {
 	op := graphql.GetOperationContext(ctx)
 	for _, field := range rootFields(op) {
-		if !needsUser(field) { // its answer holds a token, which is never stored
+		if !needsUser(field) {
 			return nil, fault.Invalidf("", "%s takes no idempotency key: send it in a request of its own.", field.Name)
 		}
 	}
@@ -55,7 +55,7 @@ func (r *Resolver) once(ctx context.Context, key string, next graphql.OperationH
 		if err != nil {
 			panic(err) // it holds JSON and texts
 		}
-		return answer, isFinal(response)
+		return answer, isFinal(response) && !slices.ContainsFunc(rootFields(op), isSecret)
 	})
 	if err != nil {
 		return nil, err
@@ -70,6 +70,9 @@ func rootFields(op *graphql.OperationContext) []graphql.CollectedField {
 }
 
 func needsUser(field graphql.CollectedField) bool { return !slices.Contains(SignedOut, field.Name) }
+
+// isSecret reports whether a field's answer holds a token, which is never stored.
+func isSecret(field graphql.CollectedField) bool { return field.Name == "createAccessToken" }
 
 // fingerprintOf is the same for requests that ask for the same.
 func fingerprintOf(op *graphql.OperationContext) ([sha256.Size]byte, error) {

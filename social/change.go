@@ -8,7 +8,7 @@ type Change struct {
 	Users    []UserID   // their profiles, rights or counts
 	Pairs    []Pair     // the relations between two users, in both directions
 	Around   []UserID   // all relations of a user, in both directions
-	Sessions [][32]byte // hashes of the tokens of sessions that ended
+	Sessions [][32]byte // hashes of the tokens of sessions that ended or changed
 	All      bool       // everything
 }
 

@@ -44,7 +44,8 @@ func errWrongPassword(argument string) error {
 	return fault.Errorf(fault.CodeBadCredentials, argument, "The password is wrong.")
 }
 
-// ChangePassword replaces the password of a session's user, and ends the user's other sessions.
+// ChangePassword replaces the password of a session's user, and ends the user's other sessions and
+// access tokens.
 // Errors: BAD_CREDENTIALS (currentPassword), INVALID and TOO_LONG (newPassword),
 // UNAUTHENTICATED (the account is deleted), RATE_LIMITED.
 func (s *Service) ChangePassword(ctx context.Context, session Session, current, replacement string) error {
@@ -67,9 +68,9 @@ func (s *Service) ChangePassword(ctx context.Context, session Session, current, 
 	}
 	// A sign-in that compared the old password may have stored its session meanwhile. Either it is here
 	// by now, or the sign-in finds the new hash (mustStillMatch).
-	err = s.store.EndSessions(ctx, session.User, session.TokenHash)
+	err = s.store.EndSessions(ctx, session.User, session.TokenHash, AllSessions)
 	if errors.Is(err, ErrNotFound) { // this session has ended meanwhile
-		return s.store.EndSessions(ctx, session.User, [32]byte{})
+		return s.store.EndSessions(ctx, session.User, [32]byte{}, AllSessions)
 	}
 	return err
 }

@@ -14,6 +14,8 @@ type (
 	EdgeID struct{ id.ID }
 	// SessionID identifies a session to its user, and says nothing about its token.
 	SessionID struct{ id.ID }
+	// AccessTokenID identifies an access token to its owner, and says nothing about the token.
+	AccessTokenID struct{ id.ID }
 	// NotificationID identifies a notification to its recipient.
 	NotificationID struct{ id.ID }
 	// EventID identifies one entry of the event log.
@@ -29,6 +31,7 @@ const (
 	SessionPrefix = "session"
 
 	NotificationPrefix = "notification"
+	AccessTokenPrefix  = "token"
 )
 
 func (i UserID) String() string    { return i.Text(UserPrefix) }
@@ -38,6 +41,7 @@ func (i CommentID) String() string { return i.Text(CommentPrefix) }
 func (i SessionID) String() string { return i.Text(SessionPrefix) }
 
 func (i NotificationID) String() string { return i.Text(NotificationPrefix) }
+func (i AccessTokenID) String() string  { return i.Text(AccessTokenPrefix) }
 
 // ParseUserID reads user_…; any other text is id.ErrMalformed, as in the functions below.
 func ParseUserID(text string) (UserID, error) {
@@ -73,4 +77,10 @@ func ParseSessionID(text string) (SessionID, error) {
 func ParseNotificationID(text string) (NotificationID, error) {
 	parsed, err := id.Parse(NotificationPrefix, text)
 	return NotificationID{parsed}, err
+}
+
+// ParseAccessTokenID reads token_….
+func ParseAccessTokenID(text string) (AccessTokenID, error) {
+	parsed, err := id.Parse(AccessTokenPrefix, text)
+	return AccessTokenID{parsed}, err
 }

@@ -47,7 +47,7 @@ func (s *Service) ReplacePassword(ctx context.Context, handle, password string) 
 	if err != nil {
 		return nil, err
 	}
-	return user, s.store.EndSessions(ctx, user.ID, [32]byte{}) // as ChangePassword does
+	return user, s.store.EndSessions(ctx, user.ID, [32]byte{}, AllSessions) // as ChangePassword does
 }
 
 // EndAllSessions signs the user with that handle out everywhere. Error: NOT_FOUND.
@@ -56,7 +56,7 @@ func (s *Service) EndAllSessions(ctx context.Context, handle string) (*User, err
 	if err != nil {
 		return nil, err
 	}
-	return user, s.store.EndSessions(ctx, user.ID, [32]byte{})
+	return user, s.store.EndSessions(ctx, user.ID, [32]byte{}, AllSessions)
 }
 
 // AllUsers lists all users by name, for an operator: a page of at most p.Limit, and the cursor of its

@@ -7,17 +7,19 @@ import (
 	"encoding/base64"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"plaza/fault"
 	"plaza/id"
 )
 
-// Session is one sign-in. Only the SHA-256 of its token is stored.
+// Session is one sign-in, or the use of an access token. Only the SHA-256 of its token is stored.
 type Session struct {
 	TokenHash [32]byte
 	User      UserID
 	ExpiresAt time.Time
+	Grant     *Grant // nil: a sign-in
 }
 
 // ID is derived from the token's hash, and does not reveal it.
@@ -45,13 +47,22 @@ type Sessions interface {
 	DeleteSession(ctx context.Context, tokenHash [32]byte, e Event) error
 	// EndSessions deletes a user's sessions except the one to keep (zero: all of them), each with
 	// its own event. ErrNotFound: the one to keep has been deleted; then the others stay, too.
-	EndSessions(ctx context.Context, user UserID, keep [32]byte) error
+	EndSessions(ctx context.Context, user UserID, keep [32]byte, which SessionKinds) error
+	// UseSession stores when an access token was used last; no error if its session is deleted.
+	UseSession(ctx context.Context, tokenHash [32]byte, at time.Time) error
 }
 
+// SessionKinds are kinds of sessions.
+type SessionKinds int
+
+// The kinds of sessions that EndSessions ends.
+const (
+	AllSessions SessionKinds = iota
+	SignIns                  // access tokens stay
+)
+
 func (s *Service) newSession(ctx context.Context, user UserID) (session Session, token string, err error) {
-	var raw [32]byte
-	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
-	token = base64.RawURLEncoding.EncodeToString(raw[:])
+	token = randomToken()
 	session = Session{TokenHash: HashToken(token), User: user, ExpiresAt: s.now().Add(SessionLifetime)}
 	if err := s.store.InsertSession(ctx, session); err != nil {
 		return Session{}, "", err
@@ -59,9 +70,20 @@ func (s *Service) newSession(ctx context.Context, user UserID) (session Session,
 	return session, token, nil
 }
 
+func randomToken() string {
+	var raw [32]byte
+	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
+	return base64.RawURLEncoding.EncodeToString(raw[:])
+}
+
 // HashToken returns the stored form of a bearer token. Tokens have 256 random bits, so a plain
 // SHA-256 is enough.
-func HashToken(token string) [32]byte { return sha256.Sum256([]byte(token)) }
+func HashToken(token string) [32]byte {
+	if strings.HasPrefix(token, AccessTokenStart) {
+		return hashAccessToken(token)
+	}
+	return sha256.Sum256([]byte(token))
+}
 
 // Authenticate returns the session of a token. Error: UNAUTHENTICATED.
 func (s *Service) Authenticate(ctx context.Context, token string) (Session, error) {
@@ -69,6 +91,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Session, erro
 	if errors.Is(err, ErrNotFound) {
 		return Session{}, errInvalidToken()
 	}
+	s.noteUse(ctx, session)
 	return session, err
 }
 
@@ -93,15 +116,20 @@ const maxSessions = 100
 
 // Sessions returns a user's sessions, the newest first, at most 100.
 func (s *Service) Sessions(ctx context.Context, user UserID) ([]Session, error) {
-	sessions, err := s.store.SessionsOf(ctx, user, s.now())
+	sessions, err := s.signIns(ctx, user)
 	slices.SortFunc(sessions, func(a, b Session) int { return b.ExpiresAt.Compare(a.ExpiresAt) })
 	return sessions[:min(len(sessions), maxSessions)], err
+}
+
+func (s *Service) signIns(ctx context.Context, user UserID) ([]Session, error) {
+	sessions, err := s.store.SessionsOf(ctx, user, s.now())
+	return slices.DeleteFunc(sessions, func(session Session) bool { return session.Grant != nil }), err
 }
 
 // RevokeSession ends a session of a user, and returns it. Error: NOT_FOUND, also for a session of
 // another user, and one that has ended.
 func (s *Service) RevokeSession(ctx context.Context, user UserID, which SessionID) (Session, error) {
-	sessions, err := s.store.SessionsOf(ctx, user, s.now())
+	sessions, err := s.signIns(ctx, user)
 	if err != nil {
 		return Session{}, err
 	}
@@ -112,10 +140,10 @@ func (s *Service) RevokeSession(ctx context.Context, user UserID, which SessionI
 	return sessions[i], s.SignOut(ctx, sessions[i])
 }
 
-// RevokeOtherSessions ends all sessions of a session's user but this one. Error: UNAUTHENTICATED if
+// RevokeOtherSessions ends all sign-ins of a session's user but this one. Error: UNAUTHENTICATED if
 // this one has just ended: it may have been stolen, and must not end the session that ended it.
 func (s *Service) RevokeOtherSessions(ctx context.Context, session Session) error {
-	err := s.store.EndSessions(ctx, session.User, session.TokenHash)
+	err := s.store.EndSessions(ctx, session.User, session.TokenHash, SignIns)
 	if errors.Is(err, ErrNotFound) {
 		return errInvalidToken()
 	}

@@ -202,6 +202,94 @@ func (ec *executionContext) introspectType(name string) (*introspection.Type, er
 }
 
 var sources = []*ast.Source{
+	{Name: "../schema/accesstoken.graphqls", Input: `"""
+What an access token needs to select a field: a scope, or without ` + "`" + `needs` + "`" + ` more than any token has. Other sessions may do
+everything that their user may. An operation that needs more than its token has fails with ` + "`" + `FORBIDDEN` + "`" + `, and nothing of it runs.
+"""
+directive @scope(
+  "The scope. Null: no access token may do this; sign in."
+  needs: Scope
+) on FIELD_DEFINITION
+
+"What a program may do with an access token, besides reading all that you may read."
+enum Scope {
+  "Write, edit and delete your posts and comments; react, vote, and mute threads."
+  WRITE_POSTS
+  "Follow, block and mute, and manage your circles."
+  WRITE_GRAPH
+  "Change your profile, and mark notifications as read."
+  WRITE_PROFILE
+  "Manage ads, if you have the right ` + "`" + `MANAGE_ADS` + "`" + `."
+  MANAGE_ADS
+  "Manage the community's profile properties, if you have the right ` + "`" + `ADMIN` + "`" + `."
+  ADMIN
+}
+
+"A token by which a program acts for you."
+type AccessToken {
+  "Names the token in ` + "`" + `revokeAccessToken` + "`" + `. It is not the token."
+  id: ID!
+  "What you called it."
+  name: String!
+  "What the program may do, besides reading all that you may read."
+  scopes: [Scope!]!
+  "When you created it."
+  createdAt: DateTime!
+  "When it expires, unless you revoke it before."
+  expiresAt: DateTime!
+  "When it was used last, to within an hour; null: never."
+  lastUsedAt: DateTime
+}
+
+extend type Mutation {
+  "Create an access token for a program; at most 50. The program sends it as you send yours: ` + "`" + `Authorization: Bearer <token>` + "`" + `."
+  createAccessToken(
+    "The new token."
+    input: CreateAccessTokenInput!
+  ): CreateAccessTokenPayload @scope
+  "Revoke an access token: it becomes invalid, and its live connections close."
+  revokeAccessToken(
+    "The token."
+    input: RevokeAccessTokenInput!
+  ): RevokeAccessTokenPayload @scope
+}
+
+"The new access token."
+input CreateAccessTokenInput {
+  "What it is for, such as the program's name: 1 to 100 characters."
+  name: String!
+  "What the program may do, besides reading all that you may read."
+  scopes: [Scope!]!
+  "In how many days it expires: 1 to 365."
+  expiresInDays: Int! = 90
+}
+
+"The answer to ` + "`" + `createAccessToken` + "`" + `."
+type CreateAccessTokenPayload {
+  "The token. It is shown only here."
+  token: String
+  "What is known of it from now on."
+  accessToken: AccessToken
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The access token to revoke."
+input RevokeAccessTokenInput {
+  "One of ` + "`" + `Viewer.accessTokens` + "`" + `."
+  accessTokenId: ID!
+}
+
+"The answer to ` + "`" + `revokeAccessToken` + "`" + `."
+type RevokeAccessTokenPayload {
+  "The id of the token that was revoked; null if nothing was done."
+  revokedAccessTokenId: ID
+  "You; null if nothing was done."
+  viewer: Viewer
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+`, BuiltIn: false},
 	{Name: "../schema/ad.graphqls", Input: `"""
 An ad chosen for a place on a page.
 """
@@ -279,7 +367,7 @@ scalar Micros
 
 extend type Query {
   "Ad management. Needs the right ` + "`" + `ads:manage` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
-  adManager: AdManager
+  adManager: AdManager @scope(needs: MANAGE_ADS)
 }
 
 """
@@ -948,52 +1036,52 @@ extend type Mutation {
   createAdvertiser(
     "The advertiser."
     input: CreateAdvertiserInput!
-  ): CreateAdvertiserPayload
+  ): CreateAdvertiserPayload @scope(needs: MANAGE_ADS)
   "Change an advertiser. Fields that are not given stay the same."
   updateAdvertiser(
     "The advertiser, and what to change."
     input: UpdateAdvertiserInput!
-  ): UpdateAdvertiserPayload
+  ): UpdateAdvertiserPayload @scope(needs: MANAGE_ADS)
   "Add a campaign. It is active immediately."
   createAdCampaign(
     "The campaign."
     input: CreateAdCampaignInput!
-  ): CreateAdCampaignPayload
+  ): CreateAdCampaignPayload @scope(needs: MANAGE_ADS)
   "Change a campaign. Fields that are not given stay the same."
   updateAdCampaign(
     "The campaign, and what to change."
     input: UpdateAdCampaignInput!
-  ): UpdateAdCampaignPayload
+  ): UpdateAdCampaignPayload @scope(needs: MANAGE_ADS)
   "Pause, resume or archive a campaign: its ads leave all zones immediately, or return to them."
   setAdCampaignState(
     "The campaign and its state."
     input: SetAdCampaignStateInput!
-  ): SetAdCampaignStatePayload
+  ): SetAdCampaignStatePayload @scope(needs: MANAGE_ADS)
   "Add a place for ads."
   createAdZone(
     "The zone."
     input: CreateAdZoneInput!
-  ): CreateAdZonePayload
+  ): CreateAdZonePayload @scope(needs: MANAGE_ADS)
   "Change how ads are chosen for a zone."
   updateAdZone(
     "The zone, and what to change."
     input: UpdateAdZoneInput!
-  ): UpdateAdZonePayload
+  ): UpdateAdZonePayload @scope(needs: MANAGE_ADS)
   "Add an ad. It is active immediately."
   createAdUnit(
     "The ad."
     input: CreateAdUnitInput!
-  ): CreateAdUnitPayload
+  ): CreateAdUnitPayload @scope(needs: MANAGE_ADS)
   "Change an ad. Fields that are not given stay the same."
   updateAdUnit(
     "The ad, and what to change."
     input: UpdateAdUnitInput!
-  ): UpdateAdUnitPayload
+  ): UpdateAdUnitPayload @scope(needs: MANAGE_ADS)
   "Pause, resume or archive an ad."
   setAdUnitState(
     "The ad and its state."
     input: SetAdUnitStateInput!
-  ): SetAdUnitStatePayload
+  ): SetAdUnitStatePayload @scope(needs: MANAGE_ADS)
   """
   Refund a campaign for invalid impressions, clicks and conversions: each is refunded once, to its budgets, and counts as invalid from then on. A refund is final.
   Query ` + "`" + `adManager.charges` + "`" + ` first and pass its ` + "`" + `count` + "`" + `; if the number has changed since, nothing is refunded.
@@ -1001,7 +1089,7 @@ extend type Mutation {
   refundAds(
     "What to refund, and why."
     input: RefundAdsInput!
-  ): RefundAdsPayload
+  ): RefundAdsPayload @scope(needs: MANAGE_ADS)
 }
 
 "What to refund, and why."
@@ -1373,27 +1461,27 @@ extend type Mutation {
   createCircle(
     "The circle."
     input: CreateCircleInput!
-  ): CreateCirclePayload
+  ): CreateCirclePayload @scope(needs: WRITE_GRAPH)
   "Rename a circle."
   renameCircle(
     "The circle and its new name."
     input: RenameCircleInput!
-  ): RenameCirclePayload
+  ): RenameCirclePayload @scope(needs: WRITE_GRAPH)
   "Remove a circle. You stop following members who are in none of your other circles. The built-in circle can't be removed."
   deleteCircle(
     "The circle."
     input: DeleteCircleInput!
-  ): DeleteCirclePayload
+  ): DeleteCirclePayload @scope(needs: WRITE_GRAPH)
   "Add a user to one of your circles, and so follow them."
   addToCircle(
     "The circle and the user."
     input: AddToCircleInput!
-  ): AddToCirclePayload
+  ): AddToCirclePayload @scope(needs: WRITE_GRAPH)
   "Remove a user from one of your circles. They no longer see posts to it, including older ones."
   removeFromCircle(
     "The circle and the user."
     input: RemoveFromCircleInput!
-  ): RemoveFromCirclePayload
+  ): RemoveFromCirclePayload @scope(needs: WRITE_GRAPH)
 }
 
 "The circle to create."
@@ -1579,17 +1667,17 @@ extend type Mutation {
   addComment(
     "The comment."
     input: AddCommentInput!
-  ): AddCommentPayload
+  ): AddCommentPayload @scope(needs: WRITE_POSTS)
   "Change the text of your comment."
   editComment(
     "The comment and its new text."
     input: EditCommentInput!
-  ): EditCommentPayload
+  ): EditCommentPayload @scope(needs: WRITE_POSTS)
   "Delete a comment of yours, or one on your post or wall. If it has replies, a tombstone remains."
   deleteComment(
     "The comment."
     input: DeleteCommentInput!
-  ): DeleteCommentPayload
+  ): DeleteCommentPayload @scope(needs: WRITE_POSTS)
   """
   Delete all comments that you have written up to now, newest first; those with replies remain as tombstones. This can't be undone. Work that takes
   longer than a few seconds continues in the background, and resumes after a restart: see ` + "`" + `Viewer.commentErasure` + "`" + `.
@@ -1597,7 +1685,7 @@ extend type Mutation {
   deleteAllMyComments(
     "A confirmation."
     input: DeleteAllMyCommentsInput!
-  ): DeleteAllMyCommentsPayload
+  ): DeleteAllMyCommentsPayload @scope(needs: WRITE_POSTS)
 }
 
 "A confirmation."
@@ -1772,7 +1860,7 @@ extend type Mutation {
   markNotificationsRead(
     "Which: give one field or both."
     input: MarkNotificationsReadInput!
-  ): MarkNotificationsReadPayload
+  ): MarkNotificationsReadPayload @scope(needs: WRITE_PROFILE)
 }
 
 "The notifications to mark as read."
@@ -2373,57 +2461,57 @@ extend type Mutation {
   createPost(
     "The post."
     input: CreatePostInput!
-  ): CreatePostPayload
+  ): CreatePostPayload @scope(needs: WRITE_POSTS)
   "Edit your post. Its type and a poll's options stay the same. The earlier version is kept in its history."
   editPost(
     "The post and its new content."
     input: EditPostInput!
-  ): EditPostPayload
+  ): EditPostPayload @scope(needs: WRITE_POSTS)
   "Choose who may see your post from now on."
   setPostAudience(
     "The post and its new audience."
     input: SetPostAudienceInput!
-  ): SetPostAudiencePayload
+  ): SetPostAudiencePayload @scope(needs: WRITE_POSTS)
   "Choose who may reply to your post from now on. Existing comments remain."
   setReplyPolicy(
     "The post and its new reply policy."
     input: SetReplyPolicyInput!
-  ): SetReplyPolicyPayload
+  ): SetReplyPolicyPayload @scope(needs: WRITE_POSTS)
   "Choose the default order of your post's thread."
   setCommentOrder(
     "The post and its new order."
     input: SetCommentOrderInput!
-  ): SetCommentOrderPayload
+  ): SetCommentOrderPayload @scope(needs: WRITE_POSTS)
   "Mute a thread: its comments are not in your previews, so the post's ` + "`" + `latestComments` + "`" + ` is empty for you. The thread itself does not change, and others can't see that you mute it."
   muteThread(
     "The post."
     input: MuteThreadInput!
-  ): MuteThreadPayload
+  ): MuteThreadPayload @scope(needs: WRITE_POSTS)
   "Unmute a thread."
   unmuteThread(
     "The post."
     input: UnmuteThreadInput!
-  ): UnmuteThreadPayload
+  ): UnmuteThreadPayload @scope(needs: WRITE_POSTS)
   "Delete a post of yours, or one on your wall, with its thread."
   deletePost(
     "The post."
     input: DeletePostInput!
-  ): DeletePostPayload
+  ): DeletePostPayload @scope(needs: WRITE_POSTS)
   "Vote in a poll. Voting again changes your vote, until the poll closes."
   votePoll(
     "The poll and your option."
     input: VotePollInput!
-  ): VotePollPayload
+  ): VotePollPayload @scope(needs: WRITE_POSTS)
   "React to a post. Reacting again changes your reaction."
   addReaction(
     "The post and your reaction."
     input: AddReactionInput!
-  ): AddReactionPayload
+  ): AddReactionPayload @scope(needs: WRITE_POSTS)
   "Remove your reaction."
   removeReaction(
     "The post."
     input: RemoveReactionInput!
-  ): RemoveReactionPayload
+  ): RemoveReactionPayload @scope(needs: WRITE_POSTS)
 }
 
 "The content of a post: exactly one of these."
@@ -2814,27 +2902,27 @@ extend type Mutation {
   defineProfileProperty(
     "The property to define."
     input: DefineProfilePropertyInput!
-  ): DefineProfilePropertyPayload
+  ): DefineProfilePropertyPayload @scope(needs: ADMIN)
   "Change a property. Fields that are not given stay the same; its type can't be changed. Needs the right ` + "`" + `ADMIN` + "`" + `."
   updateProfileProperty(
     "What to change."
     input: UpdateProfilePropertyInput!
-  ): UpdateProfilePropertyPayload
+  ): UpdateProfilePropertyPayload @scope(needs: ADMIN)
   "Remove a property from all profiles, with all values that people have set. Needs the right ` + "`" + `ADMIN` + "`" + `."
   removeProfileProperty(
     "The property to remove."
     input: RemoveProfilePropertyInput!
-  ): RemoveProfilePropertyPayload
+  ): RemoveProfilePropertyPayload @scope(needs: ADMIN)
   "Set a property of your profile."
   setProfileProperty(
     "The property and its value."
     input: SetProfilePropertyInput!
-  ): SetProfilePropertyPayload
+  ): SetProfilePropertyPayload @scope(needs: WRITE_PROFILE)
   "Clear a property of your profile."
   clearProfileProperty(
     "The property to clear."
     input: ClearProfilePropertyInput!
-  ): ClearProfilePropertyPayload
+  ): ClearProfilePropertyPayload @scope(needs: WRITE_PROFILE)
 }
 
 "The property to define."
@@ -3067,12 +3155,12 @@ type Mutation {
     input: SignInInput!
   ): SignInPayload
   "Sign out: the token becomes invalid, and its live connections close."
-  signOut: SignOutPayload
-  "Change your password. All your other sessions end, and their live connections close; this one goes on."
+  signOut: SignOutPayload @scope
+  "Change your password. All your other sessions and access tokens end, and their live connections close; this session goes on."
   changePassword(
     "Your password, and the new one."
     input: ChangePasswordInput!
-  ): ChangePasswordPayload
+  ): ChangePasswordPayload @scope
   """
   Delete your account. As soon as this returns, your profile, posts, comments and reactions are invisible to everyone, all your
   sessions end, and your handle is available again. Your data is then removed in the background, and counts are updated. Posts by others on your wall
@@ -3081,7 +3169,7 @@ type Mutation {
   deleteAccount(
     "Your password, as confirmation."
     input: DeleteAccountInput!
-  ): DeleteAccountPayload
+  ): DeleteAccountPayload @scope
 }
 
 """
@@ -3302,9 +3390,9 @@ extend type Mutation {
   revokeSession(
     "The session."
     input: RevokeSessionInput!
-  ): RevokeSessionPayload
-  "End all your sessions but this one: their tokens become invalid, and their live connections close."
-  revokeOtherSessions: RevokeOtherSessionsPayload
+  ): RevokeSessionPayload @scope
+  "End all your sessions but this one: their tokens become invalid, and their live connections close. Access tokens stay."
+  revokeOtherSessions: RevokeOtherSessionsPayload @scope
 }
 
 "The session to end."
@@ -3463,37 +3551,37 @@ extend type Mutation {
   updateProfile(
     "What to change."
     input: UpdateProfileInput!
-  ): UpdateProfilePayload
+  ): UpdateProfilePayload @scope(needs: WRITE_PROFILE)
   "Follow a user: add them to your built-in circle."
   followUser(
     "The user to follow."
     input: FollowUserInput!
-  ): FollowUserPayload
+  ): FollowUserPayload @scope(needs: WRITE_GRAPH)
   "Unfollow a user: remove them from all your circles. They no longer see your posts to those circles."
   unfollowUser(
     "The user to unfollow."
     input: UnfollowUserInput!
-  ): UnfollowUserPayload
+  ): UnfollowUserPayload @scope(needs: WRITE_GRAPH)
   "Block a user: you become invisible to each other. Follows between you end."
   blockUser(
     "The user to block."
     input: BlockUserInput!
-  ): BlockUserPayload
+  ): BlockUserPayload @scope(needs: WRITE_GRAPH)
   "Unblock a user. Follows are not restored."
   unblockUser(
     "The user to unblock."
     input: UnblockUserInput!
-  ): UnblockUserPayload
+  ): UnblockUserPayload @scope(needs: WRITE_GRAPH)
   "Mute a user: their posts do not appear on your wall, or in your news and incoming. They are not notified."
   muteUser(
     "The user to mute."
     input: MuteUserInput!
-  ): MuteUserPayload
+  ): MuteUserPayload @scope(needs: WRITE_GRAPH)
   "Unmute a user."
   unmuteUser(
     "The user to unmute."
     input: UnmuteUserInput!
-  ): UnmuteUserPayload
+  ): UnmuteUserPayload @scope(needs: WRITE_GRAPH)
 }
 
 "The changes to your profile."
@@ -3716,7 +3804,9 @@ type Viewer {
   "Your rights beyond managing your own account and posts."
   rights: [Right!]!
   "Your sessions that have not ended, the newest first, at most 100."
-  sessions: [Session!]
+  sessions: [Session!] @scope
+  "Your access tokens that have not expired, the newest first."
+  accessTokens: [AccessToken!] @scope
 }
 
 """

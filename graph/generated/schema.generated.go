@@ -40,6 +40,8 @@ type MutationResolver interface {
 	SignOut(ctx context.Context) (*model.SignOutPayload, error)
 	ChangePassword(ctx context.Context, input model.ChangePasswordInput) (*model.ChangePasswordPayload, error)
 	DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.DeleteAccountPayload, error)
+	CreateAccessToken(ctx context.Context, input model.CreateAccessTokenInput) (*model.CreateAccessTokenPayload, error)
+	RevokeAccessToken(ctx context.Context, input model.RevokeAccessTokenInput) (*model.RevokeAccessTokenPayload, error)
 	RecordAdImpression(ctx context.Context, input model.RecordAdImpressionInput) (*model.RecordAdImpressionPayload, error)
 	RecordAdConversion(ctx context.Context, input model.RecordAdConversionInput) (*model.RecordAdConversionPayload, error)
 	CreateAdvertiser(ctx context.Context, input model.CreateAdvertiserInput) (*model.CreateAdvertiserPayload, error)
@@ -188,6 +190,17 @@ func (ec *executionContext) field_Mutation_clearProfileProperty_args(ctx context
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNClearProfilePropertyInput2plazaᚋgraphᚋmodelᚐClearProfilePropertyInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createAccessToken_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNCreateAccessTokenInput2plazaᚋgraphᚋmodelᚐCreateAccessTokenInput)
 	if err != nil {
 		return nil, err
 	}
@@ -463,6 +476,17 @@ func (ec *executionContext) field_Mutation_renameCircle_args(ctx context.Context
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNRenameCircleInput2plazaᚋgraphᚋmodelᚐRenameCircleInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_revokeAccessToken_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNRevokeAccessTokenInput2plazaᚋgraphᚋmodelᚐRevokeAccessTokenInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1044,6 +1068,30 @@ func (ec *executionContext) _Mutation_deleteAccount(ctx context.Context, field g
 		}
 		return ec.resolvers.Mutation().DeleteAccount(ctx, fc.Args["input"].(model.DeleteAccountInput))
 	}, ec.marshalODeleteAccountPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAccountPayload)
+}
+
+func (ec *executionContext) _Mutation_createAccessToken(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.CreateAccessTokenPayload, error) {
+		var nothing *model.CreateAccessTokenPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_createAccessToken_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().CreateAccessToken(ctx, fc.Args["input"].(model.CreateAccessTokenInput))
+	}, ec.marshalOCreateAccessTokenPayload2ᚖplazaᚋgraphᚋmodelᚐCreateAccessTokenPayload)
+}
+
+func (ec *executionContext) _Mutation_revokeAccessToken(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RevokeAccessTokenPayload, error) {
+		var nothing *model.RevokeAccessTokenPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_revokeAccessToken_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().RevokeAccessToken(ctx, fc.Args["input"].(model.RevokeAccessTokenInput))
+	}, ec.marshalORevokeAccessTokenPayload2ᚖplazaᚋgraphᚋmodelᚐRevokeAccessTokenPayload)
 }
 
 func (ec *executionContext) _Mutation_recordAdImpression(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
@@ -2275,6 +2323,10 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Set(i, false, ec._Mutation_changePassword(ctx, field))
 		case "deleteAccount":
 			out.Set(i, false, ec._Mutation_deleteAccount(ctx, field))
+		case "createAccessToken":
+			out.Set(i, false, ec._Mutation_createAccessToken(ctx, field))
+		case "revokeAccessToken":
+			out.Set(i, false, ec._Mutation_revokeAccessToken(ctx, field))
 		case "recordAdImpression":
 			out.Set(i, false, ec._Mutation_recordAdImpression(ctx, field))
 		case "recordAdConversion":

@@ -31,6 +31,7 @@ type ViewerResolver interface {
 	WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error)
 	Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error)
 	Sessions(ctx context.Context, obj *model.Viewer) ([]*model.Session, error)
+	AccessTokens(ctx context.Context, obj *model.Viewer) ([]*model.AccessToken, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -388,6 +389,13 @@ func (ec *executionContext) _Viewer_sessions(ctx context.Context, field graphql.
 	}, ec.marshalOSession2ᚕᚖplazaᚋgraphᚋmodelᚐSessionᚄ)
 }
 
+func (ec *executionContext) _Viewer_accessTokens(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AccessToken, error) {
+		return ec.resolvers.Viewer().AccessTokens(ctx, obj)
+	}, ec.marshalOAccessToken2ᚕᚖplazaᚋgraphᚋmodelᚐAccessTokenᚄ)
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -482,6 +490,10 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "sessions":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_sessions(ctx, field, obj)
+			})
+		case "accessTokens":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_accessTokens(ctx, field, obj)
 			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))

@@ -14,6 +14,22 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
+// A token by which a program acts for you.
+type AccessToken struct {
+	// Names the token in `revokeAccessToken`. It is not the token.
+	ID string `json:"id"`
+	// What you called it.
+	Name string `json:"name"`
+	// What the program may do, besides reading all that you may read.
+	Scopes []social.Scope `json:"scopes"`
+	// When you created it.
+	CreatedAt time.Time `json:"createdAt"`
+	// When it expires, unless you revoke it before.
+	ExpiresAt time.Time `json:"expiresAt"`
+	// When it was used last, to within an hour; null: never.
+	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+}
+
 // What an advertiser pays.
 type AdBidInput struct {
 	// The event that is paid for.
@@ -210,6 +226,26 @@ type ClearProfilePropertyInput struct {
 type ClearProfilePropertyPayload struct {
 	// You, after the change.
 	User *User `json:"user,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// The new access token.
+type CreateAccessTokenInput struct {
+	// What it is for, such as the program's name: 1 to 100 characters.
+	Name string `json:"name"`
+	// What the program may do, besides reading all that you may read.
+	Scopes []social.Scope `json:"scopes"`
+	// In how many days it expires: 1 to 365.
+	ExpiresInDays int `json:"expiresInDays"`
+}
+
+// The answer to `createAccessToken`.
+type CreateAccessTokenPayload struct {
+	// The token. It is shown only here.
+	Token *string `json:"token,omitempty"`
+	// What is known of it from now on.
+	AccessToken *AccessToken `json:"accessToken,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -789,6 +825,22 @@ type ReplyPolicyInput struct {
 	Kind social.ReplyKind `json:"kind"`
 	// With `LISTED`: 1 to 50 of your circles. Otherwise none.
 	CircleIds []string `json:"circleIds,omitempty"`
+}
+
+// The access token to revoke.
+type RevokeAccessTokenInput struct {
+	// One of `Viewer.accessTokens`.
+	AccessTokenID string `json:"accessTokenId"`
+}
+
+// The answer to `revokeAccessToken`.
+type RevokeAccessTokenPayload struct {
+	// The id of the token that was revoked; null if nothing was done.
+	RevokedAccessTokenID *string `json:"revokedAccessTokenId,omitempty"`
+	// You; null if nothing was done.
+	Viewer *Viewer `json:"viewer,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
 }
 
 // The answer to `revokeOtherSessions`.

@@ -95,7 +95,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		PublicMaxAge:     c.PublicMaxAge,
 		Once:             resolvers.Once,
 		Limits:           transport.Limits{NoIntrospection: c.NoIntrospection},
-		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, resolver.OperationLoaders, resolver.OncePerKey},
+		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, resolver.RequireScopes, resolver.OperationLoaders, resolver.OncePerKey},
 		AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
 		ErrorPresenter:   resolver.PresentError,
 		Recover:          resolver.Recover,

@@ -16,7 +16,7 @@ import (
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
 	for _, d := range []mdb.Document{
-		&userDoc{}, &circleDoc{}, &edgeDoc{}, &postDoc{}, &versionDoc{}, &markDoc{}, &otherDoc{}, &sessionDoc{},
+		&userDoc{}, &circleDoc{}, &edgeDoc{}, &postDoc{}, &versionDoc{}, &markDoc{}, &otherDoc{}, &sessionDoc{}, &grantDoc{},
 	} {
 		mdbtest.ReadsItself(t, d, newestOf)
 	}

@@ -58,7 +58,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if _, err := s.edges.UpdateOne(ctx, goneKey(user), mark, options.UpdateOne().SetUpsert(true)); err != nil {
 			return mdb.OrRetry(err)
 		}
-		if err := s.endSessions(ctx, user, [32]byte{}); err != nil {
+		if err := s.endSessions(ctx, user, [32]byte{}, social.AllSessions); err != nil {
 			return err
 		}
 		now := time.Now()
@@ -398,7 +398,7 @@ func (d deletion) forgetActs(ctx context.Context) (did bool, err error) {
 // deleteOwn removes what belongs only to the user. A sign-in may have made a session since, with
 // which a socket was opened.
 func (d deletion) deleteOwn(ctx context.Context) error {
-	err := d.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error { return d.endSessions(ctx, d.user, [32]byte{}) })
+	err := d.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error { return d.endSessions(ctx, d.user, [32]byte{}, social.AllSessions) })
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,15 @@ type sessionDoc struct {
 	Version   int           `bson:"v"`
 	User      social.UserID `bson:"user"`
 	ExpiresAt time.Time     `bson:"expiresAt"`
+	Grant     *grantDoc     `bson:"grant,omitempty"` // absent: a sign-in
+}
+
+// grantDoc is the part of a session that an access token has.
+type grantDoc struct { // converts to social.Grant
+	Name      string         `bson:"name"`
+	Scopes    []social.Scope `bson:"scopes"`
+	CreatedAt time.Time      `bson:"createdAt"`
+	UsedAt    time.Time      `bson:"usedAt,omitempty"`
 }
 
 func (d *sessionDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
@@ -33,21 +42,55 @@ func (d *sessionDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.ID(v, &d.User.ID)
 	case "expiresAt":
 		r.Time(v, &d.ExpiresAt)
+	case "grant":
+		d.Grant = &grantDoc{}
+		r.Inner(v, d.Grant)
+	}
+}
+
+func (d *grantDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "name":
+		r.Text(v, &d.Name)
+	case "scopes":
+		mdb.ReadArray(r, v, &d.Scopes, mdb.ReadText)
+	case "createdAt":
+		r.Time(v, &d.CreatedAt)
+	case "usedAt":
+		r.Time(v, &d.UsedAt)
+	}
+}
+
+func newSessionDoc(s social.Session) sessionDoc {
+	return sessionDoc{
+		TokenHash: tokenKey(s.TokenHash), Version: mdb.FirstVersion, User: s.User, ExpiresAt: s.ExpiresAt, Grant: (*grantDoc)(s.Grant),
 	}
 }
 
 func (d *sessionDoc) session() social.Session {
-	return social.Session{TokenHash: [32]byte(d.TokenHash.Data), User: d.User, ExpiresAt: d.ExpiresAt}
+	return social.Session{TokenHash: [32]byte(d.TokenHash.Data), User: d.User, ExpiresAt: d.ExpiresAt, Grant: (*social.Grant)(d.Grant)}
 }
 
 // InsertSession implements social.Sessions.
 func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
-	d := sessionDoc{
-		TokenHash: tokenKey(session.TokenHash), Version: mdb.FirstVersion, User: session.User, ExpiresAt: session.ExpiresAt,
-	}
-	return s.db.Read(ctx, "insert session", func(ctx context.Context) error {
-		_, err := s.sessions.InsertOne(ctx, d)
+	insert := func(ctx context.Context) error {
+		_, err := s.sessions.InsertOne(ctx, newSessionDoc(session))
 		return mdb.OrTaken(err)
+	}
+	if session.Grant != nil { // it may have an idempotency key
+		return s.db.Write(ctx, "insert access token", nil, insert)
+	}
+	return s.db.Read(ctx, "insert session", insert)
+}
+
+// UseSession implements social.Sessions.
+func (s *Store) UseSession(ctx context.Context, tokenHash [32]byte, at time.Time) error {
+	return s.db.Write(ctx, "use session", nil, func(ctx context.Context) error {
+		result, err := s.sessions.UpdateOne(ctx, mdb.Doc("_id", tokenKey(tokenHash)), mdb.Doc("$set", mdb.Doc("grant.usedAt", at)))
+		if err != nil || result.MatchedCount == 0 {
+			return err
+		}
+		return s.noteChange(ctx, social.Change{Sessions: [][32]byte{tokenHash}})
 	})
 }
 
@@ -121,20 +164,22 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.
 }
 
 // EndSessions implements social.Sessions.
-func (s *Store) EndSessions(ctx context.Context, user social.UserID, keep [32]byte) error {
+func (s *Store) EndSessions(ctx context.Context, user social.UserID, keep [32]byte, which social.SessionKinds) error {
 	return s.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error {
 		if keep != [32]byte{} {
 			if err := mdb.OrNotFound(s.sessions.FindOne(ctx, mdb.Doc("_id", tokenKey(keep))).Err()); err != nil {
 				return err
 			}
 		}
-		return s.endSessions(ctx, user, keep)
+		return s.endSessions(ctx, user, keep, which)
 	})
 }
 
-func (s *Store) endSessions(ctx context.Context, user social.UserID, keep [32]byte) error {
+func (s *Store) endSessions(ctx context.Context, user social.UserID, keep [32]byte, which social.SessionKinds) error {
 	sessions, err := mdb.FindAll[sessionDoc](ctx, s.sessions, mdb.Doc("user", user), mdb.InBatch, options.Find().SetHint(byUser))
-	sessions = slices.DeleteFunc(sessions, func(d sessionDoc) bool { return bytes.Equal(d.TokenHash.Data, keep[:]) })
+	sessions = slices.DeleteFunc(sessions, func(d sessionDoc) bool {
+		return bytes.Equal(d.TokenHash.Data, keep[:]) || which == social.SignIns && d.Grant != nil
+	})
 	if err != nil || len(sessions) == 0 {
 		return err
 	}

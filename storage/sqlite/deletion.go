@@ -83,7 +83,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if _, err := w.exec(markDeleted, user.Bytes(), time.Now().UnixMicro()); err != nil {
 			return err
 		}
-		if err := w.endSessions(user, [32]byte{}); err != nil {
+		if err := w.endSessions(user, [32]byte{}, social.AllSessions); err != nil {
 			return err
 		}
 		return w.appendWith(social.AroundChanged(user), e)

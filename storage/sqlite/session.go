@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"plaza/id"
@@ -11,14 +13,18 @@ import (
 )
 
 var (
-	insertSession = define(`INSERT INTO sessions (token_hash, user, expires_at) VALUES (?, ?, ?)`)
-	session       = define(`SELECT user, expires_at FROM sessions WHERE token_hash = ?`)
+	insertSession = define(`INSERT INTO sessions (` + sessionColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`)
+	session       = define(`SELECT ` + sessionColumns + ` FROM sessions WHERE token_hash = ?`)
 	sessionExists = define(`SELECT 1 FROM sessions WHERE token_hash = ?`)
 	liveSessions  = define(`SELECT token_hash FROM sessions WHERE token_hash IN (SELECT unhex(value) FROM json_each(?)) AND expires_at > ?`)
 	deleteSession = define(`DELETE FROM sessions WHERE token_hash = ?`)
-	openSessions  = define(`SELECT token_hash, user, expires_at FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND expires_at > ?`)
+	openSessions  = define(`SELECT ` + sessionColumns + ` FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND expires_at > ?`)
 	sessionsOf    = define(`SELECT token_hash FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND token_hash <> ?`)
+	signInsOf     = define(`SELECT token_hash FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND token_hash <> ? AND name IS NULL`)
+	useSession    = define(`UPDATE sessions SET used_at = ? WHERE token_hash = ?`)
 )
+
+const sessionColumns = `token_hash, user, expires_at, name, scopes, created_at, used_at`
 
 // InsertSession implements social.Sessions.
 func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
@@ -26,7 +32,11 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 		if err := w.refuseDeleted(session.User, social.ErrAccountGone); err != nil {
 			return err
 		}
-		_, err := w.exec(insertSession, session.TokenHash[:], session.User.Bytes(), moment(session.ExpiresAt))
+		columns := []any{session.TokenHash[:], session.User.Bytes(), moment(session.ExpiresAt), nil, nil, nil, nil}
+		if g := session.Grant; g != nil {
+			copy(columns[3:], []any{g.Name, joinScopes(g.Scopes), moment(g.CreatedAt), moment(g.UsedAt)})
+		}
+		_, err := w.exec(insertSession, columns...)
 		return err
 	})
 }
@@ -34,16 +44,14 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 // Session implements social.Sessions.
 func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
 	return read(ctx, s, func(w *work) (social.Session, error) {
-		found := social.Session{TokenHash: tokenHash}
-		var expires int64
-		if err := known(w.row(session, []any{into(&found.User.ID), &expires}, tokenHash[:])); err != nil {
-			return found, err
+		found, err := all(w, session, scanSession, tokenHash[:])
+		if err != nil {
+			return social.Session{}, err
 		}
-		found.ExpiresAt = momentOf(expires)
-		if !found.ExpiresAt.After(now) {
-			return found, social.ErrNotFound
+		if len(found) == 0 || !found[0].ExpiresAt.After(now) {
+			return social.Session{}, social.ErrNotFound
 		}
-		return found, nil
+		return found[0], nil
 	})
 }
 
@@ -79,10 +87,43 @@ func (s *Store) SessionsOf(ctx context.Context, user social.UserID, now time.Tim
 func scanSession(scan scan) (found social.Session, err error) {
 	var hash []byte
 	var expires int64
-	err = scan(&hash, into(&found.User.ID), &expires)
+	var name, scopes sql.NullString
+	var created, used sql.NullInt64
+	err = scan(&hash, into(&found.User.ID), &expires, &name, &scopes, &created, &used)
 	copy(found.TokenHash[:], hash)
 	found.ExpiresAt = momentOf(expires)
+	if name.Valid {
+		found.Grant = &social.Grant{Name: name.String, Scopes: splitScopes(scopes.String), CreatedAt: momentOf(created.Int64), UsedAt: momentOf(used.Int64)}
+	}
 	return found, err
+}
+
+func joinScopes(scopes []social.Scope) string {
+	texts := make([]string, len(scopes))
+	for i, scope := range scopes {
+		texts[i] = string(scope)
+	}
+	return strings.Join(texts, " ")
+}
+
+func splitScopes(text string) []social.Scope {
+	var scopes []social.Scope
+	for scope := range strings.FieldsSeq(text) {
+		scopes = append(scopes, social.Scope(scope))
+	}
+	return scopes
+}
+
+// UseSession implements social.Sessions.
+func (s *Store) UseSession(ctx context.Context, tokenHash [32]byte, at time.Time) error {
+	return s.update(ctx, func(w *work) error {
+		rows, err := w.exec(useSession, moment(at), tokenHash[:])
+		if err != nil || rows == 0 {
+			return err
+		}
+		w.changes.Add(social.Change{Sessions: [][32]byte{tokenHash}})
+		return nil
+	})
 }
 
 // DeleteSession implements social.Sessions. Deleting a session that does not exist causes no event.
@@ -97,19 +138,23 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.
 }
 
 // EndSessions implements social.Sessions.
-func (s *Store) EndSessions(ctx context.Context, user social.UserID, keep [32]byte) error {
+func (s *Store) EndSessions(ctx context.Context, user social.UserID, keep [32]byte, which social.SessionKinds) error {
 	return s.update(ctx, func(w *work) error {
 		if keep != [32]byte{} {
 			if err := known(w.exists(sessionExists, keep[:])); err != nil {
 				return err
 			}
 		}
-		return w.endSessions(user, keep)
+		return w.endSessions(user, keep, which)
 	})
 }
 
-func (w *work) endSessions(user social.UserID, keep [32]byte) error {
-	tokens, err := all(w, sessionsOf, scanHash, user.Bytes(), keep[:])
+func (w *work) endSessions(user social.UserID, keep [32]byte, which social.SessionKinds) error {
+	list := sessionsOf
+	if which == social.SignIns {
+		list = signInsOf
+	}
+	tokens, err := all(w, list, scanHash, user.Bytes(), keep[:])
 	if err != nil {
 		return err
 	}

@@ -204,7 +204,7 @@ func (s *Store) SetPassword(ctx context.Context, c social.PasswordChange) error 
 		if rows == 0 {
 			return social.ErrNotFound
 		}
-		return w.endSessions(c.User, c.Keep)
+		return w.endSessions(c.User, c.Keep, social.AllSessions)
 	})
 }
 

@@ -205,7 +205,7 @@ func signOut(ctx context.Context, c *couple, s storage.Store) error {
 
 func signOutEverywhere(ctx context.Context, c *couple, s storage.Store) error {
 	c.isSignedIn = false
-	return s.EndSessions(ctx, c.one.User.ID, [32]byte{})
+	return s.EndSessions(ctx, c.one.User.ID, [32]byte{}, social.AllSessions)
 }
 
 // glimpse is what can be read of a couple.

@@ -171,8 +171,12 @@ func (all *several) DeleteSession(ctx context.Context, tokenHash [32]byte, e soc
 	return all.next().DeleteSession(ctx, tokenHash, e)
 }
 
-func (all *several) EndSessions(ctx context.Context, user social.UserID, keep [32]byte) error {
-	return all.next().EndSessions(ctx, user, keep)
+func (all *several) EndSessions(ctx context.Context, user social.UserID, keep [32]byte, which social.SessionKinds) error {
+	return all.next().EndSessions(ctx, user, keep, which)
+}
+
+func (all *several) UseSession(ctx context.Context, tokenHash [32]byte, at time.Time) error {
+	return all.next().UseSession(ctx, tokenHash, at)
 }
 
 // The call of social.ChangeLog.

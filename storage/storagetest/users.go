@@ -305,6 +305,7 @@ var sessionCases = []testCase{
 	{"SessionsOfAUser", sessionsOfAUser},
 	{"DeleteSessionEndsOneSession", deleteSessionEndsOneSession},
 	{"EndSessionsKeepsOne", endSessionsKeepsOne},
+	{"AccessTokensAreSessions", accessTokensAreSessions},
 	{"SetPasswordEndsOtherSessions", setPasswordEndsOtherSessions},
 	{"SetPasswordNeedsTheOldHash", setPasswordNeedsTheOldHash},
 }
@@ -467,16 +468,55 @@ func endSessionsKeepsOne(w *world) {
 	w.insertSessions(ada.ID, 1, 2, 3)
 	w.insertSessions(ben.ID, 4)
 	tail := w.tail()
-	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{2}), "EndSessions")
-	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{2}), "EndSessions again")
+	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{2}, social.AllSessions), "EndSessions")
+	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{2}, social.AllSessions), "EndSessions again")
 	w.mustEnd(tail, 1, 3)
 	w.mustBeValid(2, 4)
 	tail = w.tail()
-	w.fails(w.EndSessions(w.ctx, ada.ID, [32]byte{3}), social.ErrNotFound, "EndSessions but one that has ended")
+	w.fails(w.EndSessions(w.ctx, ada.ID, [32]byte{3}, social.AllSessions), social.ErrNotFound, "EndSessions but one that has ended")
 	w.mustBeValid(2, 4)
-	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{}), "EndSessions of all")
+	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{}, social.AllSessions), "EndSessions of all")
 	w.mustEnd(tail, 2)
 	w.mustBeValid(4)
+}
+
+func accessTokensAreSessions(w *world) {
+	ada := w.user()
+	w.insertSessions(ada.ID, 1, 2)
+	token := sessionFor(ada, 3, now().Add(time.Hour))
+	token.TokenHash[31] = 0
+	token.Grant = &social.Grant{Name: "a \"robot\"", Scopes: []social.Scope{social.ScopeManageAds, social.ScopeWritePosts}, CreatedAt: now()}
+	bare := sessionFor(ada, 4, now().Add(time.Hour))
+	bare.TokenHash[31] = 0
+	bare.Grant = &social.Grant{Name: "reader", CreatedAt: now(), UsedAt: now()}
+	for _, s := range []social.Session{token, bare} {
+		w.ok(w.InsertSession(w.ctx, s), "InsertSession")
+	}
+	for _, at := range []time.Time{{}, now(), now().Add(time.Minute)} {
+		if !at.IsZero() {
+			w.ok(w.UseSession(w.ctx, token.TokenHash, at), "UseSession")
+			token.Grant.UsedAt = at
+		}
+		for _, s := range []social.Session{token, bare} {
+			got, err := w.Session(w.ctx, s.TokenHash, now())
+			w.ok(err, "Session")
+			w.same(got, s, "the session")
+		}
+	}
+	w.ok(w.UseSession(w.ctx, [32]byte{9}, now()), "UseSession of a session that never was")
+	listed, err := w.SessionsOf(w.ctx, ada.ID, now())
+	w.ok(err, "SessionsOf")
+	w.same(len(listed), 4, "the number of sessions")
+	i := slices.IndexFunc(listed, func(s social.Session) bool { return s.TokenHash == token.TokenHash })
+	w.same(listed[i], token, "the session in the list")
+	tail := w.tail()
+	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{2}, social.SignIns), "EndSessions of sign-ins")
+	w.mustEnd(tail, 1)
+	w.mustBeValid(2, 3, 4)
+	tail = w.tail()
+	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{2}, social.AllSessions), "EndSessions")
+	w.mustEnd(tail, 3, 4)
+	w.mustBeValid(2)
 }
 
 func setPasswordEndsOtherSessions(w *world) {

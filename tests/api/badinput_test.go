@@ -291,12 +291,20 @@ func (w *world) inputFields() map[string][]bad {
 			bad{why: "on another post", value: w.ids["bobComment"], code: "INVALID"},
 			bad{why: "at the depth limit", value: w.ids["deepest"], code: "TOO_DEEP", beside: map[string]any{"postId": w.ids["photo"]}},
 			bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.commentId":                 comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.text":                      text(10_000),
-		"DeleteCommentInput.commentId":               comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"ChangePasswordInput.currentPassword":        values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
-		"ChangePasswordInput.newPassword":            password(),
-		"RevokeSessionInput.sessionId":               append(notAnyID("session"), bad{why: "another user's", value: w.bobSession, code: "NOT_FOUND"}),
+		"EditCommentInput.commentId":           comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"EditCommentInput.text":                text(10_000),
+		"DeleteCommentInput.commentId":         comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"ChangePasswordInput.currentPassword":  values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
+		"ChangePasswordInput.newPassword":      password(),
+		"RevokeSessionInput.sessionId":         append(notAnyID("session"), bad{why: "another user's", value: w.bobSession, code: "NOT_FOUND"}),
+		"RevokeAccessTokenInput.accessTokenId": append(notAnyID("token"), bad{why: "another user's", value: w.bobAccessToken, code: "NOT_FOUND"}),
+		"CreateAccessTokenInput.name":          line(100),
+		"CreateAccessTokenInput.expiresInDays": values("INVALID", 0, -1, 366, 1<<31-1, -1<<31),
+		"CreateAccessTokenInput.scopes": {
+			{why: "one twice", value: []any{"ADMIN", "WRITE_POSTS", "ADMIN"}, code: "INVALID"},
+			{why: "10,000", value: slices.Repeat([]any{"ADMIN"}, 10_000), code: "INVALID"},
+			{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
+		},
 		"MarkNotificationsReadInput.notificationIds": w.badNotifications(),
 		"MarkNotificationsReadInput.upTo": values("INVALID", "", "x", "!!!!", w.cursor[:len(w.cursor)-1], w.cursor[:8], w.cursor+"A", w.cursor+"=", " "+w.cursor, w.cursor+"\x00",
 			w.newsCursor, w.bobCursor, w.ids["notification"], w.cursor[:2]+veryLong),
@@ -588,6 +596,8 @@ func (w *world) inputs() map[string][]map[string]any {
 
 		"changePassword":      {{"currentPassword": "password of ada", "newPassword": "password of ada"}},
 		"revokeSession":       {{"sessionId": w.session}},
+		"createAccessToken":   {{"name": "New", "scopes": []any{"WRITE_POSTS", "ADMIN"}, "expiresInDays": 7}},
+		"revokeAccessToken":   {{"accessTokenId": w.accessToken}},
 		"deleteAccount":       {{"password": "password of ada"}},
 		"deleteAllMyComments": {{"confirm": true}},
 		"recordAdImpression":  {{"token": "a token"}},
@@ -938,7 +948,8 @@ type world struct {
 	ids    map[string]string
 	closes time.Time // when the poll "closed" closes
 
-	session, bobSession string // another session of ada's, and bob's; they are not nodes
+	session, bobSession         string // another session of ada's, and bob's; they are not nodes
+	accessToken, bobAccessToken string
 
 	cursor, newsCursor, bobCursor string // of ada's notifications, her news, and bob's notifications
 }
@@ -952,6 +963,7 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	plaza.Notify(t)
 	again, _ := signInAgain(t, w.ada, "ada")
 	w.session, w.bobSession = currentSession(t, again).ID, currentSession(t, plaza.As(t, "bob")).ID
+	w.accessToken, w.bobAccessToken = newAccessToken(t, w.ada, "MANAGE_ADS").ID, newAccessToken(t, plaza.As(t, "bob")).ID
 	w.add(t, "following", "ada", `{ viewer { circles(first: 1) { nodes { id } } } }`)
 	w.add(t, "circle", "ada", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)
 	w.add(t, "bobCircle", "bob", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)

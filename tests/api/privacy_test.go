@@ -232,6 +232,7 @@ func kindOfArgument(t *testing.T, name string) string {
 		"user": {"userId", "wallOwnerId"}, "circle": {"circleId", "circleIds"}, "post": {"postId"}, "comment": {"commentId", "parentId"},
 		"ad":           {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // not private: everyone who manages ads sees them all
 		"session":      {"sessionId"},                                                  // TestSessionsAreListedAndRevoked tries one of another user
+		"token":        {"accessTokenId"},                                              // the same
 		"notification": {"notificationIds"},                                            // notifications.txtar tries one of another user
 	} {
 		if slices.Contains(names, name) {

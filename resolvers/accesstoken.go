@@ -1,0 +1,66 @@
+package resolvers
+
+import (
+	"context"
+
+	"plaza/graph/model"
+	"plaza/social"
+)
+
+func accessTokenOf(s social.Session) *model.AccessToken {
+	token := &model.AccessToken{
+		ID: s.AccessTokenID().String(), Name: s.Grant.Name, Scopes: s.Grant.Scopes, CreatedAt: s.Grant.CreatedAt, ExpiresAt: s.ExpiresAt,
+	}
+	if used := s.Grant.UsedAt; !used.IsZero() {
+		token.LastUsedAt = &used
+	}
+	return token
+}
+
+// AccessTokens resolves Viewer.accessTokens.
+func (r viewerResolver) AccessTokens(ctx context.Context, obj *model.Viewer) ([]*model.AccessToken, error) {
+	tokens, err := r.Social.AccessTokens(ctx, obj.UserID)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*model.AccessToken, len(tokens))
+	for i, token := range tokens {
+		found[i] = accessTokenOf(token)
+	}
+	return found, nil
+}
+
+// CreateAccessToken resolves Mutation.createAccessToken.
+func (r mutationResolver) CreateAccessToken(ctx context.Context, input model.CreateAccessTokenInput) (*model.CreateAccessTokenPayload, error) {
+	var created social.Session
+	var token string
+	mistakes, err := r.mutate(ctx, func(social.UserID) (err error) {
+		created, token, err = r.Social.CreateAccessToken(ctx, sessionOf(ctx), social.NewAccessToken{Name: input.Name, Scopes: input.Scopes, Days: input.ExpiresInDays})
+		return err
+	})
+	if err != nil || len(mistakes) > 0 {
+		return &model.CreateAccessTokenPayload{UserErrors: mistakes}, err
+	}
+	return &model.CreateAccessTokenPayload{Token: &token, AccessToken: accessTokenOf(created), UserErrors: mistakes}, nil
+}
+
+// RevokeAccessToken resolves Mutation.revokeAccessToken.
+func (r mutationResolver) RevokeAccessToken(ctx context.Context, input model.RevokeAccessTokenInput) (*model.RevokeAccessTokenPayload, error) {
+	var viewer social.UserID
+	var revoked social.Session
+	mistakes, err := r.mutate(ctx, func(user social.UserID) error {
+		which, err := parseID("accessTokenId", "access token", input.AccessTokenID, social.ParseAccessTokenID)
+		if err != nil {
+			return err
+		}
+		viewer = user
+		revoked, err = r.Social.RevokeAccessToken(ctx, user, which)
+		return err
+	})
+	if err != nil || len(mistakes) > 0 {
+		return &model.RevokeAccessTokenPayload{UserErrors: mistakes}, err
+	}
+	r.Hub.EndSession(revoked.TokenHash)
+	was := revoked.AccessTokenID().String()
+	return &model.RevokeAccessTokenPayload{RevokedAccessTokenID: &was, Viewer: &model.Viewer{UserID: viewer}, UserErrors: mistakes}, nil
+}

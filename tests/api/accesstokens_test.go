@@ -1,0 +1,242 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"plaza/fault"
+	"plaza/internal/plazatest"
+	"plaza/social"
+	"plaza/storage"
+)
+
+// accessToken is an entry of Viewer.accessTokens, and the program that uses it.
+type accessToken struct {
+	ID, Name             string
+	Scopes               []string
+	CreatedAt, ExpiresAt time.Time
+	LastUsedAt           *time.Time
+
+	program plazatest.Person
+}
+
+func newAccessToken(t testing.TB, p plazatest.Person, scopes ...string) accessToken {
+	t.Helper()
+	var answer struct {
+		CreateAccessToken struct {
+			Token       string
+			AccessToken accessToken
+			UserErrors  []struct{ Message string }
+		}
+	}
+	p.Do(t, `mutation($in: CreateAccessTokenInput!) { createAccessToken(input: $in) {
+		token accessToken { id name scopes createdAt expiresAt lastUsedAt } userErrors { message } } }`,
+		map[string]any{"in": map[string]any{"name": "robot", "scopes": append([]string{}, scopes...)}}, &answer)
+	created := answer.CreateAccessToken
+	if !strings.HasPrefix(created.Token, "plaza_") {
+		t.Fatalf("the token is %q: %v", created.Token, created.UserErrors)
+	}
+	created.AccessToken.program = plazatest.Person{URL: p.URL, Token: created.Token}
+	return created.AccessToken
+}
+
+func accessTokensOf(t *testing.T, p plazatest.Person) []accessToken {
+	t.Helper()
+	var answer struct {
+		Viewer struct{ AccessTokens []accessToken }
+	}
+	p.Do(t, `{ viewer { accessTokens { id name scopes createdAt expiresAt lastUsedAt } } }`, nil, &answer)
+	return answer.Viewer.AccessTokens
+}
+
+// TestScopesOfAllFields sends every field that has a scope with a token without scopes and with one
+// that has all, each also where a document hides it.
+func TestScopesOfAllFields(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, plazatest.Start(t, plazatest.Engines[0]))
+	reader := newAccessToken(t, w.ada).program
+	writer := newAccessToken(t, w.ada, "WRITE_POSTS", "WRITE_GRAPH", "WRITE_PROFILE", "MANAGE_ADS", "ADMIN").program
+	before, inputs := w.dump(t), w.inputs()
+	found := 0
+	for _, def := range schema.Types {
+		for _, f := range def.Fields {
+			scope := f.Directives.ForName("scope")
+			if def == schema.Mutation && scope == nil && !slices.Contains([]string{"signUp", "signIn", "recordAdImpression", "recordAdConversion"}, f.Name) && !strings.HasPrefix(f.Name, "__") {
+				t.Errorf("%s needs @scope", f.Name)
+			}
+			if scope == nil {
+				continue
+			}
+			found++
+			if len(def.Interfaces) > 0 || def.Kind != ast.Object {
+				t.Errorf("%s.%s is selected through interfaces, which have no scope", def.Name, f.Name)
+			}
+			variables := map[string]any{}
+			if len(f.Arguments) > 0 {
+				variables["in"] = inputs[f.Name][0]
+			}
+			for _, operation := range hiding(t, def, f) {
+				mustBeForbidden(t, reader, operation, variables)
+				if scope.Arguments.ForName("needs") == nil {
+					mustBeForbidden(t, writer, operation, variables)
+				}
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("only %d fields have a scope", found)
+	}
+	w.mustBeAs(t, before)
+	const manage = `{ adManager { __typename } }`
+	if v := verdictOf(t, writer, manage, nil, ""); v.code != "" {
+		t.Errorf("with all scopes: %+v", v)
+	}
+	if v := verdictOf(t, newAccessToken(t, w.plaza.As(t, "bob"), "MANAGE_ADS").program, manage, nil, ""); v.code != "FORBIDDEN" {
+		t.Errorf("with the scope, and without the right: %+v", v)
+	}
+}
+
+// hiding returns operations that select a field, directly, in fragments, and where it is skipped.
+func hiding(t *testing.T, def *ast.Definition, f *ast.FieldDefinition) []string {
+	t.Helper()
+	field := f.Name
+	if len(f.Arguments) > 0 {
+		field += "(input: $in)"
+	}
+	if schema.Types[f.Type.Name()].Kind == ast.Object {
+		field += " { __typename }"
+	}
+	head, tail := "query ", ""
+	switch {
+	case def == schema.Mutation && len(f.Arguments) > 0:
+		head = "mutation($in: " + f.Arguments[0].Type.String() + ") "
+	case def == schema.Mutation:
+		head = "mutation "
+	case def.Name == "Viewer":
+		head, tail = "query { viewer ", " }"
+	case def != schema.Query:
+		t.Fatalf("how is %s.%s selected?", def.Name, f.Name)
+	}
+	return []string{
+		head + "{ " + field + " }" + tail,
+		head + "{ ... { x: " + field + " } }" + tail,
+		head + "{ ...a ...a }" + tail + " fragment a on " + def.Name + " { ...b } fragment b on " + def.Name + " { " + field + " }",
+		head + "{ __typename " + strings.Replace(field, " {", " @skip(if: true) {", 1) + " }" + tail,
+	}
+}
+
+func mustBeForbidden(t *testing.T, p plazatest.Person, operation string, variables map[string]any) {
+	t.Helper()
+	if v := verdictOf(t, p, operation, variables, ""); v.code != "FORBIDDEN" {
+		t.Errorf("%s: %.300s", operation, v.raw)
+	}
+}
+
+// TestAccessTokens lets a program act for ada, until each of the ways in which that ends.
+func TestAccessTokens(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		token := newAccessToken(t, ada, "WRITE_POSTS")
+		if lasts := token.ExpiresAt.Sub(token.CreatedAt); token.LastUsedAt != nil || lasts != 90*24*time.Hour || !slices.Equal(token.Scopes, []string{"WRITE_POSTS"}) {
+			t.Errorf("a new token: %+v", token)
+		}
+		post := token.program.Status(t, "beep", map[string]any{"kind": "ONLY_ME"})
+		mustBeForbidden(t, token.program, `mutation($in: FollowUserInput!) { deletePost(input: {postId: "`+post+`"}) { userErrors { code } } followUser(input: $in) { userErrors { code } } }`,
+			map[string]any{"in": map[string]any{"userId": ada.IDOf(t, "bob")}})
+		if posts := postsOf(t, token.program); posts != 1 {
+			t.Errorf("the program reads %d of ada's posts", posts)
+		}
+		listed := accessTokensOf(t, ada)
+		if len(listed) != 1 || listed[0].ID != token.ID || listed[0].Name != "robot" || listed[0].LastUsedAt == nil || len(sessionsOf(t, ada)) != 1 {
+			t.Errorf("tokens %+v, sessions %+v", listed, sessionsOf(t, ada))
+		}
+		if len(accessTokensOf(t, bob)) > 0 {
+			t.Error("bob sees ada's tokens")
+		}
+
+		socket := token.program.Connect(t)
+		socket.Subscribe(plaza, "1", plazatest.NewsSubscription)
+		ada.Mutate(t, "revokeAccessToken", "revokedAccessTokenId", map[string]any{"accessTokenId": token.ID})
+		socket.MustClose()
+		mustBeOver(t, token.program, "a revoked token")
+
+		token = newAccessToken(t, ada)
+		ada.Do(t, `mutation { revokeOtherSessions { userErrors { code } } }`, nil, nil)
+		if posts := postsOf(t, token.program); posts != 1 {
+			t.Errorf("after revokeOtherSessions the program reads %d posts", posts)
+		}
+		ada.Mutate(t, "changePassword", "", map[string]any{"currentPassword": "password of ada", "newPassword": "another password"})
+		mustBeOver(t, token.program, "a token after a change of the password")
+	})
+}
+
+// mustBeOver checks that a token is refused.
+func mustBeOver(t *testing.T, p plazatest.Person, what string) {
+	t.Helper()
+	if response, answer := p.Send(t, []byte(`{"query":"{ viewer { id } }"}`)); response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("%s: status %d, %s", what, response.StatusCode, answer)
+	}
+}
+
+// TestTokensAreNotKept: the answer for an idempotency key is stored, and tokens are not.
+func TestTokensAreNotKept(t *testing.T) {
+	t.Parallel()
+	ada := plazatest.Start(t, plazatest.Engines[0]).As(t, "ada")
+	const create = `mutation { a: createAccessToken(input: {name: "robot", scopes: []}) { token userErrors { code } } }`
+	mustHaveCode(t, keyed(t, ada, "key", create, nil), "", "a token with a key")
+	mustHaveCode(t, keyed(t, ada, "key", create, nil), "ALREADY_DONE", "the same request again")
+	if tokens := accessTokensOf(t, ada); len(tokens) != 1 {
+		t.Errorf("ada has %d tokens, want one", len(tokens))
+	}
+}
+
+// TestAccessTokensAreLimited creates more than one may have.
+func TestAccessTokensAreLimited(t *testing.T) {
+	t.Parallel()
+	ada := plazatest.Start(t, plazatest.Engines[0]).As(t, "ada")
+	for range 50 {
+		newAccessToken(t, ada)
+	}
+	v := verdictOf(t, ada, `mutation { createAccessToken(input: {name: "one more", scopes: []}) { userErrors { code message path } } }`, nil, "createAccessToken")
+	if v.code != "LIMIT_REACHED" || len(accessTokensOf(t, ada)) != 50 {
+		t.Errorf("the 51st: %+v", v)
+	}
+}
+
+// ending is a store in which a session ends while it creates an access token.
+type ending struct {
+	storage.Store
+	session social.Session
+}
+
+func (s ending) InsertSession(ctx context.Context, session social.Session) error {
+	return errors.Join(s.Store.InsertSession(ctx, session), s.DeleteSession(ctx, s.session.TokenHash, social.Event{Kind: social.EventSessionEnded}))
+}
+
+// TestEndedSessionsLeaveNoAccessToken: someone whose session is ended must not keep a token.
+func TestEndedSessionsLeaveNoAccessToken(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	service := social.New(plaza.Store, plazatest.Cheap)
+	session, _, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, err := social.New(ending{plaza.Store, session}, plazatest.Cheap).CreateAccessToken(t.Context(), session, social.NewAccessToken{Name: "robot", Days: 1})
+	var mistake *fault.Error
+	if !errors.As(err, &mistake) || mistake.Code != fault.CodeUnauthenticated {
+		t.Errorf("creating a token: %v", err)
+	}
+	if _, err := service.Authenticate(t.Context(), token); err == nil {
+		t.Error("the token is valid")
+	}
+}
