@@ -72,7 +72,7 @@ func tokenOf(n int) string { return fmt.Sprintf("bench-token-of-person-%d", n) }
 func signIn(ctx context.Context, store social.Sessions, people []int) error {
 	for _, n := range people {
 		session := social.Session{
-			TokenHash: social.HashToken(tokenOf(n)), User: person(n), ExpiresAt: time.Now().Add(social.SessionLifetime),
+			TokenHash: social.HashToken(tokenOf(n)), User: person(n), ExpiresAt: time.Now().Add(social.SessionLifetime), UsedAt: time.Now(),
 		}
 		if err := store.InsertSession(ctx, session); err != nil {
 			return err

@@ -9,10 +9,10 @@ import (
 
 func accessTokenOf(s social.Session) *model.AccessToken {
 	token := &model.AccessToken{
-		ID: s.AccessTokenID().String(), Name: s.Grant.Name, Scopes: s.Grant.Scopes, CreatedAt: s.Grant.CreatedAt, ExpiresAt: s.ExpiresAt,
+		ID: s.AccessTokenID().String(), Name: s.Grant.Name, Scopes: s.Grant.Scopes, CreatedAt: s.CreatedAt, ExpiresAt: s.ExpiresAt,
 	}
-	if used := s.Grant.UsedAt; !used.IsZero() {
-		token.LastUsedAt = &used
+	if !s.UsedAt.IsZero() {
+		token.LastUsedAt = &s.UsedAt
 	}
 	return token
 }

@@ -20,7 +20,7 @@ func (r viewerResolver) Sessions(ctx context.Context, obj *model.Viewer) ([]*mod
 	current := sessionOf(ctx).TokenHash
 	found := make([]*model.Session, len(sessions))
 	for i, s := range sessions {
-		found[i] = &model.Session{ID: s.ID().String(), CreatedAt: s.CreatedAt(), ExpiresAt: s.ExpiresAt, IsCurrent: s.TokenHash == current}
+		found[i] = &model.Session{ID: s.ID().String(), CreatedAt: s.Began(), LastUsedAt: s.LastUse(), ExpiresAt: s.ExpiresAt, IsCurrent: s.TokenHash == current}
 	}
 	return found, nil
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"slices"
-	"time"
 
 	"plaza/fault"
 )
@@ -29,16 +28,12 @@ const (
 	maxAccessTokens    = 50 // per user
 	maxAccessTokenName = 100
 	maxAccessTokenDays = 365
-	// useInterval is how precisely the last use of a token is known.
-	useInterval = time.Hour
 )
 
 // Grant is what makes a session that of an access token, by which a program acts for its owner.
 type Grant struct {
-	Name      string
-	Scopes    []Scope
-	CreatedAt time.Time
-	UsedAt    time.Time // to within an hour; zero: never
+	Name   string
+	Scopes []Scope
 }
 
 // May reports whether a session has a scope. A sign-in has all of them.
@@ -89,8 +84,8 @@ func (s *Service) CreateAccessToken(ctx context.Context, by Session, n NewAccess
 	token = AccessTokenStart + randomToken()
 	now := s.moment()
 	created = Session{
-		TokenHash: hashAccessToken(token), User: by.User, ExpiresAt: now.AddDate(0, 0, n.Days),
-		Grant: &Grant{Name: n.Name, Scopes: n.Scopes, CreatedAt: now},
+		TokenHash: hashAccessToken(token), User: by.User, ExpiresAt: now.AddDate(0, 0, n.Days), CreatedAt: now,
+		Grant: &Grant{Name: n.Name, Scopes: n.Scopes},
 	}
 	if err := s.store.InsertSession(ctx, created); err != nil {
 		return Session{}, "", err
@@ -115,7 +110,7 @@ func (s *Service) mustStillBeValid(ctx context.Context, by, created Session) err
 func (s *Service) AccessTokens(ctx context.Context, user UserID) ([]Session, error) {
 	sessions, err := s.store.SessionsOf(ctx, user, s.now())
 	tokens := slices.DeleteFunc(sessions, func(session Session) bool { return session.Grant == nil })
-	slices.SortFunc(tokens, func(a, b Session) int { return b.Grant.CreatedAt.Compare(a.Grant.CreatedAt) })
+	slices.SortFunc(tokens, func(a, b Session) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return tokens, err
 }
 
@@ -131,12 +126,4 @@ func (s *Service) RevokeAccessToken(ctx context.Context, user UserID, which Acce
 		return Session{}, fault.NotFound("accessTokenId", "access token")
 	}
 	return tokens[i], s.SignOut(ctx, tokens[i])
-}
-
-// noteUse stores that an access token is in use, at most once in useInterval. That it is not
-// stored, because the database is full, must not stop the program.
-func (s *Service) noteUse(ctx context.Context, session Session) {
-	if session.Grant != nil && s.now().Sub(session.Grant.UsedAt) >= useInterval {
-		_ = s.store.UseSession(ctx, session.TokenHash, s.moment())
-	}
 }

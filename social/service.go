@@ -39,9 +39,10 @@ const (
 	MaxPropertyLabel   = 100
 	MaxPropertyChoices = 100
 	MaxPropertyTextLen = 200
-	MaxConditions      = 5  // per search
-	MaxSoughtValues    = 20 // per condition
-	SessionLifetime    = 30 * 24 * time.Hour
+	MaxConditions      = 5                   // per search
+	MaxSoughtValues    = 20                  // per condition
+	SessionLifetime    = 30 * 24 * time.Hour // after the last use
+	MaxSessionLifetime = 365 * 24 * time.Hour
 	DefaultCircleName  = "Following"
 )
 
@@ -62,6 +63,7 @@ type Service struct {
 	hidings  atomic.Uint64
 	holders  atomic.Pointer[rightHolders] // as last read; nil: never
 	holding  singleflight.Group           // reads them
+	using    singleflight.Group           // notes the use of sessions
 }
 
 // Options configure a Service; the zero value is ready for use.

@@ -19,7 +19,9 @@ type Session struct {
 	TokenHash [32]byte
 	User      UserID
 	ExpiresAt time.Time
-	Grant     *Grant // nil: a sign-in
+	CreatedAt time.Time // zero: by a version that did not store it, SessionLifetime before it expires
+	UsedAt    time.Time // to within an hour; zero: never, or by such a version
+	Grant     *Grant    // nil: a sign-in
 }
 
 // ID is derived from the token's hash, and does not reveal it.
@@ -28,8 +30,21 @@ func (s Session) ID() SessionID {
 	return SessionID{id.ID(sum[:len(id.ID{})])}
 }
 
-// CreatedAt is when the user signed in.
-func (s Session) CreatedAt() time.Time { return s.ExpiresAt.Add(-SessionLifetime) }
+// Began is when the user signed in.
+func (s Session) Began() time.Time {
+	if s.CreatedAt.IsZero() {
+		return s.ExpiresAt.Add(-SessionLifetime)
+	}
+	return s.CreatedAt
+}
+
+// LastUse is when the session was used last.
+func (s Session) LastUse() time.Time {
+	if s.UsedAt.IsZero() {
+		return s.Began()
+	}
+	return s.UsedAt
+}
 
 // Sessions stores sign-ins.
 type Sessions interface {
@@ -48,8 +63,9 @@ type Sessions interface {
 	// EndSessions deletes a user's sessions except the one to keep (zero: all of them), each with
 	// its own event. ErrNotFound: the one to keep has been deleted; then the others stay, too.
 	EndSessions(ctx context.Context, user UserID, keep [32]byte, which SessionKinds) error
-	// UseSession stores when an access token was used last; no error if its session is deleted.
-	UseSession(ctx context.Context, tokenHash [32]byte, at time.Time) error
+	// UseSession stores when a session was used last, and when it will expire; no error if it is
+	// deleted.
+	UseSession(ctx context.Context, tokenHash [32]byte, at, expires time.Time) error
 }
 
 // SessionKinds are kinds of sessions.
@@ -63,7 +79,8 @@ const (
 
 func (s *Service) newSession(ctx context.Context, user UserID) (session Session, token string, err error) {
 	token = randomToken()
-	session = Session{TokenHash: HashToken(token), User: user, ExpiresAt: s.now().Add(SessionLifetime)}
+	now := s.moment()
+	session = Session{TokenHash: HashToken(token), User: user, ExpiresAt: now.Add(SessionLifetime), CreatedAt: now, UsedAt: now}
 	if err := s.store.InsertSession(ctx, session); err != nil {
 		return Session{}, "", err
 	}
@@ -74,6 +91,29 @@ func randomToken() string {
 	var raw [32]byte
 	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
 	return base64.RawURLEncoding.EncodeToString(raw[:])
+}
+
+// useInterval is how precisely the last use of a session is known.
+const useInterval = time.Hour
+
+// noteUse stores that a session is in use, at most once in useInterval, and lets a sign-in last
+// SessionLifetime from now, at most MaxSessionLifetime altogether.
+func (s *Service) noteUse(ctx context.Context, session Session) error {
+	now := s.moment()
+	if now.Sub(session.UsedAt) < useInterval {
+		return nil
+	}
+	expires := session.ExpiresAt
+	if session.Grant == nil && !session.CreatedAt.IsZero() {
+		expires = now.Add(SessionLifetime)
+		if latest := session.CreatedAt.Add(MaxSessionLifetime); expires.After(latest) {
+			expires = latest
+		}
+	}
+	_, err, _ := s.using.Do(string(session.TokenHash[:]), func() (any, error) { // requests that come together write once
+		return nil, s.store.UseSession(ctx, session.TokenHash, now, expires)
+	})
+	return err
 }
 
 // HashToken returns the stored form of a bearer token. Tokens have 256 random bits, so a plain
@@ -91,7 +131,9 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Session, erro
 	if errors.Is(err, ErrNotFound) {
 		return Session{}, errInvalidToken()
 	}
-	s.noteUse(ctx, session)
+	if err == nil {
+		_ = s.noteUse(ctx, session) // where the database is full, requests go on
+	}
 	return session, err
 }
 
@@ -117,7 +159,7 @@ const maxSessions = 100
 // Sessions returns a user's sessions, the newest first, at most 100.
 func (s *Service) Sessions(ctx context.Context, user UserID) ([]Session, error) {
 	sessions, err := s.signIns(ctx, user)
-	slices.SortFunc(sessions, func(a, b Session) int { return b.ExpiresAt.Compare(a.ExpiresAt) })
+	slices.SortFunc(sessions, func(a, b Session) int { return b.Began().Compare(a.Began()) })
 	return sessions[:min(len(sessions), maxSessions)], err
 }
 

@@ -3309,7 +3309,7 @@ input SignUpInput {
 type SignUpPayload {
   "The bearer token of this session. It is shown only here."
   token: String
-  "When the session ends; null if there is none."
+  "When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none."
   expiresAt: DateTime
   "Yourself."
   viewer: Viewer
@@ -3329,7 +3329,7 @@ input SignInInput {
 type SignInPayload {
   "The bearer token of this session. It is shown only here."
   token: String
-  "When the session ends; null if there is none."
+  "When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none."
   expiresAt: DateTime
   "Yourself."
   viewer: Viewer
@@ -3379,7 +3379,9 @@ type Session {
   id: ID!
   "When you signed in."
   createdAt: DateTime!
-  "When the session ends, unless you end it before."
+  "When you used it last, to within an hour."
+  lastUsedAt: DateTime!
+  "When the session ends, unless you use it or end it before. Each use extends it to 30 days, up to a year after the sign-in."
   expiresAt: DateTime!
   "Whether this request belongs to it."
   isCurrent: Boolean!

@@ -149,6 +149,8 @@ func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, 
 			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.ID))
 		case "createdAt":
 			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt))
+		case "lastUsedAt":
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.LastUsedAt))
 		case "expiresAt":
 			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.ExpiresAt))
 		case "isCurrent":

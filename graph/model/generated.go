@@ -873,7 +873,9 @@ type Session struct {
 	ID string `json:"id"`
 	// When you signed in.
 	CreatedAt time.Time `json:"createdAt"`
-	// When the session ends, unless you end it before.
+	// When you used it last, to within an hour.
+	LastUsedAt time.Time `json:"lastUsedAt"`
+	// When the session ends, unless you use it or end it before. Each use extends it to 30 days, up to a year after the sign-in.
 	ExpiresAt time.Time `json:"expiresAt"`
 	// Whether this request belongs to it.
 	IsCurrent bool `json:"isCurrent"`
@@ -989,7 +991,7 @@ type SignInInput struct {
 type SignInPayload struct {
 	// The bearer token of this session. It is shown only here.
 	Token *string `json:"token,omitempty"`
-	// When the session ends; null if there is none.
+	// When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 	// Yourself.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -1017,7 +1019,7 @@ type SignUpInput struct {
 type SignUpPayload struct {
 	// The bearer token of this session. It is shown only here.
 	Token *string `json:"token,omitempty"`
-	// When the session ends; null if there is none.
+	// When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 	// Yourself.
 	Viewer *Viewer `json:"viewer,omitempty"`

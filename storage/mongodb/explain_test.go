@@ -295,9 +295,9 @@ func callUsers(w *town, ada social.NewUser) {
 	w.ok(err)
 	s := social.Session{TokenHash: [32]byte{1}, User: ada.User.ID, ExpiresAt: time.Now().Add(time.Hour)}
 	w.ok(w.InsertSession(w.ctx, s))
-	token := social.Session{TokenHash: [32]byte{7, 7}, User: s.User, ExpiresAt: s.ExpiresAt, Grant: &social.Grant{Name: "robot", CreatedAt: time.Now()}}
+	token := social.Session{TokenHash: [32]byte{7, 7}, User: s.User, ExpiresAt: s.ExpiresAt, CreatedAt: time.Now(), Grant: &social.Grant{Name: "robot"}}
 	w.ok(w.InsertSession(w.ctx, token))
-	w.ok(w.UseSession(w.ctx, token.TokenHash, time.Now()))
+	w.ok(w.UseSession(w.ctx, token.TokenHash, time.Now(), token.ExpiresAt))
 	_, err = w.Session(w.ctx, s.TokenHash, time.Now())
 	w.ok(err)
 	_, err = w.LiveSessions(w.ctx, [][32]byte{s.TokenHash}, time.Now())

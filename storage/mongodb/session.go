@@ -21,15 +21,15 @@ type sessionDoc struct {
 	Version   int           `bson:"v"`
 	User      social.UserID `bson:"user"`
 	ExpiresAt time.Time     `bson:"expiresAt"`
-	Grant     *grantDoc     `bson:"grant,omitempty"` // absent: a sign-in
+	CreatedAt time.Time     `bson:"createdAt,omitempty"` // absent: not known
+	UsedAt    time.Time     `bson:"usedAt,omitempty"`    // absent: never, or not known
+	Grant     *grantDoc     `bson:"grant,omitempty"`     // absent: a sign-in
 }
 
 // grantDoc is the part of a session that an access token has.
 type grantDoc struct { // converts to social.Grant
-	Name      string         `bson:"name"`
-	Scopes    []social.Scope `bson:"scopes"`
-	CreatedAt time.Time      `bson:"createdAt"`
-	UsedAt    time.Time      `bson:"usedAt,omitempty"`
+	Name   string         `bson:"name"`
+	Scopes []social.Scope `bson:"scopes"`
 }
 
 func (d *sessionDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
@@ -42,6 +42,10 @@ func (d *sessionDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.ID(v, &d.User.ID)
 	case "expiresAt":
 		r.Time(v, &d.ExpiresAt)
+	case "createdAt":
+		r.Time(v, &d.CreatedAt)
+	case "usedAt":
+		r.Time(v, &d.UsedAt)
 	case "grant":
 		d.Grant = &grantDoc{}
 		r.Inner(v, d.Grant)
@@ -54,21 +58,21 @@ func (d *grantDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.Text(v, &d.Name)
 	case "scopes":
 		mdb.ReadArray(r, v, &d.Scopes, mdb.ReadText)
-	case "createdAt":
-		r.Time(v, &d.CreatedAt)
-	case "usedAt":
-		r.Time(v, &d.UsedAt)
 	}
 }
 
 func newSessionDoc(s social.Session) sessionDoc {
 	return sessionDoc{
-		TokenHash: tokenKey(s.TokenHash), Version: mdb.FirstVersion, User: s.User, ExpiresAt: s.ExpiresAt, Grant: (*grantDoc)(s.Grant),
+		TokenHash: tokenKey(s.TokenHash), Version: mdb.FirstVersion, User: s.User,
+		ExpiresAt: s.ExpiresAt, CreatedAt: s.CreatedAt, UsedAt: s.UsedAt, Grant: (*grantDoc)(s.Grant),
 	}
 }
 
 func (d *sessionDoc) session() social.Session {
-	return social.Session{TokenHash: [32]byte(d.TokenHash.Data), User: d.User, ExpiresAt: d.ExpiresAt, Grant: (*social.Grant)(d.Grant)}
+	return social.Session{
+		TokenHash: [32]byte(d.TokenHash.Data), User: d.User,
+		ExpiresAt: d.ExpiresAt, CreatedAt: d.CreatedAt, UsedAt: d.UsedAt, Grant: (*social.Grant)(d.Grant),
+	}
 }
 
 // InsertSession implements social.Sessions.
@@ -84,9 +88,9 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 }
 
 // UseSession implements social.Sessions.
-func (s *Store) UseSession(ctx context.Context, tokenHash [32]byte, at time.Time) error {
+func (s *Store) UseSession(ctx context.Context, tokenHash [32]byte, at, expires time.Time) error {
 	return s.db.Write(ctx, "use session", nil, func(ctx context.Context) error {
-		result, err := s.sessions.UpdateOne(ctx, mdb.Doc("_id", tokenKey(tokenHash)), mdb.Doc("$set", mdb.Doc("grant.usedAt", at)))
+		result, err := s.sessions.UpdateOne(ctx, mdb.Doc("_id", tokenKey(tokenHash)), mdb.Doc("$set", mdb.Doc("usedAt", at, "expiresAt", expires)))
 		if err != nil || result.MatchedCount == 0 {
 			return err
 		}

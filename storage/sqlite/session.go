@@ -21,10 +21,10 @@ var (
 	openSessions  = define(`SELECT ` + sessionColumns + ` FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND expires_at > ?`)
 	sessionsOf    = define(`SELECT token_hash FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND token_hash <> ?`)
 	signInsOf     = define(`SELECT token_hash FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND token_hash <> ? AND name IS NULL`)
-	useSession    = define(`UPDATE sessions SET used_at = ? WHERE token_hash = ?`)
+	useSession    = define(`UPDATE sessions SET used_at = ?, expires_at = ? WHERE token_hash = ?`)
 )
 
-const sessionColumns = `token_hash, user, expires_at, name, scopes, created_at, used_at`
+const sessionColumns = `token_hash, user, expires_at, created_at, used_at, name, scopes`
 
 // InsertSession implements social.Sessions.
 func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
@@ -32,11 +32,12 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 		if err := w.refuseDeleted(session.User, social.ErrAccountGone); err != nil {
 			return err
 		}
-		columns := []any{session.TokenHash[:], session.User.Bytes(), moment(session.ExpiresAt), nil, nil, nil, nil}
+		var name, scopes any
 		if g := session.Grant; g != nil {
-			copy(columns[3:], []any{g.Name, joinScopes(g.Scopes), moment(g.CreatedAt), moment(g.UsedAt)})
+			name, scopes = g.Name, joinScopes(g.Scopes)
 		}
-		_, err := w.exec(insertSession, columns...)
+		_, err := w.exec(insertSession, session.TokenHash[:], session.User.Bytes(), moment(session.ExpiresAt),
+			moment(session.CreatedAt), moment(session.UsedAt), name, scopes)
 		return err
 	})
 }
@@ -86,14 +87,13 @@ func (s *Store) SessionsOf(ctx context.Context, user social.UserID, now time.Tim
 
 func scanSession(scan scan) (found social.Session, err error) {
 	var hash []byte
-	var expires int64
+	var expires, created, used int64
 	var name, scopes sql.NullString
-	var created, used sql.NullInt64
-	err = scan(&hash, into(&found.User.ID), &expires, &name, &scopes, &created, &used)
+	err = scan(&hash, into(&found.User.ID), &expires, &created, &used, &name, &scopes)
 	copy(found.TokenHash[:], hash)
-	found.ExpiresAt = momentOf(expires)
+	found.ExpiresAt, found.CreatedAt, found.UsedAt = momentOf(expires), momentOf(created), momentOf(used)
 	if name.Valid {
-		found.Grant = &social.Grant{Name: name.String, Scopes: splitScopes(scopes.String), CreatedAt: momentOf(created.Int64), UsedAt: momentOf(used.Int64)}
+		found.Grant = &social.Grant{Name: name.String, Scopes: splitScopes(scopes.String)}
 	}
 	return found, err
 }
@@ -115,9 +115,9 @@ func splitScopes(text string) []social.Scope {
 }
 
 // UseSession implements social.Sessions.
-func (s *Store) UseSession(ctx context.Context, tokenHash [32]byte, at time.Time) error {
+func (s *Store) UseSession(ctx context.Context, tokenHash [32]byte, at, expires time.Time) error {
 	return s.update(ctx, func(w *work) error {
-		rows, err := w.exec(useSession, moment(at), tokenHash[:])
+		rows, err := w.exec(useSession, moment(at), moment(expires), tokenHash[:])
 		if err != nil || rows == 0 {
 			return err
 		}

@@ -175,8 +175,8 @@ func (all *several) EndSessions(ctx context.Context, user social.UserID, keep [3
 	return all.next().EndSessions(ctx, user, keep, which)
 }
 
-func (all *several) UseSession(ctx context.Context, tokenHash [32]byte, at time.Time) error {
-	return all.next().UseSession(ctx, tokenHash, at)
+func (all *several) UseSession(ctx context.Context, tokenHash [32]byte, at, expires time.Time) error {
+	return all.next().UseSession(ctx, tokenHash, at, expires)
 }
 
 // The call of social.ChangeLog.

@@ -485,17 +485,17 @@ func accessTokensAreSessions(w *world) {
 	w.insertSessions(ada.ID, 1, 2)
 	token := sessionFor(ada, 3, now().Add(time.Hour))
 	token.TokenHash[31] = 0
-	token.Grant = &social.Grant{Name: "a \"robot\"", Scopes: []social.Scope{social.ScopeManageAds, social.ScopeWritePosts}, CreatedAt: now()}
+	token.Grant, token.CreatedAt = &social.Grant{Name: "a \"robot\"", Scopes: []social.Scope{social.ScopeManageAds, social.ScopeWritePosts}}, now()
 	bare := sessionFor(ada, 4, now().Add(time.Hour))
 	bare.TokenHash[31] = 0
-	bare.Grant = &social.Grant{Name: "reader", CreatedAt: now(), UsedAt: now()}
+	bare.Grant, bare.CreatedAt, bare.UsedAt = &social.Grant{Name: "reader"}, now(), now()
 	for _, s := range []social.Session{token, bare} {
 		w.ok(w.InsertSession(w.ctx, s), "InsertSession")
 	}
 	for _, at := range []time.Time{{}, now(), now().Add(time.Minute)} {
 		if !at.IsZero() {
-			w.ok(w.UseSession(w.ctx, token.TokenHash, at), "UseSession")
-			token.Grant.UsedAt = at
+			token.UsedAt, token.ExpiresAt = at, at.Add(2*time.Hour)
+			w.ok(w.UseSession(w.ctx, token.TokenHash, token.UsedAt, token.ExpiresAt), "UseSession")
 		}
 		for _, s := range []social.Session{token, bare} {
 			got, err := w.Session(w.ctx, s.TokenHash, now())
@@ -503,7 +503,7 @@ func accessTokensAreSessions(w *world) {
 			w.same(got, s, "the session")
 		}
 	}
-	w.ok(w.UseSession(w.ctx, [32]byte{9}, now()), "UseSession of a session that never was")
+	w.ok(w.UseSession(w.ctx, [32]byte{9}, now(), now()), "UseSession of a session that never was")
 	listed, err := w.SessionsOf(w.ctx, ada.ID, now())
 	w.ok(err, "SessionsOf")
 	w.same(len(listed), 4, "the number of sessions")

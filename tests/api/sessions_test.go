@@ -51,6 +51,62 @@ func signInAgain(t *testing.T, p plazatest.Person, handle string) (again plazate
 	return p, answer.SignIn.ExpiresAt
 }
 
+// TestSessionsLastAsLongAsTheyAreUsed uses a session and an access token now and then, by a clock that
+// runs ahead.
+func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		store := plazatest.Start(t, e).Store
+		began := time.Now().UTC().Truncate(time.Millisecond)
+		now, options := began, plazatest.Cheap
+		options.Now, options.CacheSize = func() time.Time { return now }, 1<<20
+		service := social.New(store, options)
+		session, token, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, robot, err := service.CreateAccessToken(t.Context(), session, social.NewAccessToken{Name: "robot", Days: 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			after, used, expires time.Duration // since it began
+			robot                bool          // whether the access token is valid
+		}{
+			{59 * time.Minute, 0, 30 * day, true},
+			{61 * time.Minute, 61 * time.Minute, 30*day + 61*time.Minute, true},
+			{29 * day, 29 * day, 59 * day, true},
+			{58 * day, 58 * day, 88 * day, false},
+			{87 * day, 87 * day, 117 * day, false},
+			{116 * day, 116 * day, 146 * day, false},
+		} {
+			now = began.Add(c.after)
+			for range 2 { // the second time it knows what the first has stored
+				if session, err = service.Authenticate(t.Context(), token); err != nil {
+					t.Fatalf("after %v: %v", c.after, err)
+				}
+			}
+			if used, expires := session.LastUse().Sub(began), session.ExpiresAt.Sub(began); used != c.used || expires != c.expires || !session.Began().Equal(began) {
+				t.Errorf("after %v: used after %v and expires after %v, want %v and %v", c.after, used, expires, c.used, c.expires)
+			}
+			if _, err := service.Authenticate(t.Context(), robot); (err == nil) != c.robot {
+				t.Errorf("the access token of 40 days after %v: %v", c.after, err)
+			}
+		}
+		for now = began.Add(116 * day); now.Before(began.Add(365 * day)); now = now.Add(29 * day) {
+			for range 2 {
+				if session, err = service.Authenticate(t.Context(), token); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, err := service.Authenticate(t.Context(), token); err == nil || session.ExpiresAt.Sub(began) != social.MaxSessionLifetime {
+			t.Errorf("after a year: %v, it expired after %v", err, session.ExpiresAt.Sub(began))
+		}
+	})
+}
+
 // TestSessionsAreListedAndRevoked: each session lists the same, knows itself, and can end the others
 // with their sockets, and then itself.
 func TestSessionsAreListedAndRevoked(t *testing.T) {
