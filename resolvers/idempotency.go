@@ -29,7 +29,7 @@ func (r *Resolver) OncePerKey(ctx context.Context, next graphql.OperationHandler
 	}
 	response, err := r.once(ctx, key, next)
 	if err != nil {
-		response = &graphql.Response{Errors: gqlerror.List{r.PresentError(ctx, err)}}
+		return r.refuse(ctx, err)
 	}
 	return graphql.OneShot(response)
 }
@@ -63,10 +63,6 @@ func (r *Resolver) once(ctx context.Context, key string, next graphql.OperationH
 	var response graphql.Response
 	err = json.Unmarshal(answer, &response)
 	return &response, err
-}
-
-func rootFields(op *graphql.OperationContext) []graphql.CollectedField {
-	return graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"})
 }
 
 func needsUser(field graphql.CollectedField) bool { return !slices.Contains(SignedOut, field.Name) }

@@ -30,6 +30,8 @@ type Resolver struct {
 	ClickURL string
 	// NewsAds configures ads in news.
 	NewsAds NewsAds
+	// MembersOnly lets only those who are signed in read.
+	MembersOnly bool
 	// StreamOf returns the subscription of a context.
 	StreamOf func(ctx context.Context) Stream
 	// LoaderWait is how long a look-up waits for others to batch with; default:

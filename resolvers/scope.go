@@ -5,7 +5,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"plaza/fault"
 	"plaza/social"
@@ -21,7 +20,7 @@ func (r *Resolver) RequireScopes(ctx context.Context, next graphql.OperationHand
 	}
 	check := scopeCheck{session: session, seen: map[*ast.FragmentDefinition]bool{}}
 	if err := check.selection(graphql.GetOperationContext(ctx).Operation.SelectionSet); err != nil {
-		return graphql.OneShot(&graphql.Response{Errors: gqlerror.List{r.PresentError(ctx, err)}})
+		return r.refuse(ctx, err)
 	}
 	return next(ctx)
 }

@@ -37,6 +37,7 @@ type Config struct {
 	// ReadManifest. With OnlyTrusted nothing else runs.
 	TrustedDocuments map[string]string
 	OnlyTrusted      bool
+	MembersOnly      bool          // signed-out clients read nothing
 	PublicMaxAge     time.Duration // how long caches may keep what a signed-out client reads by GET
 	AccessLog        bool          // log each request and operation
 	SlowOperation    time.Duration // warn of queries and mutations that take longer; 0: never

@@ -72,7 +72,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
 	s.log = s.accessLog()
 	resolver := &resolvers.Resolver{
-		Social: s.social, Ads: s.ads, Hub: s.Hub, Logger: slog.Default(), NewsAds: c.NewsAds, LoaderWait: c.LoaderWait,
+		Social: s.social, Ads: s.ads, Hub: s.Hub, Logger: slog.Default(), NewsAds: c.NewsAds, LoaderWait: c.LoaderWait, MembersOnly: c.MembersOnly,
 		ClickURL:  strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		StreamOf:  func(ctx context.Context) resolvers.Stream { return transport.StreamOf(ctx) },
 		RequestID: transport.RequestID,
@@ -95,7 +95,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		PublicMaxAge:     c.PublicMaxAge,
 		Once:             resolvers.Once,
 		Limits:           transport.Limits{NoIntrospection: c.NoIntrospection},
-		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, resolver.RequireScopes, resolver.OperationLoaders, resolver.OncePerKey},
+		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, resolver.RequireMember, resolver.RequireScopes, resolver.OperationLoaders, resolver.OncePerKey},
 		AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
 		ErrorPresenter:   resolver.PresentError,
 		Recover:          resolver.Recover,

@@ -29,6 +29,7 @@ type serveCommand struct {
 	GraphiQL         string         `help:"Whether to serve GraphiQL at /: on or off." env:"PLAZA_GRAPHIQL" name:"graphiql" default:"on" enum:"on,off"`
 	Introspection    string         `help:"Whether clients may ask for the schema, by introspection or at /schema.graphql: on or off. GraphiQL then completes and documents nothing." env:"PLAZA_INTROSPECTION" default:"on" enum:"on,off"`
 	Registration     string         `help:"Who may create accounts: open (anyone, by signUp) or closed (operators alone, by plaza user add)." env:"PLAZA_REGISTRATION" default:"open" enum:"open,closed"`
+	Reading          string         `help:"Who may read what is public: open (anyone) or members (those who are signed in)." env:"PLAZA_READING" default:"open" enum:"open,members"`
 	TrustedDocuments string         `help:"A manifest: a JSON file of the operations that clients can run by their ids, as Apollo, Relay or GraphQL Code Generator write it." env:"PLAZA_TRUSTED_DOCUMENTS" name:"trusted-documents" type:"path" placeholder:"FILE"`
 	OnlyTrusted      bool           `help:"Run only the operations of --trusted-documents, whatever clients send." env:"PLAZA_ONLY_TRUSTED_DOCUMENTS" name:"only-trusted-documents"`
 	PublicMaxAge     time.Duration  `help:"How long caches may keep what signed-out clients read by GET, without asking again; what is deleted or hidden remains visible there as long." env:"PLAZA_PUBLIC_MAX_AGE" name:"public-max-age" default:"0s" placeholder:"TIME"`
@@ -126,7 +127,7 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, MetricsAddr: c.MetricsAddr, BehindProxy: c.BehindProxy,
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
-		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, PublicMaxAge: c.PublicMaxAge,
+		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
 		SocketLimits: sockets, Social: social.Options{CacheSize: c.PeopleCache << 20, NoSignUp: c.Registration == "closed"},
 		AccessLog: c.AccessLog == "on", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),

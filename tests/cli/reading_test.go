@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"plaza/internal/plazatest"
+)
+
+// TestReadingForMembers: a signed-out client reads nothing, however it asks, and becomes a member.
+func TestReadingForMembers(t *testing.T) {
+	t.Parallel()
+	server := plazatest.StartProcess(t, "--reading=members", "--drain-delay=0s")
+	anyone := plazatest.Person{URL: server.URL(t)}
+	var answer struct{ SignUp struct{ Token string } }
+	anyone.Do(t, `mutation { signUp(input: {handle: "ada", name: "Ada", password: "analytical engine"}) { token viewer { user { handle } } } }`, nil, &answer)
+	ada := plazatest.Person{URL: anyone.URL, Token: answer.SignUp.Token}
+	ada.Status(t, "for members", plazatest.Public)
+	const wall = `user(handle: "ada") { wall { nodes { text } } }`
+	if said := ada.Raw(t, `{ `+wall+` }`); !strings.Contains(said, "for members") {
+		t.Errorf("ada reads %s", said)
+	}
+	for _, query := range []string{
+		`{ ` + wall + ` }`, `{ viewer { id } ...a } fragment a on Query { ... { x: ` + wall + ` } }`, `{ ads(site: "a.example", zone: "b") { why } }`,
+		`{ node(id: "` + ada.IDOf(t, "ada") + `") { id } }`, `mutation { signOut { userErrors { code } } }`,
+		`mutation { recordAdImpression(input: {token: "x"}) { userErrors { code } } }`,
+	} {
+		if said := anyone.Raw(t, query); !strings.Contains(said, `"UNAUTHENTICATED"`) || strings.Contains(said, `"data"`) {
+			t.Errorf("%s: %s", query, said)
+		}
+	}
+	for query, want := range map[string]string{
+		`{ viewer { id } registration __typename }`: `"OPEN"`,
+		`{ __schema { queryType { name } } }`:       `"Query"`,
+		`mutation { signIn(input: {handle: "ada", password: "analytical engine"}) { viewer { user { handle } } } }`: `"ada"`,
+	} {
+		if said := anyone.Raw(t, query); !strings.Contains(said, want) || strings.Contains(said, "errors") {
+			t.Errorf("%s: %s", query, said)
+		}
+	}
+	socket := anyone.Connect(t)
+	socket.Send("1", "subscribe", map[string]string{"query": `subscription { wallPostAdded(userId: "` + ada.IDOf(t, "ada") + `") { post { text } } }`})
+	if m := socket.Next(); m.Type != "error" || !strings.Contains(string(m.Payload), "UNAUTHENTICATED") {
+		t.Errorf("a subscription: %s %s", m.Type, m.Payload)
+	}
+}
