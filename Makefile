@@ -39,15 +39,18 @@ run: ## run the server: make run ARGS='--demo'
 
 # Tests that do one thing after another, thousands of times: cases of bad input, of hidden posts, of index use, and the parts of the
 # storage contract that are not about concurrency. The race detector makes them three times as expensive, and the other tests
-# run the same code under it, at the same time. All that these patterns do not name is tested with the race detector.
+# run the same code under it, at the same time; golden cases run under it on SQLite. All that these patterns do not name is tested
+# with the race detector.
 SEQUENTIAL := TestBad|TestAllMistakes|TestSignedOutMutations|TestCursorsBelong|TestLimits
 SEQUENTIAL := $(SEQUENTIAL)|TestHidden|TestDeletedIsMissing|TestVisibilityMeetsValue|TestFindingIsSeeing
 SEQUENTIAL := $(SEQUENTIAL)|AnIndex|UseIndexes|IndexRanges|CommandCounts|TestCommandsReachTheirShard|TestShardKeys
 SEQUENTIAL := $(SEQUENTIAL)|TestNewsBeyondTheList|TestAVeryLongThread|TestAStars|TestDocumentsOfEveryVersion
 SEQUENTIAL := $(SEQUENTIAL)|TestBench|TestEarlier|Migration[A-Za-z]*IsKilled
+SEQUENTIAL := $(SEQUENTIAL)|TestBucketsAreTidy|TestSparsePages|TestPartsStayInOrder|TestDocumentsHaveAVersion|TestFullThread|TestPagesHaveAByteLimit
+SEQUENTIAL := $(SEQUENTIAL)|TestEveryEarlierFile|TestExport|TestScopesOfAllFields|TestNoMutationIsCarriedOutTwice
 SEQUENTIAL := $(SEQUENTIAL)|TestModel|TestDeletingAStar|TestManyFollowersMove|TestSeed
 NOUNS := ^(Store|Notifications|IdempotencyKeys|Users|Profiles|Sessions|Circles|Graph|Posts|Feeds|Comments|Importer|Deletion)$$
-SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContract$$/.*/$(NOUNS)|TestAds(OnTwoServers)?$$/(Spending|Actions)/AnyBudget
+SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContractOnTwoServers$$/(Importer|Deletion)|TestGolden$$/mongodb|TestContract$$/.*/$(NOUNS)|TestAds(OnTwoServers)?$$/(Spending|Actions)/AnyBudget
 SEQUENTIAL_PKG = $(shell grep -rlE '^func [A-Za-z]*(TestContract|TestAds|$(SEQUENTIAL))' --include='*_test.go' . | xargs dirname | sort -u)
 
 # Most tests wait for a database most of the time.

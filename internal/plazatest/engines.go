@@ -43,11 +43,11 @@ var Engines = []Engine{
 		return st
 	}},
 	{"mongodb", func(t testing.TB) storage.Store {
-		return OpenMongoDB(t, PooledURI(t, ""), mongodb.Options{Monitor: watchRouting(t)})
+		return OpenMongoDB(t, PooledURI(t, ""), mongodb.Options{Monitor: watchRouting(t), Unjournaled: true})
 	}},
 	{"mongodb hybrid", func(t testing.TB) storage.Store {
 		return OpenMongoDB(t, PooledURI(t, "hybrid"), mongodb.Options{
-			Feeds: mongodb.FeedsHybrid, MergeAbove: 3, Graph: mongodb.GraphTwo, Comments: mongodb.CommentsAdaptive, Monitor: watchRouting(t),
+			Feeds: mongodb.FeedsHybrid, MergeAbove: 3, Graph: mongodb.GraphTwo, Comments: mongodb.CommentsAdaptive, Monitor: watchRouting(t), Unjournaled: true,
 		})
 	}},
 }

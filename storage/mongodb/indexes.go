@@ -16,6 +16,9 @@ import (
 // indexTimeout bounds the building of missing indexes, on collections that may be full.
 const indexTimeout = 10 * time.Minute
 
+// indexParallel is how many collections are checked concurrently. Each takes a connection.
+const indexParallel = 2
+
 // indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
 // second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
 //
@@ -83,6 +86,7 @@ func (s *Store) createIndexes(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(indexParallel)
 	for c, models := range s.allIndexes() {
 		group.Go(func() error {
 			if err := s.bringUpToDate(ctx, c, models); err != nil {

@@ -31,6 +31,7 @@ func DatabaseKind(o Options) string {
 // indexes calls [openAlone].
 func openInside(t *testing.T, o Options) *Store {
 	t.Helper()
+	o.Unjournaled = true
 	uri, database := mongotest.Reused(t, DatabaseKind(o))
 	return openIn(t, uri, database, o)
 }

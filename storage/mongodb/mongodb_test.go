@@ -25,12 +25,14 @@ func open(tb testing.TB, monitor *event.CommandMonitor) *mongodb.Store {
 // openFresh opens a store on a database of its own.
 func openFresh(tb testing.TB, o mongodb.Options) *mongodb.Store {
 	tb.Helper()
+	o.Unjournaled = true
 	return openAt(tb, emptyDatabase(tb, o), o)
 }
 
 // openTwo opens two stores on one database of their own.
 func openTwo(t *testing.T, o mongodb.Options) []storage.Store {
 	t.Helper()
+	o.Unjournaled = true
 	uri := emptyDatabase(t, o)
 	return []storage.Store{openAt(t, uri, o), openAt(t, uri, o)}
 }

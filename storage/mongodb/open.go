@@ -120,7 +120,7 @@ func orDefault(d, fallback time.Duration) time.Duration {
 
 // clientOptions are the URI's, except for what the contract depends on.
 func clientOptions(uri, self string, o Options) *options.ClientOptions {
-	journaled := true
+	journaled := !o.Unjournaled
 	client := options.Client().ApplyURI(uri).
 		SetAppName(cluster.AppName(self)).
 		SetRegistry(mdb.Registry).

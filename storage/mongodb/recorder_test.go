@@ -83,6 +83,7 @@ func newTownIn(tb testing.TB, r *recorder, layout string) *town {
 // newTownOf chooses all layouts.
 func newTownOf(tb testing.TB, r *recorder, o mongodb.Options) *town {
 	tb.Helper()
+	o.Unjournaled = true
 	return newTownAt(tb, r, emptyDatabase(tb, o), o)
 }
 
