@@ -1,4 +1,4 @@
-package bench
+package figures
 
 import (
 	"encoding/xml"
@@ -24,19 +24,6 @@ type group struct {
 type bar struct {
 	name  string
 	parts [2]float64
-}
-
-func (s *Section) chart() chart {
-	c := chart{title: s.Title, parts: [2]string{"server", "mongod"}, unit: "CPU ms"}
-	for i := range s.Results {
-		r := &s.Results[i]
-		if len(c.groups) == 0 || c.groups[len(c.groups)-1].name != r.Call {
-			c.groups = append(c.groups, group{name: r.Call})
-		}
-		last := &c.groups[len(c.groups)-1]
-		last.bars = append(last.bars, bar{r.Rival, [2]float64{r.Median(ServerMs), r.Median(MongodMs)}})
-	}
-	return c
 }
 
 // The chart's measures, in pixels.
@@ -119,9 +106,9 @@ func (b bar) draw(out *strings.Builder, y int, longest float64) {
 			x += width
 		}
 	}
-	value := significant(b.parts[0] + b.parts[1])
+	value := Significant(b.parts[0] + b.parts[1])
 	if !slices.Contains(b.parts[:], 0) {
-		value += fmt.Sprintf(" = %s + %s", significant(b.parts[0]), significant(b.parts[1]))
+		value += fmt.Sprintf(" = %s + %s", Significant(b.parts[0]), Significant(b.parts[1]))
 	}
 	fmt.Fprintf(out, `  <text class="faint" x="%.1f" y="%d">%s</text>`+"\n", x+8, y+12, value)
 }

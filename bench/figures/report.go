@@ -1,14 +1,14 @@
-package bench
+package figures
 
 import (
 	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"time"
+
+	"plaza/bench/measure"
 )
 
 // Report is the result of a comparison.
@@ -26,7 +26,7 @@ type Section struct {
 	Name    string // of the picture's file
 	Title   string
 	First   string // the rival that the others are compared with
-	Results []Result
+	Results []measure.Result
 	Stored  []StoredBy
 	Remarks []string
 	// Reads reports whether the bytes that mongod reads into its cache get a column.
@@ -40,18 +40,19 @@ type Section struct {
 // StoredBy is the size of a rival's database.
 type StoredBy struct {
 	Rival string
-	Stored
+	measure.Stored
 }
 
-func (s *Section) remarkf(format string, args ...any) {
+// Remarkf adds a remark.
+func (s *Section) Remarkf(format string, args ...any) {
 	s.Remarks = append(s.Remarks, fmt.Sprintf(format, args...))
 }
 
-// comparef adds a remark on the ratio of two results, if both were measured; %.2f is replaced with
+// Comparef adds a remark on the ratio of two results, if both were measured; %.2f is replaced with
 // the ratio.
-func (s *Section) comparef(one, other *Result, of func(Sample) float64, format string, args ...any) {
+func (s *Section) Comparef(one, other *measure.Result, of func(measure.Sample) float64, format string, args ...any) {
 	if len(one.Samples) > 0 && other.Median(of) > 0 {
-		s.remarkf(format, append([]any{one.Median(of) / other.Median(of)}, args...)...)
+		s.Remarkf(format, append([]any{one.Median(of) / other.Median(of)}, args...)...)
 	}
 }
 
@@ -105,19 +106,19 @@ func (s *Section) table() string {
 			name, named = r.Call, r.Call
 		}
 		ratio := "–"
-		if first := Of(s.Results, r.Call, s.First).Median(CPUMs); first > 0 {
-			ratio = fmt.Sprintf("%.2f", r.Median(CPUMs)/first)
+		if first := measure.Of(s.Results, r.Call, s.First).Median(measure.CPUMs); first > 0 {
+			ratio = fmt.Sprintf("%.2f", r.Median(measure.CPUMs)/first)
 		}
 		row := []string{
-			name, r.Rival, significant(r.Median(ServerMs)), significant(r.Median(MongodMs)),
-			significant(r.Median(CPUMs)) + " ± " + significant(r.Spread(CPUMs)), ratio,
-			significant(r.Median(Commands)), significant(r.Median(Answered) / 1000),
+			name, r.Rival, Significant(r.Median(measure.ServerMs)), Significant(r.Median(measure.MongodMs)),
+			Significant(r.Median(measure.CPUMs)) + " ± " + Significant(r.Spread(measure.CPUMs)), ratio,
+			Significant(r.Median(measure.Commands)), Significant(r.Median(measure.Answered) / 1000),
 		}
 		if s.Reads {
-			row = append(row, significant(r.Median(ReadIn)/1000))
+			row = append(row, Significant(r.Median(measure.ReadIn)/1000))
 		}
 		if s.Rates {
-			row = append(row, rate(r.Median(CPUMs)), significant(r.Median(SlowMs)))
+			row = append(row, rate(r.Median(measure.CPUMs)), Significant(r.Median(measure.SlowMs)))
 		}
 		t.rows = append(t.rows, row)
 	}
@@ -129,7 +130,7 @@ func rate(ms float64) string {
 	if ms <= 0 {
 		return "–"
 	}
-	return significant(1000 / ms)
+	return Significant(1000 / ms)
 }
 
 func storedTable(all []StoredBy) string {
@@ -140,7 +141,7 @@ func storedTable(all []StoredBy) string {
 	return t.markdown()
 }
 
-func megabytes(bytes int64) string { return significant(float64(bytes) / 1e6) }
+func megabytes(bytes int64) string { return Significant(float64(bytes) / 1e6) }
 
 // table is a table of Markdown. Its first columns are texts, the others numbers.
 type table struct {
@@ -167,44 +168,15 @@ func (t *table) markdown() string {
 	return out.String()
 }
 
-// significant formats a number that is not negative with at least two significant digits.
-func significant(x float64) string {
-	switch {
-	case x == 0:
-		return "0"
-	case x >= 100:
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	case x >= 10:
-		return strconv.FormatFloat(x, 'f', 1, 64)
-	case x >= 0.1:
-		return strconv.FormatFloat(x, 'f', 2, 64)
-	case x >= 0.01:
-		return strconv.FormatFloat(x, 'f', 3, 64)
-	default:
-		return strconv.FormatFloat(x, 'f', 4, 64)
-	}
-}
-
-// grouped formats a number with commas between thousands.
-func grouped(n int) string {
-	text := strconv.Itoa(n)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
-}
-
-// fileName converts a name to the name of a file.
-func fileName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == ' ' || r == '+' || r == ',' {
-			return '-'
+func (s *Section) chart() chart {
+	c := chart{title: s.Title, parts: [2]string{"server", "mongod"}, unit: "CPU ms"}
+	for i := range s.Results {
+		r := &s.Results[i]
+		if len(c.groups) == 0 || c.groups[len(c.groups)-1].name != r.Call {
+			c.groups = append(c.groups, group{name: r.Call})
 		}
-		return r
-	}, strings.ToLower(name))
-}
-
-// machine describes the machine of a run.
-func machine(mongod string) string {
-	return fmt.Sprintf("%d CPUs, %s and MongoDB %s", runtime.NumCPU(), runtime.Version(), mongod)
+		last := &c.groups[len(c.groups)-1]
+		last.bars = append(last.bars, bar{r.Rival, [2]float64{r.Median(measure.ServerMs), r.Median(measure.MongodMs)}})
+	}
+	return c
 }

@@ -1,4 +1,4 @@
-package bench_test
+package measure_test
 
 import (
 	"context"
@@ -11,18 +11,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"plaza/bench"
+	"plaza/bench/measure"
 	"plaza/storage/mongodb/mongotest"
 )
 
-func newMeter(t *testing.T) *bench.Meter {
+func newMeter(t *testing.T) *measure.Meter {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(mongotest.URI(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-	meter, err := bench.NewMeter(t.Context(), client)
+	meter, err := measure.NewMeter(t.Context(), client)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,16 +32,16 @@ func newMeter(t *testing.T) *bench.Meter {
 // Rivals take turns, the first one rotates, and all do the same.
 func TestTurns(t *testing.T) {
 	var did []string
-	turn := func(rival string) bench.Turn {
-		return bench.Turn{
+	turn := func(rival string) measure.Turn {
+		return measure.Turn{
 			Rival: rival,
 			Do:    func(_ context.Context, n int) error { did = append(did, fmt.Sprint(rival, n)); return nil },
 			Rest:  func(context.Context) error { did = append(did, "rest"); return nil },
 		}
 	}
 	var progress []int
-	c := bench.Contest{Meter: newMeter(t), Rounds: 2, Turn: time.Minute, Progress: func(done, total int) { progress = append(progress, done, total) }}
-	results, err := c.Run(t.Context(), []bench.Call{{Name: "count", Most: 2, Turns: []bench.Turn{turn("a"), turn("b")}}})
+	c := measure.Contest{Meter: newMeter(t), Rounds: 2, Turn: time.Minute, Progress: func(done, total int) { progress = append(progress, done, total) }}
+	results, err := c.Run(t.Context(), []measure.Call{{Name: "count", Most: 2, Turns: []measure.Turn{turn("a"), turn("b")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,27 +69,27 @@ func TestCPUTime(t *testing.T) {
 		}
 		return nil
 	}
-	c := bench.Contest{Meter: newMeter(t), Rounds: 3, Turn: time.Nanosecond}
-	results, err := c.Run(t.Context(), []bench.Call{
-		{Name: "all", Turns: []bench.Turn{{Rival: "one", Do: burn}, {Rival: "ten", Do: burn, Each: 10}}},
+	c := measure.Contest{Meter: newMeter(t), Rounds: 3, Turn: time.Nanosecond}
+	results, err := c.Run(t.Context(), []measure.Call{
+		{Name: "all", Turns: []measure.Turn{{Rival: "one", Do: burn}, {Rival: "ten", Do: burn, Each: 10}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, ten := bench.Of(results, "all", "one"), bench.Of(results, "all", "ten")
-	if ms := one.Median(bench.ServerMs); ms <= 0 || ms > 200 {
+	one, ten := measure.Of(results, "all", "one"), measure.Of(results, "all", "ten")
+	if ms := one.Median(measure.ServerMs); ms <= 0 || ms > 200 {
 		t.Errorf("%v ms of CPU time, want about 30", ms)
 	}
-	if ms := one.Median(bench.SlowMs); ms < 30 {
+	if ms := one.Median(measure.SlowMs); ms < 30 {
 		t.Errorf("the slowest call took %v ms, want 30 or more", ms)
 	}
-	if ms := ten.Median(bench.WallMs); ms < 3 {
+	if ms := ten.Median(measure.WallMs); ms < 3 {
 		t.Errorf("%v ms each, want 3 or more", ms)
 	}
 }
 
 func TestMeterWithoutMongoDB(t *testing.T) {
-	meter, err := bench.NewMeter(t.Context(), nil)
+	meter, err := measure.NewMeter(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +100,9 @@ func TestMeterWithoutMongoDB(t *testing.T) {
 
 func TestContestsEnd(t *testing.T) {
 	broken := errors.New("broken")
-	c := bench.Contest{Meter: newMeter(t), Rounds: 2, Turn: time.Minute}
-	call := func(do func(context.Context, int) error) []bench.Call {
-		return []bench.Call{{Name: "try", Turns: []bench.Turn{{Rival: "one", Do: do}}}}
+	c := measure.Contest{Meter: newMeter(t), Rounds: 2, Turn: time.Minute}
+	call := func(do func(context.Context, int) error) []measure.Call {
+		return []measure.Call{{Name: "try", Turns: []measure.Turn{{Rival: "one", Do: do}}}}
 	}
 	_, err := c.Run(t.Context(), call(func(_ context.Context, n int) error {
 		if n == 3 {
@@ -122,5 +122,22 @@ func TestContestsEnd(t *testing.T) {
 	}))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
+	}
+}
+
+func TestQuantiles(t *testing.T) {
+	r := measure.Result{}
+	for _, ms := range []int{9, 1, 5, 3, 7} {
+		r.Samples = append(r.Samples, measure.Sample{Server: time.Duration(ms) * time.Millisecond})
+	}
+	if median, spread := r.Median(measure.ServerMs), r.Spread(measure.ServerMs); median != 5 || spread != 2 {
+		t.Errorf("the median is %v and the spread %v, want 5 and 2", median, spread)
+	}
+	r.Samples = r.Samples[:2]
+	if median := r.Median(measure.ServerMs); median != 5 {
+		t.Errorf("the median of 1 and 9 is %v, want 5", median)
+	}
+	if median := measure.Of(nil, "none", "no rival").Median(measure.ServerMs); median != 0 {
+		t.Errorf("the median of nothing is %v", median)
 	}
 }

@@ -1,4 +1,4 @@
-package bench
+package measure
 
 import (
 	"context"
@@ -97,6 +97,18 @@ var askStatus = bson.D{
 func (m *Meter) status(ctx context.Context) (s serverStatus, err error) {
 	err = m.admin.RunCommand(ctx, askStatus).Decode(&s)
 	return s, err
+}
+
+// Version returns mongod's version; "" if mongod does not answer.
+func (m *Meter) Version(ctx context.Context) string {
+	s, _ := m.status(ctx)
+	return s.Version
+}
+
+// CacheSize returns how many bytes mongod's cache may have.
+func (m *Meter) CacheSize(ctx context.Context) (int64, error) {
+	s, err := m.status(ctx)
+	return s.WiredTiger.Cache.Maximum, err
 }
 
 // Read reads both. It fails if one of them is not available: mongod reports its CPU time on Linux
