@@ -12,6 +12,8 @@ import (
 
 	"plaza/ads"
 	"plaza/ads/adserver"
+	"plaza/bench/figures"
+	"plaza/bench/measure"
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage"
@@ -46,7 +48,7 @@ read at most once a second; *one zone* is that of a busy page, *all zones* are t
 
 // Ads compares the designs of ad zones on both engines, and the cost of a query for ads with that
 // of a nearly empty query.
-func Ads(ctx context.Context, o AdsOptions) (*Report, error) {
+func Ads(ctx context.Context, o AdsOptions) (*figures.Report, error) {
 	if o.Zones < 1 || o.Units < 1 || o.Units > ads.MaxZoneUnits || o.Profiles < 1 {
 		return nil, fmt.Errorf("--zones, --units and --profiles must be 1 or more, and --units %d at most", ads.MaxZoneUnits)
 	}
@@ -57,7 +59,7 @@ func Ads(ctx context.Context, o AdsOptions) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Name: "ads", Title: "Ads: what a choice costs in each design", Command: o.Command, Notes: adsNotes}
+	report := &figures.Report{Name: "ads", Title: "Ads: what a choice costs in each design", Command: o.Command, Notes: adsNotes}
 	for _, engine := range []func(context.Context, *AdsOptions, func(*adScene) error) error{onMongoDB, onSQLite} {
 		err := engine(ctx, &o, func(s *adScene) error {
 			s.designs = namesOf(chosen)
@@ -79,8 +81,8 @@ type adScene struct {
 	name    string
 	machine string
 	store   adDatabase
-	wire    *Wire
-	meter   *Meter
+	wire    *measure.Wire
+	meter   *measure.Meter
 	designs []string
 
 	zones    []ads.ZoneID
@@ -94,7 +96,7 @@ type adDatabase interface {
 	ImportAdProfiles(ctx context.Context, profiles []ads.Profile) error
 }
 
-func newAdScene(o *AdsOptions, name string, store adDatabase, meter *Meter) *adScene {
+func newAdScene(o *AdsOptions, name string, store adDatabase, meter *measure.Meter) *adScene {
 	s := &adScene{o: o, name: name, store: store, meter: meter, profiles: o.scaled(o.Profiles, 10)}
 	for n := range o.scaled(o.Zones, 2) {
 		s.zones = append(s.zones, ads.ZoneID{Site: fmt.Sprintf("site%d.example", n/10), Name: fmt.Sprintf("place%d", n%10)})
@@ -113,7 +115,7 @@ func onMongoDB(ctx context.Context, o *AdsOptions, run func(*adScene) error) (er
 		return err
 	}
 	s := newAdScene(o, "MongoDB", rival.Store, arena.Meter)
-	s.wire, s.machine = rival.Wire, machine(arena.version(ctx))
+	s.wire, s.machine = rival.Wire, arena.machine(ctx)
 	return run(s)
 }
 
@@ -128,7 +130,7 @@ func onSQLite(ctx context.Context, o *AdsOptions, run func(*adScene) error) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	meter, err := NewMeter(ctx, nil)
+	meter, err := measure.NewMeter(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -306,13 +308,13 @@ var (
 	emptyQuery  = body(`{ __typename }`, nil)
 )
 
-func (s *adScene) measure(ctx context.Context, report *Report) error {
+func (s *adScene) measure(ctx context.Context, report *figures.Report) error {
 	if s.machine != "" {
 		report.Machine = s.machine
 	}
-	section := &Section{
-		Name: "ads-" + fileName(s.name), Rivals: "design", First: s.designs[0], Rates: true,
-		Title: fmt.Sprintf("%s: %s zones with %d ads each, %s profiles", s.name, grouped(len(s.zones)), s.o.Units, grouped(s.profiles)),
+	section := &figures.Section{
+		Name: "ads-" + figures.FileName(s.name), Rivals: "design", First: s.designs[0], Rates: true,
+		Title: fmt.Sprintf("%s: %s zones with %d ads each, %s profiles", s.name, figures.Grouped(len(s.zones)), s.o.Units, figures.Grouped(s.profiles)),
 	}
 	var err error
 	section.Results, err = s.o.contest(s.meter, "measuring "+s.name).Run(ctx, s.calls())
@@ -324,13 +326,13 @@ func (s *adScene) measure(ctx context.Context, report *Report) error {
 	return nil
 }
 
-func (s *adScene) calls() []Call {
+func (s *adScene) calls() []measure.Call {
 	one := func(int) ads.ZoneID { return s.zones[0] }
 	all := func(n int) ads.ZoneID { return s.zones[n*7919%len(s.zones)] } // a prime: each zone is used once before any is repeated
 	signedOut := func(int) string { return "" }
 	user := func(n int) string { return tokenOf(n % s.users) }
 	handles := s.trivial(trivialUser, user, handleQuery)
-	return []Call{
+	return []measure.Call{
 		{Name: callChoiceOne, Turns: s.choices(one)},
 		{Name: callChoiceAll, Turns: s.warmed(s.choices(all))},
 		{Name: callQueryOne, Turns: append(s.queries(signedOut, one, 1), handles, s.trivial(trivialNone, signedOut, emptyQuery))},
@@ -342,7 +344,7 @@ func (s *adScene) calls() []Call {
 
 // warmed reads each zone once before anything is measured, so that parts of all budgets are on
 // lease.
-func (s *adScene) warmed(turns []Turn) []Turn {
+func (s *adScene) warmed(turns []measure.Turn) []measure.Turn {
 	for i := range turns {
 		do, warm := turns[i].Do, false
 		turns[i].Do = func(ctx context.Context, n int) error {
@@ -361,11 +363,11 @@ func (s *adScene) warmed(turns []Turn) []Turn {
 }
 
 // choices measure how each design chooses an ad.
-func (s *adScene) choices(zone func(n int) ads.ZoneID) []Turn {
-	var turns []Turn
+func (s *adScene) choices(zone func(n int) ads.ZoneID) []measure.Turn {
+	var turns []measure.Turn
 	for _, design := range s.designs {
 		service := adserver.New(designed{s.store, designs[design]}.Ads(), adserver.Options{})
-		turns = append(turns, Turn{Rival: design, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
+		turns = append(turns, measure.Turn{Rival: design, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
 			at := zone(n)
 			choices, err := service.Choose(ctx, adserver.Request{Site: at.Site, Zone: at.Name, Keywords: s.keywords(n), Count: 1, Visitor: s.visitor(n)})
 			if err == nil && len(choices) != 1 {
@@ -378,7 +380,7 @@ func (s *adScene) choices(zone func(n int) ads.ZoneID) []Turn {
 }
 
 // queries ask each design for ads, by GraphQL.
-func (s *adScene) queries(token func(n int) string, zone func(n int) ads.ZoneID, count int) []Turn {
+func (s *adScene) queries(token func(n int) string, zone func(n int) ads.ZoneID, count int) []measure.Turn {
 	requests := make([][]byte, 4096)
 	for n := range requests {
 		at := zone(n)
@@ -386,10 +388,10 @@ func (s *adScene) queries(token func(n int) string, zone func(n int) ads.ZoneID,
 			"site": at.Site, "zone": at.Name, "keywords": s.keywords(n), "count": count, "visitor": s.visitor(n),
 		})
 	}
-	var turns []Turn
+	var turns []measure.Turn
 	for _, design := range s.designs {
 		c := client{s.o.Serve(designed{s.store, designs[design]}, true)}
-		turns = append(turns, Turn{Rival: design, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
+		turns = append(turns, measure.Turn{Rival: design, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
 			_, err := c.do(ctx, token(n), requests[n%len(requests)])
 			return err
 		}})
@@ -398,9 +400,9 @@ func (s *adScene) queries(token func(n int) string, zone func(n int) ads.ZoneID,
 }
 
 // trivial is a query that ads are compared with.
-func (s *adScene) trivial(name string, token func(n int) string, body []byte) Turn {
+func (s *adScene) trivial(name string, token func(n int) string, body []byte) measure.Turn {
 	c := client{s.o.Serve(s.store, true)}
-	return Turn{Rival: name, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
+	return measure.Turn{Rival: name, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
 		_, err := c.do(ctx, token(n), body)
 		return err
 	}}
@@ -418,14 +420,14 @@ func (s *adScene) keywords(n int) []string {
 }
 
 // remark compares queries for ads with the trivial ones.
-func (s *adScene) remark(section *Section) {
+func (s *adScene) remark(section *figures.Section) {
 	for _, design := range s.designs {
-		visitors := Of(section.Results, callQueryOne, design)
-		section.comparef(visitors, Of(section.Results, callQueryOne, trivialUser), ServerMs,
+		visitors := measure.Of(section.Results, callQueryOne, design)
+		section.Comparef(visitors, measure.Of(section.Results, callQueryOne, trivialUser), measure.ServerMs,
 			"%.2f times the server CPU of `{ viewer { user { handle } } }`, signed in, is that of a query for an ad for a visitor, in the design *%s*.", design)
-		section.comparef(Of(section.Results, callQueryAll, design), Of(section.Results, callQueryAll, trivialUser), ServerMs,
+		section.Comparef(measure.Of(section.Results, callQueryAll, design), measure.Of(section.Results, callQueryAll, trivialUser), measure.ServerMs,
 			"%.2f times, where each query is for another zone, in the design *%s*.", design)
-		section.comparef(Of(section.Results, callQueryUser, design), Of(section.Results, callQueryUser, trivialUser), ServerMs,
+		section.Comparef(measure.Of(section.Results, callQueryUser, design), measure.Of(section.Results, callQueryUser, trivialUser), measure.ServerMs,
 			"%.2f times, where both are signed in, in the design *%s*.", design)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -12,12 +13,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
+	"plaza/bench/measure"
 	"plaza/storage/mongodb"
 )
 
 // Arena has the rivals' databases, which are dropped at the end.
 type Arena struct {
-	Meter *Meter
+	Meter *measure.Meter
 
 	uri       string
 	database  string // the prefix of all databases' names
@@ -30,7 +32,7 @@ type Arena struct {
 type Rival struct {
 	Name  string
 	Store *mongodb.Store // nil: there is only the database
-	Wire  *Wire
+	Wire  *measure.Wire
 
 	database *mongo.Database
 }
@@ -57,7 +59,7 @@ func OpenArena(ctx context.Context, uri string, overwrite bool) (*Arena, error) 
 	if err != nil {
 		return nil, fmt.Errorf("the MongoDB URI can't be used: %w", err)
 	}
-	meter, err := NewMeter(ctx, client)
+	meter, err := measure.NewMeter(ctx, client)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("MongoDB can't be measured: %w", err), client.Disconnect(ctx))
 	}
@@ -70,7 +72,7 @@ func (a *Arena) Open(ctx context.Context, name string, o mongodb.Options) (*Riva
 	if err != nil {
 		return nil, err
 	}
-	r := &Rival{Name: name, Wire: &Wire{}, database: database}
+	r := &Rival{Name: name, Wire: &measure.Wire{}, database: database}
 	o.Monitor = r.Wire.Monitor()
 	a.opened = append(a.opened, r) // from now on, Close drops it
 	r.Store, err = mongodb.Open(ctx, inDatabase(a.uri, database.Name()), o)
@@ -87,7 +89,7 @@ func (a *Arena) OpenBare(ctx context.Context, subject, name string) (*Rival, err
 	if err != nil {
 		return nil, err
 	}
-	r := &Rival{Name: name, Wire: &Wire{}, database: database}
+	r := &Rival{Name: name, Wire: &measure.Wire{}, database: database}
 	journaled := true
 	client, err := mongo.Connect(options.Client().ApplyURI(a.uri).SetMonitor(r.Wire.Monitor()).
 		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journaled}))
@@ -136,23 +138,22 @@ func (a *Arena) Close(ctx context.Context) error {
 
 // shrinkCache sets mongod's cache size in MB, until restore is called.
 func (a *Arena) shrinkCache(ctx context.Context, megabytes int) (restore func(context.Context) error, err error) {
-	status, err := a.Meter.status(ctx)
+	before, err := a.Meter.CacheSize(ctx)
 	if err != nil {
 		return nil, err
 	}
 	resize := func(ctx context.Context, megabytes int64) error {
 		config := fmt.Sprintf("cache_size=%dM", megabytes)
-		return a.Meter.admin.RunCommand(ctx, bson.D{{Key: "setParameter", Value: 1}, {Key: "wiredTigerEngineRuntimeConfig", Value: config}}).Err()
+		return a.client.Database("admin").RunCommand(ctx, bson.D{{Key: "setParameter", Value: 1}, {Key: "wiredTigerEngineRuntimeConfig", Value: config}}).Err()
 	}
 	return func(ctx context.Context) error {
-		return resize(context.WithoutCancel(ctx), status.WiredTiger.Cache.Maximum>>20)
+		return resize(context.WithoutCancel(ctx), before>>20)
 	}, resize(ctx, int64(megabytes))
 }
 
-// version returns mongod's version.
-func (a *Arena) version(ctx context.Context) string {
-	s, _ := a.Meter.status(ctx) // the server has answered before
-	return s.Version
+// machine describes the machine of a run.
+func (a *Arena) machine(ctx context.Context) string {
+	return fmt.Sprintf("%d CPUs, %s and MongoDB %s", runtime.NumCPU(), runtime.Version(), a.Meter.Version(ctx))
 }
 
 // afterHosts splits a URI into the part before the path, the path without its slash, and the rest.

@@ -2,34 +2,16 @@ package bench
 
 import (
 	"context"
-	"encoding/xml"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"plaza/bench/figures"
+	"plaza/bench/measure"
 	"plaza/social"
 	"plaza/storage"
 )
-
-func TestQuantiles(t *testing.T) {
-	r := Result{}
-	for _, ms := range []int{9, 1, 5, 3, 7} {
-		r.Samples = append(r.Samples, Sample{Server: time.Duration(ms) * time.Millisecond})
-	}
-	if median, spread := r.Median(ServerMs), r.Spread(ServerMs); median != 5 || spread != 2 {
-		t.Errorf("the median is %v and the spread %v, want 5 and 2", median, spread)
-	}
-	r.Samples = r.Samples[:2]
-	if median := r.Median(ServerMs); median != 5 {
-		t.Errorf("the median of 1 and 9 is %v, want 5", median)
-	}
-	if median := Of(nil, "none", "no rival").Median(ServerMs); median != 0 {
-		t.Errorf("the median of nothing is %v", median)
-	}
-}
 
 func TestNetworksAreTheSameEachTime(t *testing.T) {
 	a, b, c := powerLaw(5000, 1), powerLaw(5000, 1), powerLaw(5000, 2)
@@ -99,38 +81,6 @@ func TestThreadsAreTrees(t *testing.T) {
 	}
 	if deepest < 5 || deepest > social.DefaultMaxDepth {
 		t.Errorf("the deepest comment is at %d", deepest)
-	}
-}
-
-func TestChartIsSound(t *testing.T) {
-	c := chart{title: `Feeds & "walls" <1>`, parts: [2]string{"server", "mongod"}, unit: "CPU ms", groups: []group{
-		{"news", []bar{{"read", [2]float64{1, 2}}, {"a<b", [2]float64{0, 0.5}}}},
-		{"nothing", []bar{{"read", [2]float64{0, 0}}}},
-	}}
-	var texts strings.Builder
-	for decoder := xml.NewDecoder(strings.NewReader(c.svg())); ; {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text, ok := token.(xml.CharData); ok {
-			texts.Write(text)
-		}
-		if start, ok := token.(xml.StartElement); ok {
-			for _, attribute := range start.Attr {
-				if strings.Contains(attribute.Value, "NaN") || strings.Contains(attribute.Value, "Inf") {
-					t.Errorf("%s has %s=%q", start.Name.Local, attribute.Name.Local, attribute.Value)
-				}
-			}
-		}
-	}
-	for _, want := range []string{c.title, "a<b", "3.00 = 1.00 + 2.00", "nothing"} {
-		if !strings.Contains(texts.String(), want) {
-			t.Errorf("the chart does not say %q", want)
-		}
 	}
 }
 
@@ -229,15 +179,15 @@ func TestVerdicts(t *testing.T) {
 	if difference(1.05, 1) != 0 || difference(1.5, 1) != 0.5 || difference(1, 1.5) != -0.5 {
 		t.Error("a tenth is no difference, and a half is")
 	}
-	cost := func(call, rival string, ms int) Result {
-		return Result{Call: call, Rival: rival, Samples: []Sample{{Server: time.Duration(ms) * time.Millisecond}}}
+	cost := func(call, rival string, ms int) measure.Result {
+		return measure.Result{Call: call, Rival: rival, Samples: []measure.Sample{{Server: time.Duration(ms) * time.Millisecond}}}
 	}
-	s := Section{Results: []Result{cost("read", embedded, 1), cost("read", referenced, 3), cost("write", embedded, 5)}}
-	if s.advise(readAndWrite{"read", "write"}); len(s.Remarks) > 0 {
+	s := figures.Section{Results: []measure.Result{cost("read", embedded, 1), cost("read", referenced, 3), cost("write", embedded, 5)}}
+	if advise(&s, readAndWrite{"read", "write"}); len(s.Remarks) > 0 {
 		t.Errorf("what was not measured is remarked on: %v", s.Remarks)
 	}
 	s.Results = append(s.Results, cost("write", referenced, 1))
-	if s.advise(readAndWrite{"read", "write"}); len(s.Remarks) != 1 || !strings.Contains(s.Remarks[0], "above 2.00 reads") {
+	if advise(&s, readAndWrite{"read", "write"}); len(s.Remarks) != 1 || !strings.Contains(s.Remarks[0], "above 2.00 reads") {
 		t.Errorf("the remarks are %v", s.Remarks)
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"plaza/bench/figures"
+	"plaza/bench/measure"
 	"plaza/id"
 	"plaza/social"
 )
@@ -29,11 +31,11 @@ const (
 
 // Comments compares the layouts of comment threads, at the storage contract: short and long
 // threads, many writers on one thread, and threads that don't fit into memory.
-func Comments(ctx context.Context, o CommentsOptions) (*Report, error) {
-	report := &Report{Name: "comments", Title: "Comment threads on MongoDB: what calls cost in each layout", Command: o.Command, Notes: commentsNotes}
+func Comments(ctx context.Context, o CommentsOptions) (*figures.Report, error) {
+	report := &figures.Report{Name: "comments", Title: "Comment threads on MongoDB: what calls cost in each layout", Command: o.Command, Notes: commentsNotes}
 	err := o.inArena(ctx, contenders("comments"), func(arena *Arena, rivals []*Rival) error {
-		report.Machine = machine(arena.version(ctx))
-		s := &commentScene{o: o, arena: arena, rivals: rivals, stored: map[*Rival]Stored{}}
+		report.Machine = arena.machine(ctx)
+		s := &commentScene{o: o, arena: arena, rivals: rivals, stored: map[*Rival]measure.Stored{}}
 		if err := s.signUp(ctx); err != nil {
 			return err
 		}
@@ -76,7 +78,7 @@ type commentScene struct {
 	rivals []*Rival
 	people []social.UserID
 	posts  int // made so far
-	stored map[*Rival]Stored
+	stored map[*Rival]measure.Stored
 }
 
 func (s *commentScene) signUp(ctx context.Context) error {
@@ -122,9 +124,9 @@ func happened(kind social.EventKind, post social.PostID) social.Event {
 }
 
 // ofSize compares threads of one size, in the layouts that support it.
-func (s *commentScene) ofSize(ctx context.Context, size, scaled int) (*Section, error) {
-	section := &Section{
-		Name: fmt.Sprint("comments-", size), Title: fmt.Sprintf("A thread of %s comments", grouped(scaled)), First: s.rivals[0].Name,
+func (s *commentScene) ofSize(ctx context.Context, size, scaled int) (*figures.Section, error) {
+	section := &figures.Section{
+		Name: fmt.Sprint("comments-", size), Title: fmt.Sprintf("A thread of %s comments", figures.Grouped(scaled)), First: s.rivals[0].Name,
 	}
 	posts, err := s.newPosts(ctx, 1)
 	if err != nil {
@@ -134,13 +136,13 @@ func (s *commentScene) ofSize(ctx context.Context, size, scaled int) (*Section, 
 		post: posts[0], all: thread(posts[0], fmt.Sprint("thread/", size), began, s.people, scaled, newWriter(s.o.Seed)), people: s.people,
 	}
 	for i, r := range s.rivals {
-		s.o.progress(fmt.Sprintf("loading threads of %s", grouped(scaled)), i, len(s.rivals))
+		s.o.progress(fmt.Sprintf("loading threads of %s", figures.Grouped(scaled)), i, len(s.rivals))
 		if _, err := s.added(ctx, r); err != nil {
 			return nil, err
 		}
 		err := r.Store.Fill(ctx, t.post, t.all)
 		if errors.Is(err, social.ErrThreadFull) {
-			section.remarkf("%s takes no thread of %s comments (`THREAD_FULL`).", r.Name, grouped(scaled))
+			section.Remarkf("%s takes no thread of %s comments (`THREAD_FULL`).", r.Name, figures.Grouped(scaled))
 			continue
 		}
 		if err != nil {
@@ -150,27 +152,23 @@ func (s *commentScene) ofSize(ctx context.Context, size, scaled int) (*Section, 
 		if err != nil {
 			return nil, err
 		}
-		section.Stored = append(section.Stored, StoredBy{r.Name, added})
+		section.Stored = append(section.Stored, figures.StoredBy{Rival: r.Name, Stored: added})
 		t.rivals = append(t.rivals, r)
 	}
-	section.Results, err = s.o.contest(s.arena.Meter, "measuring threads of "+grouped(scaled)).Run(ctx, t.calls())
+	section.Results, err = s.o.contest(s.arena.Meter, "measuring threads of "+figures.Grouped(scaled)).Run(ctx, t.calls())
 	for _, r := range t.rivals {
-		section.comparef(Of(section.Results, "last page", r.Name), Of(section.Results, "first page", r.Name), CPUMs,
+		section.Comparef(measure.Of(section.Results, "last page", r.Name), measure.Of(section.Results, "first page", r.Name), measure.CPUMs,
 			"The last page takes %.2f times the CPU of the first in %s.", r.Name)
 	}
 	return section, err
 }
 
 // added returns by how much the rival's database has grown since the last call.
-func (s *commentScene) added(ctx context.Context, r *Rival) (Stored, error) {
+func (s *commentScene) added(ctx context.Context, r *Rival) (measure.Stored, error) {
 	now, err := r.Stored(ctx)
 	before := s.stored[r]
 	s.stored[r] = now
-	return now.minus(before), err
-}
-
-func (s Stored) minus(other Stored) Stored {
-	return Stored{Data: s.Data - other.Data, Disk: s.Disk - other.Disk, Indexes: s.Indexes - other.Indexes}
+	return now.Minus(before), err
 }
 
 // longThread is one thread, in each layout.
@@ -184,7 +182,7 @@ type longThread struct {
 // pageLimit is how many comments the domain reads for a page of 50.
 const pageLimit = 57
 
-func (t *longThread) calls() []Call {
+func (t *longThread) calls() []measure.Call {
 	middle := t.all[len(t.all)/2]
 	inTime := social.Thread{Post: t.post, Order: social.OrderOldest}
 	asTree := social.Thread{Post: t.post, Order: social.OrderThreaded}
@@ -193,7 +191,7 @@ func (t *longThread) calls() []Call {
 	page := social.Page{Limit: pageLimit}
 	deep, last, deepInTree := page, page, page
 	deep.After, last.Last, deepInTree.After = social.Key(middle.ID.Bytes()), true, middle.TreePath
-	calls := []Call{
+	calls := []measure.Call{
 		t.page("first page", inTime, page),
 		t.page("deep page", inTime, deep),
 		t.page("last page", inTime, last),
@@ -204,20 +202,20 @@ func (t *longThread) calls() []Call {
 		{Name: "append", Most: 50},
 	}
 	for _, r := range t.rivals {
-		calls[5].Turns = append(calls[5].Turns, Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, _ int) error {
+		calls[5].Turns = append(calls[5].Turns, measure.Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, _ int) error {
 			return permalink(ctx, r, middle)
 		}})
-		calls[7].Turns = append(calls[7].Turns, Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, n int) error {
+		calls[7].Turns = append(calls[7].Turns, measure.Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, n int) error {
 			return say(ctx, r, t.post, t.people[n%len(t.people)])
 		}})
 	}
 	return calls
 }
 
-func (t *longThread) page(name string, of social.Thread, p social.Page) Call {
-	call := Call{Name: name}
+func (t *longThread) page(name string, of social.Thread, p social.Page) measure.Call {
+	call := measure.Call{Name: name}
 	for _, r := range t.rivals {
-		call.Turns = append(call.Turns, Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, _ int) error {
+		call.Turns = append(call.Turns, measure.Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, _ int) error {
 			return readPage(ctx, r, of, p)
 		}})
 	}
@@ -255,36 +253,36 @@ func say(ctx context.Context, r *Rival, post social.PostID, author social.UserID
 }
 
 // hot compares 64 writers on one thread with the same number on 64 threads.
-func (s *commentScene) hot(ctx context.Context) (*Section, error) {
+func (s *commentScene) hot(ctx context.Context) (*figures.Section, error) {
 	turns := s.o.Rounds + 1
 	posts, err := s.newPosts(ctx, turns*(1+hotWriters))
 	if err != nil {
 		return nil, err
 	}
 	one, many := posts[:turns], posts[turns:]
-	section := &Section{
+	section := &figures.Section{
 		Name: "comments-hot", Title: fmt.Sprintf("Appends by %d writers, each comment", hotWriters), First: s.rivals[0].Name,
 	}
-	spread, same := Call{Name: "to 64 threads", Most: 1}, Call{Name: "to one thread", Most: 1}
+	spread, same := measure.Call{Name: "to 64 threads", Most: 1}, measure.Call{Name: "to one thread", Most: 1}
 	for _, r := range s.rivals {
 		spread.Turns = append(spread.Turns, s.manyWriters(r, func(n, writer int) social.PostID { return many[n*hotWriters+writer] }))
 		same.Turns = append(same.Turns, s.manyWriters(r, func(n, _ int) social.PostID { return one[n] }))
 	}
 	contest := s.o.contest(s.arena.Meter, "measuring 64 writers")
-	if section.Results, err = contest.Run(ctx, []Call{spread, same}); err != nil {
+	if section.Results, err = contest.Run(ctx, []measure.Call{spread, same}); err != nil {
 		return nil, err
 	}
 	for _, r := range s.rivals {
-		apart, together := Of(section.Results, spread.Name, r.Name), Of(section.Results, same.Name, r.Name)
-		section.comparef(apart, together, WallMs, "One thread takes %.2f times as many comments a second as 64 do in %s: %s and %s.", r.Name,
-			grouped(int(1000/together.Median(WallMs))), grouped(int(1000/apart.Median(WallMs))))
+		apart, together := measure.Of(section.Results, spread.Name, r.Name), measure.Of(section.Results, same.Name, r.Name)
+		section.Comparef(apart, together, measure.WallMs, "One thread takes %.2f times as many comments a second as 64 do in %s: %s and %s.", r.Name,
+			figures.Grouped(int(1000/together.Median(measure.WallMs))), figures.Grouped(int(1000/apart.Median(measure.WallMs))))
 	}
 	return section, nil
 }
 
-func (s *commentScene) manyWriters(r *Rival, post func(n, writer int) social.PostID) Turn {
+func (s *commentScene) manyWriters(r *Rival, post func(n, writer int) social.PostID) measure.Turn {
 	comments := s.o.scaled(hotTurns, 1)
-	return Turn{Rival: r.Name, Wire: r.Wire, Each: comments * hotWriters, Do: func(ctx context.Context, n int) error {
+	return measure.Turn{Rival: r.Name, Wire: r.Wire, Each: comments * hotWriters, Do: func(ctx context.Context, n int) error {
 		group, ctx := errgroup.WithContext(ctx)
 		for writer := range hotWriters {
 			group.Go(func() error {
@@ -310,7 +308,7 @@ const (
 )
 
 // cold measures random reads of threads that don't fit into mongod's cache.
-func (s *commentScene) cold(ctx context.Context) (*Section, error) {
+func (s *commentScene) cold(ctx context.Context) (*figures.Section, error) {
 	for _, r := range s.rivals {
 		if _, err := s.added(ctx, r); err != nil {
 			return nil, err
@@ -320,18 +318,18 @@ func (s *commentScene) cold(ctx context.Context) (*Section, error) {
 	if err != nil {
 		return nil, err
 	}
-	section := &Section{Name: "comments-cold", First: s.rivals[0].Name, Reads: true}
+	section := &figures.Section{Name: "comments-cold", First: s.rivals[0].Name, Reads: true}
 	comments := 0
 	for _, t := range threads {
 		comments += len(t.all)
 	}
-	section.Title = fmt.Sprintf("%s threads with %s comments, and a cache of %d MB", grouped(len(threads)), grouped(comments), s.o.Cache)
+	section.Title = fmt.Sprintf("%s threads with %s comments, and a cache of %d MB", figures.Grouped(len(threads)), figures.Grouped(comments), s.o.Cache)
 	for _, r := range s.rivals {
 		stored, err := s.added(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		section.Stored = append(section.Stored, StoredBy{r.Name, stored})
+		section.Stored = append(section.Stored, figures.StoredBy{Rival: r.Name, Stored: stored})
 	}
 	restore, err := s.arena.shrinkCache(ctx, s.o.Cache)
 	if err != nil {
@@ -376,7 +374,7 @@ func (s *commentScene) manyThreads(ctx context.Context) ([]*longThread, error) {
 
 // coldCalls read a random comment, and its thread: long threads are read more often than short
 // ones.
-func (s *commentScene) coldCalls(threads []*longThread) []Call {
+func (s *commentScene) coldCalls(threads []*longThread) []measure.Call {
 	starts, total := make([]int, len(threads)), 0
 	for i, t := range threads {
 		starts[i] = total
@@ -411,11 +409,11 @@ func (s *commentScene) coldCalls(threads []*longThread) []Call {
 			return say(ctx, r, t.post, c.Author)
 		}},
 	}
-	calls := make([]Call, len(all))
+	calls := make([]measure.Call, len(all))
 	for i, one := range all {
 		calls[i].Name = one.name
 		for _, r := range s.rivals {
-			calls[i].Turns = append(calls[i].Turns, Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, n int) error {
+			calls[i].Turns = append(calls[i].Turns, measure.Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, n int) error {
 				t, c := pick(i, n)
 				return one.do(ctx, r, t, c)
 			}})

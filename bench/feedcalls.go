@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 
+	"plaza/bench/figures"
+	"plaza/bench/measure"
 	"plaza/social"
 )
 
@@ -42,14 +44,14 @@ const (
 	memory = "from memory" // the rival that needs no database
 )
 
-func (s *feedScene) calls(ctx context.Context) ([]Call, error) {
+func (s *feedScene) calls(ctx context.Context) ([]measure.Call, error) {
 	if err := s.findDeeper(ctx); err != nil {
 		return nil, err
 	}
 	walls := s.busiest()
 	news := s.each(func(_ *feedRival, n int) (string, []byte) { return s.reader(n), newsPage1 })
 	news = append(news, s.fromMemory())
-	calls := []Call{
+	calls := []measure.Call{
 		{Name: callNews, Turns: news},
 		{Name: callNewsBusy, Turns: busy(news)},
 		{Name: callNewsRead, Turns: s.uncached()},
@@ -80,10 +82,10 @@ func (s *feedScene) reader(n int) string { return tokenOf(s.readers[n%len(s.read
 // request returns the user and the query of the n-th call.
 type request func(r *feedRival, n int) (token string, body []byte)
 
-func (s *feedScene) each(ask request) []Turn {
-	var turns []Turn
+func (s *feedScene) each(ask request) []measure.Turn {
+	var turns []measure.Turn
 	for _, r := range s.rivals {
-		turns = append(turns, Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, n int) error {
+		turns = append(turns, measure.Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, n int) error {
 			token, body := ask(r, n)
 			_, err := r.do(ctx, token, body)
 			return err
@@ -93,10 +95,10 @@ func (s *feedScene) each(ask request) []Turn {
 }
 
 // uncached reads news at servers that remember no people.
-func (s *feedScene) uncached() []Turn {
-	var turns []Turn
+func (s *feedScene) uncached() []measure.Turn {
+	var turns []measure.Turn
 	for _, r := range s.rivals {
-		turns = append(turns, Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, n int) error {
+		turns = append(turns, measure.Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, n int) error {
 			_, err := r.uncached.do(ctx, s.reader(n), newsPage1)
 			return err
 		}})
@@ -106,7 +108,7 @@ func (s *feedScene) uncached() []Turn {
 
 // busy are turns with concurrent requests: the server always has something to do, and need not be
 // woken up for each answer of the database.
-func busy(turns []Turn) []Turn {
+func busy(turns []measure.Turn) []measure.Turn {
 	turns = slices.Clone(turns)
 	for i := range turns {
 		turns[i].Goroutines = parallelCalls
@@ -115,7 +117,7 @@ func busy(turns []Turn) []Turn {
 }
 
 // writing is each with the work that writes leave for later, which is done between the turns.
-func (s *feedScene) writing(ask request) []Turn {
+func (s *feedScene) writing(ask request) []measure.Turn {
 	turns := s.each(ask)
 	for i, r := range s.rivals {
 		turns[i].Rest = func(ctx context.Context) error { return social.WorkOff(ctx, r.Store) }
@@ -125,11 +127,11 @@ func (s *feedScene) writing(ask request) []Turn {
 
 // fromMemory has the same schema, resolvers, rules and posts, over a store that has everything in
 // memory.
-func (s *feedScene) fromMemory() Turn {
+func (s *feedScene) fromMemory() measure.Turn {
 	first := s.rivals[0]
 	c := client{s.o.Serve(&remembering{Store: first.Store}, false)}
 	warm := false
-	return Turn{Rival: memory, Wire: first.Wire, Do: func(ctx context.Context, n int) error {
+	return measure.Turn{Rival: memory, Wire: first.Wire, Do: func(ctx context.Context, n int) error {
 		if !warm { // everyone's page is read once before measuring
 			for i := range s.readers {
 				if _, err := c.do(ctx, s.reader(i), newsPage1); err != nil {
@@ -213,10 +215,10 @@ func (s *feedScene) toggle(n int) (string, []byte) {
 
 // twice sends the requests numbered 2n and 2n+1 in the n-th call, because the first of asks
 // alternates between two opposite requests.
-func (s *feedScene) twice(asks ...func(n int) (string, []byte)) []Turn {
-	var turns []Turn
+func (s *feedScene) twice(asks ...func(n int) (string, []byte)) []measure.Turn {
+	var turns []measure.Turn
 	for _, r := range s.rivals {
-		turns = append(turns, Turn{
+		turns = append(turns, measure.Turn{
 			Rival: r.Name, Wire: r.Wire,
 			Do: func(ctx context.Context, n int) error {
 				for _, there := range []int{2 * n, 2*n + 1} {
@@ -237,8 +239,8 @@ func (s *feedScene) twice(asks ...func(n int) (string, []byte)) []Turn {
 }
 
 // fanOut measures a post including its delivery to all fans, in the layouts that keep feeds.
-func (s *feedScene) fanOut(ctx context.Context) (Call, error) {
-	call := Call{Name: callFanOut, Most: 3}
+func (s *feedScene) fanOut(ctx context.Context) (measure.Call, error) {
+	call := measure.Call{Name: callFanOut, Most: 3}
 	for _, r := range s.rivals {
 		if _, err := r.do(ctx, tokenOf(s.popular), aPost); err != nil {
 			return call, err
@@ -253,7 +255,7 @@ func (s *feedScene) fanOut(ctx context.Context) (Call, error) {
 		if err := social.WorkOff(ctx, r.Store); err != nil {
 			return call, err
 		}
-		call.Turns = append(call.Turns, Turn{
+		call.Turns = append(call.Turns, measure.Turn{
 			Rival: r.Name, Wire: r.Wire, Each: len(s.fans),
 			Do: func(ctx context.Context, _ int) error {
 				if _, err := r.do(ctx, tokenOf(s.popular), aPost); err != nil {
@@ -272,25 +274,25 @@ each entry); the medians of the rounds, in which all take turns, ± half the dis
 later is done between the rounds; *fan-out* is a post with all of it. *Stored* is the database after loading, without the log of events, which is the same in all.`
 
 // remark compares the figures with their targets.
-func (s *feedScene) remark(section *Section) {
-	of := func(call, rival string) *Result { return Of(section.Results, call, rival) }
+func (s *feedScene) remark(section *figures.Section) {
+	of := func(call, rival string) *measure.Result { return measure.Of(section.Results, call, rival) }
 	for _, r := range s.rivals {
-		section.comparef(of(callNews, r.Name), of(callNews, memory), ServerMs,
+		section.Comparef(of(callNews, r.Name), of(callNews, memory), measure.ServerMs,
 			"A page of news takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
 	}
 	for _, r := range s.rivals {
-		section.comparef(of(callNewsBusy, r.Name), of(callNewsBusy, memory), ServerMs,
+		section.Comparef(of(callNewsBusy, r.Name), of(callNewsBusy, memory), measure.ServerMs,
 			"With 16 concurrent requests it takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
 	}
 	for _, r := range s.rivals {
-		section.comparef(of(callStar, r.Name), of(callPost, r.Name), CPUMs,
+		section.Comparef(of(callStar, r.Name), of(callPost, r.Name), measure.CPUMs,
 			"A post by an author with %[2]s followers takes %.2[1]f times the CPU in %[3]s that one by an author with none takes.",
-			grouped(s.network.followers()[s.star]), r.Name)
+			figures.Grouped(s.network.followers()[s.star]), r.Name)
 	}
 	for _, r := range s.rivals {
 		if entry := of(callFanOut, r.Name); len(entry.Samples) > 0 {
-			section.remarkf("%s brings a post to its readers at %s entries a CPU-second, the post itself included.",
-				r.Name, grouped(int(1000/entry.Median(CPUMs))))
+			section.Remarkf("%s brings a post to its readers at %s entries a CPU-second, the post itself included.",
+				r.Name, figures.Grouped(int(1000/entry.Median(measure.CPUMs))))
 		}
 	}
 }

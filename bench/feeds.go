@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"plaza/bench/figures"
 	"plaza/social"
 )
 
@@ -36,7 +37,7 @@ const (
 
 // Feeds compares the layouts of feeds, and of the follower graph: the cost of requests, from
 // GraphQL to MongoDB. It writes its report with each network's table and picture.
-func Feeds(ctx context.Context, o FeedsOptions) (*Report, error) {
+func Feeds(ctx context.Context, o FeedsOptions) (*figures.Report, error) {
 	var networks []*network
 	if o.Networks != "" {
 		n, err := facebook(o.Networks)
@@ -48,10 +49,10 @@ func Feeds(ctx context.Context, o FeedsOptions) (*Report, error) {
 	if o.Edges > 0 {
 		networks = append(networks, powerLaw(o.scaled(o.Edges, 500), o.Seed))
 	}
-	report := &Report{Name: "feeds", Title: "Feeds on MongoDB: what requests cost in each layout", Command: o.Command, Notes: feedsNotes}
+	report := &figures.Report{Name: "feeds", Title: "Feeds on MongoDB: what requests cost in each layout", Command: o.Command, Notes: feedsNotes}
 	for _, n := range networks {
 		err := o.inArena(ctx, contenders("feeds", "graph"), func(arena *Arena, rivals []*Rival) error {
-			report.Machine = machine(arena.version(ctx))
+			report.Machine = arena.machine(ctx)
 			s := newFeedScene(o, n, rivals)
 			return s.run(ctx, arena, report)
 		})
@@ -147,10 +148,10 @@ func (s *feedScene) write(posts, crowd int) {
 	}
 }
 
-func (s *feedScene) run(ctx context.Context, arena *Arena, report *Report) error {
-	section := &Section{
-		Name:  "feeds-" + fileName(s.network.name),
-		Title: fmt.Sprintf("%s: %s people, %s follows, %s posts", s.network.name, grouped(s.network.people), grouped(len(s.network.follows)), grouped(len(s.posts))),
+func (s *feedScene) run(ctx context.Context, arena *Arena, report *figures.Report) error {
+	section := &figures.Section{
+		Name:  "feeds-" + figures.FileName(s.network.name),
+		Title: fmt.Sprintf("%s: %s people, %s follows, %s posts", s.network.name, figures.Grouped(s.network.people), figures.Grouped(len(s.network.follows)), figures.Grouped(len(s.posts))),
 		First: s.rivals[0].Name,
 	}
 	if err := s.load(ctx); err != nil {
@@ -164,7 +165,7 @@ func (s *feedScene) run(ctx context.Context, arena *Arena, report *Report) error
 		if err != nil {
 			return err
 		}
-		section.Stored = append(section.Stored, StoredBy{r.Name, stored})
+		section.Stored = append(section.Stored, figures.StoredBy{Rival: r.Name, Stored: stored})
 	}
 	calls, err := s.calls(ctx)
 	if err != nil {

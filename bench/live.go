@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"plaza/bench/figures"
+	"plaza/bench/measure"
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage"
@@ -68,13 +70,13 @@ read for each subscriber. The subscribers are a process of their own, which is n
 turns, ± half the distance of the quartiles. *p99* is by the clock, from the mutation's beginning until the last subscriber has received the event. Memory is resident memory of Plaza's process, with the garbage that it has not collected yet.`
 
 // Live measures what live updates cost for each subscriber: CPU time for each delivery, and memory.
-func Live(ctx context.Context, o LiveOptions) (*Report, error) {
+func Live(ctx context.Context, o LiveOptions) (*figures.Report, error) {
 	if o.Sockets < 1 || o.Idle < 0 {
 		return nil, errors.New("--sockets must be 1 or more, and --idle not negative")
 	}
-	report := &Report{Name: "live", Title: "Live updates: what each subscriber costs", Command: o.Command, Notes: liveNotes}
+	report := &figures.Report{Name: "live", Title: "Live updates: what each subscriber costs", Command: o.Command, Notes: liveNotes}
 	err := o.inArena(ctx, []contender{{name: "live"}}, func(arena *Arena, rivals []*Rival) error {
-		report.Machine = machine(arena.version(ctx))
+		report.Machine = arena.machine(ctx)
 		s := &liveScene{o: o, meter: arena.Meter, wire: rivals[0].Wire, people: o.scaled(o.Sockets, 4)}
 		if err := s.load(ctx, rivals[0].Store); err != nil {
 			return err
@@ -95,8 +97,8 @@ func Live(ctx context.Context, o LiveOptions) (*Report, error) {
 // author's post.
 type liveScene struct {
 	o      LiveOptions
-	meter  *Meter
-	wire   *Wire
+	meter  *measure.Meter
+	wire   *measure.Wire
 	people int // who follow each author
 	server *LiveServer
 }
@@ -144,13 +146,13 @@ func (s *liveScene) load(ctx context.Context, store *mongodb.Store) error {
 	return social.WorkOff(ctx, store)
 }
 
-func (s *liveScene) measure(ctx context.Context, store storage.Store) (_ *Section, err error) {
+func (s *liveScene) measure(ctx context.Context, store storage.Store) (_ *figures.Section, err error) {
 	if s.server, err = s.o.Start(ctx, store); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.server.Stop()) }()
-	section := &Section{
-		Name: "live", Title: fmt.Sprintf("%s subscribers to each event", grouped(s.people)), First: selections[0].name,
+	section := &figures.Section{
+		Name: "live", Title: fmt.Sprintf("%s subscribers to each event", figures.Grouped(s.people)), First: selections[0].name,
 		Rivals: "selection", Rates: true,
 	}
 	if s.o.Idle > 0 {
@@ -167,17 +169,17 @@ func (s *liveScene) measure(ctx context.Context, store storage.Store) (_ *Sectio
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.end()) }()
-	calls := []Call{{Name: callLiveComment}, {Name: callLivePost}}
+	calls := []measure.Call{{Name: callLiveComment}, {Name: callLivePost}}
 	for i, of := range selections {
 		for k, act := range []func(context.Context, int) error{s.aComment, s.aPost} {
-			calls[k].Turns = append(calls[k].Turns, Turn{Rival: of.name, Wire: s.wire, Each: s.people, Do: func(ctx context.Context, _ int) error {
+			calls[k].Turns = append(calls[k].Turns, measure.Turn{Rival: of.name, Wire: s.wire, Each: s.people, Do: func(ctx context.Context, _ int) error {
 				return l.event(2*i+k, func() error { return act(ctx, i) })
 			}})
 		}
 	}
 	section.Results, err = s.o.contest(s.meter, "measuring").Run(ctx, calls)
 	if len(l.took[0]) > 0 {
-		section.remarkf("From the mutation until the last subscriber had a plain comment: a median of %s ms.", significant(l.median(0)))
+		section.Remarkf("From the mutation until the last subscriber had a plain comment: a median of %s ms.", figures.Significant(l.median(0)))
 	}
 	return section, err
 }
@@ -210,7 +212,7 @@ func (s *liveScene) aPost(ctx context.Context, selection int) error {
 
 // measureIdle remarks how much memory each subscriber takes: before anything happens, and after an
 // event.
-func (s *liveScene) measureIdle(ctx context.Context, section *Section) error {
+func (s *liveScene) measureIdle(ctx context.Context, section *figures.Section) error {
 	debug.FreeOSMemory() // what was used for loading
 	before, known := residentMemory()
 	if !known {
@@ -224,8 +226,8 @@ func (s *liveScene) measureIdle(ctx context.Context, section *Section) error {
 	idle, _ := residentMemory()
 	err = l.event(0, func() error { return s.aComment(ctx, idleThread) })
 	after, _ := residentMemory()
-	each := func(now int64) string { return significant(float64(now-before) / float64(n) / 1000) }
-	section.remarkf("%s idle subscribers take %s kB of resident memory each, and %s kB after an event for all of them.", grouped(n), each(idle), each(after))
+	each := func(now int64) string { return figures.Significant(float64(now-before) / float64(n) / 1000) }
+	section.Remarkf("%s idle subscribers take %s kB of resident memory each, and %s kB after an event for all of them.", figures.Grouped(n), each(idle), each(after))
 	return errors.Join(err, l.end())
 }
 

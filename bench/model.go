@@ -9,6 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"plaza/bench/figures"
+	"plaza/bench/measure"
 	"plaza/id"
 )
 
@@ -45,10 +47,10 @@ type readAndWrite struct{ read, write string }
 // Model compares embedding with referencing: authors' names, previews of comments, and poll votes.
 // The designs are the documents, indexes and commands that matter for that, and nothing else of
 // Plaza.
-func Model(ctx context.Context, o Options) (*Report, error) {
-	report := &Report{Name: "model", Title: "The data model on MongoDB: embedding against referencing", Command: o.Command, Notes: modelNotes}
+func Model(ctx context.Context, o Options) (*figures.Report, error) {
+	report := &figures.Report{Name: "model", Title: "The data model on MongoDB: embedding against referencing", Command: o.Command, Notes: modelNotes}
 	err := o.withArena(ctx, []contender{{name: referenced}, {name: embedded}}, func(arena *Arena, chosen []contender) error {
-		report.Machine = machine(arena.version(ctx))
+		report.Machine = arena.machine(ctx)
 		subjects := []subject{namesSubject(), previewsSubject(), votesSubject(&o)}
 		rivals := make([][]*Rival, len(subjects))
 		for i, of := range subjects { // all of them, before anything is loaded
@@ -81,9 +83,9 @@ people's. *Server* is the CPU time of this process, *mongod* that of the databas
 tenth counts as the same. *Stored* is the whole database, without the log of events, before anything is measured.`
 
 // compare loads the designs of a subject, and measures them by turns.
-func (of *subject) compare(ctx context.Context, o *Options, meter *Meter, rivals []*Rival) (*Section, error) {
-	section := &Section{Name: "model-" + of.name, Title: of.title, First: of.usual}
-	var calls []Call
+func (of *subject) compare(ctx context.Context, o *Options, meter *measure.Meter, rivals []*Rival) (*figures.Section, error) {
+	section := &figures.Section{Name: "model-" + of.name, Title: of.title, First: of.usual}
+	var calls []measure.Call
 	for i, r := range rivals {
 		o.progress("loading "+of.name, i, len(rivals))
 		d := of.designs[r.Name](o, r)
@@ -94,12 +96,12 @@ func (of *subject) compare(ctx context.Context, o *Options, meter *Meter, rivals
 		if err != nil {
 			return nil, err
 		}
-		section.Stored = append(section.Stored, StoredBy{r.Name, stored})
+		section.Stored = append(section.Stored, figures.StoredBy{Rival: r.Name, Stored: stored})
 		for k, a := range d.acts() {
 			if len(calls) == k {
-				calls = append(calls, Call{Name: a.name, Most: a.most})
+				calls = append(calls, measure.Call{Name: a.name, Most: a.most})
 			}
-			calls[k].Turns = append(calls[k].Turns, Turn{Rival: r.Name, Wire: r.Wire, Do: a.do})
+			calls[k].Turns = append(calls[k].Turns, measure.Turn{Rival: r.Name, Wire: r.Wire, Do: a.do})
 		}
 	}
 	var err error
@@ -108,24 +110,24 @@ func (of *subject) compare(ctx context.Context, o *Options, meter *Meter, rivals
 		return nil, err
 	}
 	for _, p := range of.pairs {
-		section.advise(p)
+		advise(section, p)
 	}
 	return section, nil
 }
 
 // advise remarks from which ratio of reads to writes on embedding pays, if both were measured.
-func (s *Section) advise(p readAndWrite) {
-	cost := func(call, rival string) float64 { return Of(s.Results, call, rival).Median(CPUMs) }
+func advise(s *figures.Section, p readAndWrite) {
+	cost := func(call, rival string) float64 { return measure.Of(s.Results, call, rival).Median(measure.CPUMs) }
 	for _, call := range []string{p.read, p.write} {
 		for _, rival := range []string{embedded, referenced} {
-			if len(Of(s.Results, call, rival).Samples) == 0 {
+			if len(measure.Of(s.Results, call, rival).Samples) == 0 {
 				return
 			}
 		}
 	}
 	saved := difference(cost(p.read, referenced), cost(p.read, embedded))
 	extra := difference(cost(p.write, embedded), cost(p.write, referenced))
-	s.remarkf("*%s* against *%s*: %s.", p.read, p.write, verdict(saved, extra))
+	s.Remarkf("*%s* against *%s*: %s.", p.read, p.write, verdict(saved, extra))
 }
 
 // difference says by how much one cost is above another; "nothing" if they are about the same.
@@ -143,9 +145,9 @@ func verdict(saved, extra float64) string {
 	reading, writing := changed(-saved), changed(extra)
 	switch {
 	case saved > 0 && extra > 0:
-		return fmt.Sprintf("embedding %s a read and %s a write, so it pays above %s reads for each write", reading, writing, significant(extra/saved))
+		return fmt.Sprintf("embedding %s a read and %s a write, so it pays above %s reads for each write", reading, writing, figures.Significant(extra/saved))
 	case saved < 0 && extra < 0:
-		return fmt.Sprintf("embedding %s a read and %s a write, so it pays below %s reads for each write", reading, writing, significant(extra/saved))
+		return fmt.Sprintf("embedding %s a read and %s a write, so it pays below %s reads for each write", reading, writing, figures.Significant(extra/saved))
 	case saved > 0 || extra < 0:
 		return fmt.Sprintf("embedding %s a read and %s a write: it always pays", reading, writing)
 	case saved < 0 || extra > 0:
@@ -158,9 +160,9 @@ func verdict(saved, extra float64) string {
 func changed(by float64) string {
 	switch {
 	case by > 0:
-		return "costs " + significant(by) + " ms more on"
+		return "costs " + figures.Significant(by) + " ms more on"
 	case by < 0:
-		return "saves " + significant(-by) + " ms on"
+		return "saves " + figures.Significant(-by) + " ms on"
 	}
 	return "changes nothing on"
 }

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"plaza/bench/figures"
 	"plaza/id"
 )
 
@@ -34,7 +35,7 @@ func votesSubject(o *Options) subject {
 
 // votesActs names the acts on polls of a size.
 func votesActs(size int) (page, vote string) {
-	return fmt.Sprintf("page, %s votes each", grouped(size)), fmt.Sprintf("vote, %s before", grouped(size))
+	return fmt.Sprintf("page, %s votes each", figures.Grouped(size)), fmt.Sprintf("vote, %s before", figures.Grouped(size))
 }
 
 // pollDoc is a poll with its totals, and with the reader's own vote where votes are embedded.

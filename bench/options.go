@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"plaza/bench/measure"
 	"plaza/storage"
 	"plaza/storage/mongodb"
 )
@@ -39,8 +40,8 @@ func (o *Options) progress(stage string, done, total int) {
 // scaled returns n times the run's scale, but at least a minimum.
 func (o *Options) scaled(n, least int) int { return max(least, int(float64(n)*o.Scale)) }
 
-func (o *Options) contest(meter *Meter, stage string) *Contest {
-	return &Contest{
+func (o *Options) contest(meter *measure.Meter, stage string) *measure.Contest {
+	return &measure.Contest{
 		Meter: meter, Rounds: o.Rounds, Turn: o.Turn, Only: o.Only,
 		Progress: func(done, total int) { o.progress(stage, done, total) },
 	}

@@ -4,21 +4,16 @@ import (
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-)
 
-// Stored is how many bytes something takes in a database.
-type Stored struct {
-	Data    int64 `bson:"size"`           // as documents
-	Disk    int64 `bson:"storageSize"`    // as documents, compressed
-	Indexes int64 `bson:"totalIndexSize"` // in indexes
-}
+	"plaza/bench/measure"
+)
 
 // eventLog is the collection that is the same in each layout.
 const eventLog = "events"
 
 // Stored measures everything in the rival's database except the event log. It makes mongod write
 // everything to disk first.
-func (r *Rival) Stored(ctx context.Context) (all Stored, err error) {
+func (r *Rival) Stored(ctx context.Context) (all measure.Stored, err error) {
 	if err := r.database.Client().Database("admin").RunCommand(ctx, bson.D{{Key: "fsync", Value: 1}}).Err(); err != nil {
 		return all, err
 	}
@@ -30,7 +25,7 @@ func (r *Rival) Stored(ctx context.Context) (all Stored, err error) {
 		if name == eventLog {
 			continue
 		}
-		var one Stored
+		var one measure.Stored
 		if err := r.database.RunCommand(ctx, bson.D{{Key: "collStats", Value: name}}).Decode(&one); err != nil {
 			return all, err
 		}

@@ -16,7 +16,7 @@ var (
 
 const currency = ads.Currency("EUR")
 
-// euros makes an amount from cents.
+// cents makes an amount from cents.
 func cents(n int64) ads.Micros { return ads.Micros(n * 10_000) }
 
 // advertiser is one who pays for ads.

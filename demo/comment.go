@@ -36,6 +36,9 @@ func (c comment) deleted(afterMinutes int) comment {
 	return c
 }
 
+// postID returns the id of a post of the script.
+type postID = func(*stage) social.PostID
+
 // parent is the id of the comment's parent, if that is a comment.
 type parent struct {
 	name  string
@@ -43,9 +46,9 @@ type parent struct {
 }
 
 // steps are the comment, what happens to it, and the replies.
-func (c comment) steps(p *post, to *parent, name string, since time.Duration) []step {
+func (c comment) steps(on postID, to *parent, name string, since time.Duration) []step {
 	own := parent{"comment/" + name, since + time.Duration(c.minutes)*time.Minute}
-	steps := []step{{name: own.name, after: own.after, makes: aComment, do: c.write(p, to, own)}}
+	steps := []step{{name: own.name, after: own.after, makes: aComment, do: c.write(on, to, own)}}
 	if c.correction != "" {
 		steps = append(steps, step{name: own.name + "/edit", after: own.after + 2*time.Minute, do: c.edit(own)})
 	}
@@ -54,16 +57,16 @@ func (c comment) steps(p *post, to *parent, name string, since time.Duration) []
 		steps = append(steps, step{name: own.name + "/delete", after: at, do: c.remove(own)})
 	}
 	for i, reply := range c.replies {
-		steps = append(steps, reply.steps(p, &own, fmt.Sprintf("%s/%d", name, i), own.after)...)
+		steps = append(steps, reply.steps(on, &own, fmt.Sprintf("%s/%d", name, i), own.after)...)
 	}
 	return steps
 }
 
 type action = func(ctx context.Context, s *stage) error
 
-func (c comment) write(p *post, to *parent, own parent) action {
+func (c comment) write(on postID, to *parent, own parent) action {
 	return func(ctx context.Context, s *stage) error {
-		in := social.NewComment{Post: p.id(s), Text: c.text}
+		in := social.NewComment{Post: on(s), Text: c.text}
 		if to != nil {
 			in.Parent = s.commentID(to.name, to.after)
 		}

@@ -1,10 +1,15 @@
 package demo
 
 import (
-	"context"
 	"time"
 
 	"plaza/social"
+)
+
+// The account to sign in with. Everyone in the demo has the same password.
+const (
+	handle   = "ada"
+	password = "plaza-demo" // published: it guards nothing
 )
 
 // person is one of the community.
@@ -89,23 +94,4 @@ func castHandles() []string {
 		handles[i] = p.handle
 	}
 	return handles
-}
-
-// accounts creates everyone's account, all with the same password.
-func (s *stage) accounts(ctx context.Context) ([]social.NewUser, error) {
-	accounts := make([]social.NewUser, len(cast))
-	for i, p := range cast {
-		in := social.SignUpInput{Handle: p.handle, Name: p.name, Password: password}
-		account, err := s.social.NewAccount(ctx, in, p.id(s.began, i))
-		if err != nil {
-			return nil, err
-		}
-		account.User.Bio, account.User.AvatarURL = p.bio, address(s.publicURL, avatarName(p.handle))
-		if p.wall != "" {
-			account.User.WallPolicy = p.wall
-		}
-		account.Following.ID = s.builtInCircle(p.handle)
-		accounts[i] = account
-	}
-	return accounts, nil
 }

@@ -4,15 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
-
-	"plaza/social"
 )
-
-// PicturesPath is where Pictures is to be served.
-const PicturesPath = "/demo/pictures/"
 
 // Pictures load and run nothing, even if they are opened as a page.
 const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -56,37 +50,4 @@ func (p picture) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", picturePolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.svg))
-}
-
-// Names of pictures, below PicturesPath.
-func avatarName(handle string) string { return "avatars/" + handle + ".svg" }
-func photoName(name string) string    { return "photos/" + name + ".svg" }
-func adPictureName(unit string) string {
-	return "ads/" + unit + ".svg"
-}
-
-// address is where a server at a public URL serves a picture.
-func address(publicURL, name string) string {
-	return strings.TrimSuffix(publicURL, "/") + PicturesPath + name
-}
-
-// rehung is the address of one of our pictures at the public URL, whatever server it was stored
-// for. False: it is no picture of ours.
-func rehung(publicURL, stored string) (string, bool) {
-	at, err := url.Parse(stored)
-	if err != nil {
-		return "", false
-	}
-	_, name, ours := strings.Cut(at.Path, PicturesPath)
-	return address(publicURL, name), ours
-}
-
-// hung is a content whose photo, if it is one, has its address.
-func (s *stage) hung(c social.Content) social.Content {
-	if c.Photo == nil {
-		return c
-	}
-	photo := *c.Photo
-	photo.URL = address(s.publicURL, photo.URL)
-	return social.Content{Photo: &photo}
 }

@@ -48,6 +48,16 @@ type edit struct {
 // reactions are who reacts how.
 type reactions map[social.ReactionKind][]string
 
+// The kinds of reactions, in short.
+const (
+	like  = social.ReactionLike
+	love  = social.ReactionLove
+	laugh = social.ReactionLaugh
+	wow   = social.ReactionWow
+	sad   = social.ReactionSad
+	angry = social.ReactionAngry
+)
+
 func status(text string) social.Content { return social.Content{Status: &social.Status{Text: text}} }
 
 // photo is a picture that Pictures serves; hung converts its name to an address.
@@ -99,7 +109,7 @@ func (p *post) steps() []step {
 		steps = append(steps, step{name: p.stepName("edit"), after: at, do: p.edit})
 	}
 	for i, c := range p.comments {
-		steps = append(steps, c.steps(p, nil, fmt.Sprintf("%s/%d", p.name, i), p.after())...)
+		steps = append(steps, c.steps(p.id, nil, fmt.Sprintf("%s/%d", p.name, i), p.after())...)
 	}
 	return steps
 }
@@ -126,14 +136,6 @@ func (p *post) publish(ctx context.Context, s *stage) error {
 		return err
 	}
 	return expect(made.ID, p.id(s))
-}
-
-// expect checks that a step has created what firstLeft will look for.
-func expect[ID comparable](made, expected ID) error {
-	if made != expected {
-		return fmt.Errorf("it made %v, not %v", made, expected)
-	}
-	return nil
 }
 
 func (p *post) edit(ctx context.Context, s *stage) error {
@@ -176,4 +178,14 @@ func (p *post) reactionSteps() (steps []step) {
 		}
 	}
 	return steps
+}
+
+// hung is a content whose photo, if it is one, has its address.
+func (s *stage) hung(c social.Content) social.Content {
+	if c.Photo == nil {
+		return c
+	}
+	photo := *c.Photo
+	photo.URL = address(s.publicURL, photo.URL)
+	return social.Content{Photo: &photo}
 }

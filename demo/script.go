@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-
-	"plaza/social"
 )
 
 // script is everything that happens once the people have come together, in the order of time.
@@ -66,13 +64,3 @@ func (b block) step() step {
 		},
 	}
 }
-
-// The kinds of reactions, in short.
-const (
-	like  = social.ReactionLike
-	love  = social.ReactionLove
-	laugh = social.ReactionLaugh
-	wow   = social.ReactionWow
-	sad   = social.ReactionSad
-	angry = social.ReactionAngry
-)

@@ -2,10 +2,8 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"plaza/social"
 	"plaza/storage"
 )
 
@@ -13,12 +11,6 @@ import (
 type Account struct {
 	Handle, Password string
 }
-
-// The account to sign in with. Everyone in the demo has the same password.
-const (
-	handle   = "ada"
-	password = "plaza-demo" // published: it guards nothing
-)
 
 // history is how far back the community's past goes.
 const history = 14 * 24 * time.Hour
@@ -97,15 +89,4 @@ func beginning(ctx context.Context, st storage.Store, now time.Time) (time.Time,
 		err = ErrOccupied
 	}
 	return now.UTC().Truncate(24 * time.Hour).Add(opening - history), err
-}
-
-// ErrOccupied rejects a database that was not created by the demo.
-var ErrOccupied = errors.New("the demo needs a database of its own: this one already has users, and the demo would add accounts whose password is published")
-
-// taken says that others have signed up under the community's handles just now.
-func taken(err error) error {
-	if errors.Is(err, social.ErrTaken) {
-		return ErrOccupied
-	}
-	return err
 }

@@ -29,6 +29,24 @@ type stage struct {
 	made int // ids that the step has made
 }
 
+// step is one action of a person. Running it again, before any later step that creates an object,
+// changes nothing.
+type step struct {
+	name  string        // unique: ids derive from it
+	after time.Duration // since the community began
+	makes kind
+	do    func(ctx context.Context, s *stage) error
+}
+
+// kind is the type of object that a step creates: its id then shows whether the step is done.
+type kind int
+
+const (
+	nothing kind = iota
+	aPost
+	aComment
+)
+
 func newStage(st storage.Store, began time.Time, publicURL string) *stage {
 	s := &stage{store: st, ads: adserver.New(st.Ads(), adserver.Options{}), began: began, publicURL: publicURL}
 	s.social = social.New(st, social.Options{Now: s.now, NewID: s.newID, NewSlug: s.newSlug})
@@ -57,14 +75,6 @@ func (s *stage) newSlug() string {
 
 var slugEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// namespace keeps the derived ids apart from all others.
-const namespace = "plaza/demo/"
-
-// derive returns the id that a step gives to the nth object that it creates.
-func derive(at time.Time, name string, n int) id.ID {
-	return id.Derive(at.Add(time.Duration(n)*time.Millisecond), fmt.Sprintf("%s%s/%d", namespace, name, n))
-}
-
 // user returns a person's id.
 func (s *stage) user(handle string) social.UserID {
 	for i, p := range cast {
@@ -73,26 +83,4 @@ func (s *stage) user(handle string) social.UserID {
 		}
 	}
 	panic("the cast has no person with the handle " + handle) // the script is part of the program, and its tests run all of it
-}
-
-// gather brings the people together, in their circles. Each part is one transaction that may be run
-// again.
-func (s *stage) gather(ctx context.Context) error {
-	if there, err := s.store.Users(ctx, []social.UserID{s.user(handle)}); err != nil {
-		return err
-	} else if len(there) == 0 {
-		accounts, err := s.accounts(ctx)
-		if err != nil {
-			return err
-		}
-		if _, err := s.store.ImportUsers(ctx, accounts); err != nil {
-			return taken(err)
-		}
-	}
-	if _, err := s.store.ImportCircles(ctx, s.circles()); err != nil {
-		return err
-	}
-	memberships, edges := s.memberships()
-	_, err := s.store.ImportMemberships(ctx, memberships, edges)
-	return err
 }

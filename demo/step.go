@@ -9,24 +9,6 @@ import (
 	"plaza/social"
 )
 
-// step is one action of a person. Running it again, before any later step that creates an object,
-// changes nothing.
-type step struct {
-	name  string        // unique: ids derive from it
-	after time.Duration // since the community began
-	makes kind
-	do    func(ctx context.Context, s *stage) error
-}
-
-// kind is the type of object that a step creates: its id then shows whether the step is done.
-type kind int
-
-const (
-	nothing kind = iota
-	aPost
-	aComment
-)
-
 // postID is the id of the post that a step creates.
 func (s *stage) postID(of string, after time.Duration) social.PostID {
 	return social.PostID{ID: derive(s.at(after), of, 0)}
@@ -76,4 +58,12 @@ func (s *stage) firstLeft(ctx context.Context, steps []step) (int, error) {
 		}
 	}
 	return 0, nil
+}
+
+// expect checks that a step has created what firstLeft will look for.
+func expect[ID comparable](made, expected ID) error {
+	if made != expected {
+		return fmt.Errorf("it made %v, not %v", made, expected)
+	}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"plaza/bench"
+	"plaza/bench/figures"
 	"plaza/internal/app"
 	"plaza/internal/progress"
 	"plaza/storage"
@@ -48,7 +49,7 @@ const benchHelp = `It needs a MongoDB with nothing else to do, and has databases
 Layouts take turns in one process, and what is compared is CPU time: of this process, and of mongod.`
 
 // run runs a comparison, and delivers its report.
-func (f *benchFlags) run(cli *commandLine, compare func(bench.Options) (*bench.Report, error)) error {
+func (f *benchFlags) run(cli *commandLine, compare func(bench.Options) (*figures.Report, error)) error {
 	tuneMemory()
 	stop, err := f.startProfile()
 	if err != nil {
@@ -114,7 +115,7 @@ func benchHandler(st storage.Store, peopleCache bool) http.Handler {
 }
 
 // deliver writes a report, or prints it.
-func (f *benchFlags) deliver(report *bench.Report, err error) error {
+func (f *benchFlags) deliver(report *figures.Report, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errors.New("the benchmark was stopped; its databases are dropped")
 	}
@@ -166,7 +167,7 @@ func (c *benchFeedsCommand) Run(ctx context.Context, cli *commandLine) error {
 	if c.Edges == 0 && c.Networks == "" {
 		return errors.New("there is no network to load: give --edges, or --networks")
 	}
-	return c.run(cli, func(o bench.Options) (*bench.Report, error) {
+	return c.run(cli, func(o bench.Options) (*figures.Report, error) {
 		return bench.Feeds(ctx, bench.FeedsOptions{Options: o, Networks: c.Networks, Edges: c.Edges})
 	})
 }
@@ -185,7 +186,7 @@ func (c *benchCommentsCommand) Run(ctx context.Context, cli *commandLine) error 
 	if c.Cache < 0 {
 		return errors.New("--cache must not be negative")
 	}
-	return c.run(cli, func(o bench.Options) (*bench.Report, error) {
+	return c.run(cli, func(o bench.Options) (*figures.Report, error) {
 		return bench.Comments(ctx, bench.CommentsOptions{Options: o, Cache: c.Cache})
 	})
 }
@@ -199,7 +200,7 @@ func (*benchModelCommand) Help() string { return benchHelp }
 
 // Run compares.
 func (c *benchModelCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.run(cli, func(o bench.Options) (*bench.Report, error) { return bench.Model(ctx, o) })
+	return c.run(cli, func(o bench.Options) (*figures.Report, error) { return bench.Model(ctx, o) })
 }
 
 type benchAdsCommand struct {
@@ -215,7 +216,7 @@ func (*benchAdsCommand) Help() string { return benchHelp }
 
 // Run compares.
 func (c *benchAdsCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.run(cli, func(o bench.Options) (*bench.Report, error) {
+	return c.run(cli, func(o bench.Options) (*figures.Report, error) {
 		return bench.Ads(ctx, bench.AdsOptions{Options: o, Zones: c.Zones, Units: c.Units, Profiles: c.Profiles})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 
 	"plaza/bench"
+	"plaza/bench/figures"
 	"plaza/internal/app"
 	"plaza/social"
 	"plaza/storage"
@@ -26,7 +27,7 @@ func (*benchLiveCommand) Help() string {
 
 // Run measures.
 func (c *benchLiveCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.run(cli, func(o bench.Options) (*bench.Report, error) {
+	return c.run(cli, func(o bench.Options) (*figures.Report, error) {
 		return bench.Live(ctx, bench.LiveOptions{Options: o, Sockets: c.Sockets, Idle: c.Idle, Start: startServer, Listeners: startListeners})
 	})
 }

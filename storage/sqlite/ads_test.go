@@ -12,6 +12,7 @@ import (
 
 	"plaza/ads"
 	"plaza/id"
+	"plaza/storage/sqlite/internal/sqldb"
 	"plaza/storage/storagetest/adstest"
 )
 
@@ -36,11 +37,29 @@ func openAds(t *testing.T) *Store {
 	return s
 }
 
+// statementWith returns the one statement that has all these parts.
+func statementWith(t *testing.T, parts ...string) (text string) {
+	t.Helper()
+	for _, st := range sqldb.Statements() {
+		if slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(st.String(), part) }) {
+			continue
+		}
+		if text != "" {
+			t.Fatalf("%q are in more than one statement", parts)
+		}
+		text = st.String()
+	}
+	if text == "" {
+		t.Fatalf("no statement has %q", parts)
+	}
+	return text
+}
+
 // TestAdChoiceWalksAnIndex checks SQLite's plan for reading a zone: it must walk the index of
 // running units in its order, and read everything else by key.
 func TestAdChoiceWalksAnIndex(t *testing.T) {
 	s := openAds(t)
-	steps := strings.Join(plan(t, s, runningInZone.text), "\n")
+	steps := strings.Join(plan(t, connect(t, s.Description().Database), statementWith(t, "FROM ad_placements p", "running = 1")), "\n")
 	if !strings.Contains(steps, "SEARCH p USING INDEX ad_placements_running (zone=?)") &&
 		!strings.Contains(steps, "SEARCH p USING COVERING INDEX ad_placements_running (zone=?)") {
 		t.Errorf("a zone's units are not read by their index:\n%s", steps)
@@ -84,7 +103,7 @@ func TestReservationsShareTransactions(t *testing.T) {
 }
 
 func TestPausingWalksTheIndexOnCampaign(t *testing.T) {
-	steps := strings.Join(plan(t, openAds(t), setRunning.text), "\n")
+	steps := strings.Join(plan(t, connect(t, openAds(t).Description().Database), statementWith(t, "UPDATE ad_placements SET running")), "\n")
 	if !strings.Contains(steps, "ad_placements_by_campaign (campaign=?)") {
 		t.Errorf("a campaign's placements are not found by their index:\n%s", steps)
 	}
@@ -125,7 +144,7 @@ func TestOldAdRecordingsAreForgotten(t *testing.T) {
 		}
 	}
 	var kept int
-	if err := file.reader.db.QueryRow(`SELECT count(*) FROM ad_recordings`).Scan(&kept); err != nil {
+	if err := connect(t, file.Description().Database).QueryRow(`SELECT count(*) FROM ad_recordings`).Scan(&kept); err != nil {
 		t.Fatal(err)
 	}
 	if kept != 25 { // of hours 47 to 71

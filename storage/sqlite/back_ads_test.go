@@ -9,6 +9,7 @@ import (
 	"plaza/ads"
 	"plaza/ads/adserver"
 	"plaza/id"
+	"plaza/storage/sqlite/internal/sqldb"
 )
 
 // TestGoingBackKeepsCharges: after a downgrade and another upgrade, a charged conversion is not
@@ -46,7 +47,7 @@ func TestGoingBackKeepsCharges(t *testing.T) {
 	if err := GoBack(t.Context(), path, 14); err != nil {
 		t.Fatal(err)
 	}
-	query(t, path, `SELECT u.state, p.running FROM ad_units AS u JOIN ad_placements AS p ON p.unit = u.id`, func(scan scan) {
+	query(t, path, `SELECT u.state, p.running FROM ad_units AS u JOIN ad_placements AS p ON p.unit = u.id`, func(scan sqldb.Scan) {
 		var state string
 		var running bool
 		if err := scan(&state, &running); err != nil || state != string(ads.Paused) || running {
@@ -54,13 +55,13 @@ func TestGoingBackKeepsCharges(t *testing.T) {
 		}
 	})
 	// As version 14 reads charges, and tallies recordings.
-	query(t, path, `SELECT kind FROM ad_recordings INDEXED BY ad_recordings_billed WHERE billed > 0`, func(scan scan) {
+	query(t, path, `SELECT kind FROM ad_recordings INDEXED BY ad_recordings_billed WHERE billed > 0`, func(scan sqldb.Scan) {
 		var kind string
 		if err := scan(&kind); err != nil || kind != string(ads.Impression) && kind != string(ads.Click) {
 			t.Errorf("version 14 reads a charge of the kind %q, %v", kind, err)
 		}
 	})
-	query(t, path, `SELECT count(*), sum(r.kind = 'IMPRESSION'), sum(r.kind = 'CLICK'), sum(r.billed) FROM ad_recordings r WHERE r.due IS NULL`, func(scan scan) {
+	query(t, path, `SELECT count(*), sum(r.kind = 'IMPRESSION'), sum(r.kind = 'CLICK'), sum(r.billed) FROM ad_recordings r WHERE r.due IS NULL`, func(scan sqldb.Scan) {
 		var all, impressions, clicks, spend int
 		if err := scan(&all, &impressions, &clicks, &spend); err != nil || all != 2 || impressions != 1 || clicks != 1 || spend != 0 {
 			t.Errorf("version 14 counts %d recordings: %d impressions and %d clicks, which cost %d, %v", all, impressions, clicks, spend, err)
@@ -83,7 +84,7 @@ func TestGoingBackKeepsCharges(t *testing.T) {
 	if err != nil || !slices.ContainsFunc(stale, now.Truncate(time.Hour).Equal) {
 		t.Errorf("the hour of the conversion is not reported again: %v, %v", stale, err)
 	}
-	query(t, path, `SELECT conversions FROM ad_units`, func(scan scan) {
+	query(t, path, `SELECT conversions FROM ad_units`, func(scan sqldb.Scan) {
 		var n int
 		if err := scan(&n); err != nil || n != 1 {
 			t.Errorf("the ad has %d conversions after the next upgrade, %v", n, err)

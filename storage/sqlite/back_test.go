@@ -120,10 +120,7 @@ func TestAFullDiskStopsAnUpgrade(t *testing.T) {
 	unpack(t, fmt.Sprintf("testdata/files/v%d.sqlite.gz", OldestVersion), path)
 	users, posts := idsIn(t, path, "users"), idsIn(t, path, "posts")
 	for room := 0; room < 12; room += 3 { // in pages
-		db, err := openDB(path, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := connect(t, path)
 		var pages int
 		if err := db.QueryRowContext(t.Context(), `PRAGMA page_count`).Scan(&pages); err != nil {
 			t.Fatal(err)
@@ -131,7 +128,7 @@ func TestAFullDiskStopsAnUpgrade(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+room)); err != nil {
 			t.Fatal(err)
 		}
-		if err := migrate(t.Context(), db); !errors.Is(err, sqlite3.FULL) {
+		if err := allMigrations(t).Upgrade(t.Context(), db); !errors.Is(err, sqlite3.FULL) {
 			t.Errorf("with room for %d pages the upgrade ends with %v", room, err)
 		}
 		if err := db.Close(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage"
+	"plaza/storage/sqlite/internal/sqldb"
 	"plaza/storage/storagetest"
 )
 
@@ -54,7 +55,7 @@ func TestDeletingAStar(t *testing.T) {
 func mustNotContain(t *testing.T, path string, needles []string) {
 	t.Helper()
 	var tables []string
-	query(t, path, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`, func(scan scan) {
+	query(t, path, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`, func(scan sqldb.Scan) {
 		var name string
 		if err := scan(&name); err != nil {
 			t.Fatal(err)
@@ -67,7 +68,7 @@ func mustNotContain(t *testing.T, path string, needles []string) {
 	seen := 0
 	for _, table := range tables {
 		columns := columnsOf(t, path, table)
-		query(t, path, `SELECT `+strings.Join(columns, ", ")+` FROM `+table, func(scan scan) {
+		query(t, path, `SELECT `+strings.Join(columns, ", ")+` FROM `+table, func(scan sqldb.Scan) {
 			seen++
 			row, to := make([]any, len(columns)), make([]any, len(columns))
 			for i := range row {
@@ -90,7 +91,7 @@ func mustNotContain(t *testing.T, path string, needles []string) {
 
 func columnsOf(t *testing.T, path, table string) (columns []string) {
 	t.Helper()
-	query(t, path, `SELECT name FROM pragma_table_info('`+table+`')`, func(scan scan) {
+	query(t, path, `SELECT name FROM pragma_table_info('`+table+`')`, func(scan sqldb.Scan) {
 		var name string
 		if err := scan(&name); err != nil {
 			t.Fatal(err)
@@ -132,7 +133,7 @@ func TestDeletionsGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	star, fans := signUpMany(t, store, 3*deleteBatch)
+	star, fans := signUpMany(t, store, 3*sqldb.Batch)
 	if err := store.DeleteUser(t.Context(), star, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventUserDeleted}); err != nil {
 		t.Fatal(err)
 	}

@@ -7,22 +7,20 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/sqlite/internal/eventlog"
+	"plaza/storage/sqlite/internal/sqldb"
 )
 
 var (
-	putErasure = define(`INSERT INTO comment_erasures (user, up_to, started_at) VALUES (?, ?, ?)
+	putErasure = sqldb.Define(`INSERT INTO comment_erasures (user, up_to, started_at) VALUES (?, ?, ?)
 		ON CONFLICT (user) DO UPDATE SET up_to = max(up_to, excluded.up_to)`)
-	endErasure      = define(`DELETE FROM comment_erasures WHERE user = ? AND up_to <= ?`)
-	erasure         = define(`SELECT up_to, started_at FROM comment_erasures WHERE user = ?`)
-	erasures        = define(`SELECT user, up_to, started_at FROM comment_erasures WHERE user > x''`)
-	commentsToErase = define(`SELECT id, post FROM comments INDEXED BY comments_by_author
+	endErasure      = sqldb.Define(`DELETE FROM comment_erasures WHERE user = ? AND up_to <= ?`)
+	erasure         = sqldb.Define(`SELECT up_to, started_at FROM comment_erasures WHERE user = ?`)
+	erasures        = sqldb.Define(`SELECT user, up_to, started_at FROM comment_erasures WHERE user > x''`)
+	commentsToErase = sqldb.Define(`SELECT id, post FROM comments INDEXED BY comments_by_author
 		WHERE author = ? AND id <= ? ORDER BY id DESC LIMIT ?`)
-	countToErase = define(`SELECT count(*) FROM comments INDEXED BY comments_by_author WHERE author = ? AND id <= ?`)
+	countToErase = sqldb.Define(`SELECT count(*) FROM comments INDEXED BY comments_by_author WHERE author = ? AND id <= ?`)
 )
-
-// eraseBatch is how many comments one transaction erases. Other writers wait for it, so it is
-// small.
-const eraseBatch = 200
 
 // toErase is a row of comment_erasures.
 type toErase struct {
@@ -34,20 +32,20 @@ type toErase struct {
 
 // EraseComments implements social.Comments. If ctx ends first, Work completes the erasure.
 func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo social.CommentID, e social.Event) (int, error) {
-	err := s.update(ctx, func(w *work) error {
-		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
+	err := s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		if err := refuseDeleted(tx, user, social.ErrAccountGone); err != nil {
 			return err
 		}
-		if _, err := w.exec(putErasure, user.Bytes(), upTo.Bytes(), time.Now().UnixMicro()); err != nil {
+		if _, err := tx.Exec(putErasure, user.Bytes(), upTo.Bytes(), time.Now().UnixMicro()); err != nil {
 			return err
 		}
-		return w.append(e)
+		return tx.Append(e)
 	})
 	if err != nil {
 		return 0, err
 	}
 	if err := s.erase(ctx, toErase{user: user, by: user, upTo: upTo}); err != nil {
-		s.wakeWorker()
+		s.wake()
 		return 0, err
 	}
 	return 0, nil
@@ -57,8 +55,8 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 func (s *Store) erase(ctx context.Context, of toErase) error {
 	for {
 		left := false
-		err := s.update(ctx, func(w *work) (err error) {
-			left, err = w.eraseSome(of)
+		err := s.log.Update(ctx, func(tx *eventlog.Tx) (err error) {
+			left, err = eraseSome(tx, of)
 			return err
 		})
 		if err != nil || !left {
@@ -69,15 +67,15 @@ func (s *Store) erase(ctx context.Context, of toErase) error {
 
 // eraseSome deletes the newest comments, and says whether there may be more. If there are none, it
 // ends the erasure.
-func (w *work) eraseSome(of toErase) (left bool, err error) {
+func eraseSome(tx *eventlog.Tx, of toErase) (left bool, err error) {
 	type row struct {
 		comment social.CommentID
 		post    social.PostID
 	}
-	rows, err := all(w, commentsToErase, func(scan scan) (r row, err error) {
-		err = scan(into(&r.comment.ID), into(&r.post.ID))
+	rows, err := sqldb.All(tx, commentsToErase, func(scan sqldb.Scan) (r row, err error) {
+		err = scan(sqldb.Into(&r.comment.ID), sqldb.Into(&r.post.ID))
 		return r, err
-	}, of.user.Bytes(), of.upTo.Bytes(), eraseBatch)
+	}, of.user.Bytes(), of.upTo.Bytes(), sqldb.Batch)
 	if err != nil {
 		return false, err
 	}
@@ -85,37 +83,37 @@ func (w *work) eraseSome(of toErase) (left bool, err error) {
 		e := social.Event{
 			ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: of.by, Target: of.by, Post: r.post, Comment: r.comment,
 		}
-		if err := w.deleteComment(r.comment, e); err != nil {
+		if err := deleteComment(tx, r.comment, e); err != nil {
 			return false, err
 		}
 	}
-	if len(rows) == eraseBatch {
+	if len(rows) == sqldb.Batch {
 		return true, nil
 	}
-	_, err = w.exec(endErasure, of.user.Bytes(), of.upTo.Bytes())
+	_, err = tx.Exec(endErasure, of.user.Bytes(), of.upTo.Bytes())
 	return false, err
 }
 
 // CommentErasure implements social.Comments.
 func (s *Store) CommentErasure(ctx context.Context, user social.UserID) (social.Erasure, error) {
-	return read(ctx, s, func(w *work) (e social.Erasure, err error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (e social.Erasure, err error) {
 		var upTo social.CommentID
 		var started int64
-		if err := known(w.row(erasure, []any{into(&upTo.ID), &started}, user.Bytes())); err != nil {
+		if err := sqldb.Known(tx.Row(erasure, []any{sqldb.Into(&upTo.ID), &started}, user.Bytes())); err != nil {
 			return e, err
 		}
-		e.StartedAt = momentOf(started)
-		_, err = w.row(countToErase, []any{&e.RemainingCount}, user.Bytes(), upTo.Bytes())
+		e.StartedAt = sqldb.MomentOf(started)
+		_, err = tx.Row(countToErase, []any{&e.RemainingCount}, user.Bytes(), upTo.Bytes())
 		return e, err
 	})
 }
 
 func (s *Store) erasures(ctx context.Context) ([]toErase, error) {
-	return read(ctx, s, func(w *work) ([]toErase, error) {
-		return all(w, erasures, func(scan scan) (of toErase, err error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]toErase, error) {
+		return sqldb.All(tx, erasures, func(scan sqldb.Scan) (of toErase, err error) {
 			var started int64
-			err = scan(into(&of.user.ID), into(&of.upTo.ID), &started)
-			of.by, of.started = of.user, momentOf(started)
+			err = scan(sqldb.Into(&of.user.ID), sqldb.Into(&of.upTo.ID), &started)
+			of.by, of.started = of.user, sqldb.MomentOf(started)
 			return of, err
 		})
 	})
@@ -129,3 +127,10 @@ func (s *Store) eraseAll(ctx context.Context) error {
 	}
 	return err
 }
+
+func eraseCommentsBy(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
+	return eraseSome(tx, toErase{user: user, upTo: lastComment})
+}
+
+// lastComment sorts after all ids of comments.
+var lastComment = social.CommentID{ID: id.ID(sqldb.TopKey[:len(id.ID{})])}

@@ -1,12 +1,14 @@
 package sqlite
 
 import (
-	"path/filepath"
+	"database/sql"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/ncruces/go-sqlite3/driver"
+
+	"plaza/storage/sqlite/internal/sqldb"
 )
 
 // bounded are the parts of plans that look like scans or sorts, but are bounded.
@@ -31,31 +33,24 @@ var sorted = map[string]string{
 var indexSeek = regexp.MustCompile(`^SEARCH \w+ USING (COVERING |INTEGER )?(INDEX|PRIMARY KEY) .*\(`)
 
 func TestNoStatementScansATable(t *testing.T) {
-	store, err := Open(t.Context(), filepath.Join(t.TempDir(), "plaza.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	db := connect(t, openAds(t).Description().Database)
+	statements := sqldb.Statements()
 	if len(statements) < 50 {
 		t.Fatalf("only %d statements are known", len(statements))
 	}
 	for _, st := range statements {
-		for _, step := range plan(t, store, st.text) {
-			if !allowed(step, st.text) {
-				t.Errorf("%s\n\tin the plan of %s", step, st.text)
+		for _, step := range plan(t, db, st.String()) {
+			if !allowed(step, st.String()) {
+				t.Errorf("%s\n\tin the plan of %s", step, st)
 			}
 		}
 	}
 }
 
 // plan prepares the statement with SQLite itself, because database/sql would require its arguments.
-func plan(t *testing.T, store *Store, text string) (steps []string) {
+func plan(t *testing.T, db *sql.DB, text string) (steps []string) {
 	t.Helper()
-	conn, err := store.writer.db.Conn(t.Context())
+	conn, err := db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plaza/social"
+	"plaza/storage/sqlite/internal/sqldb"
 )
 
 // Feeds are merged from one list of posts for each author (News) or circle (Incoming), in one of
@@ -25,20 +26,20 @@ const (
 )
 
 var (
-	wall = defineDirected(`SELECT ` + postColumns + ` FROM posts INDEXED BY posts_by_wall
+	wall = sqldb.DefineDirected(`SELECT ` + postColumns + ` FROM posts INDEXED BY posts_by_wall
 		WHERE wall_owner = ? AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
-	postsByAuthor = defineDirected(`SELECT ` + postColumns + ` FROM posts INDEXED BY posts_by_author
+	postsByAuthor = sqldb.DefineDirected(`SELECT ` + postColumns + ` FROM posts INDEXED BY posts_by_author
 		WHERE author = ? AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
-	wallByOthers = defineDirected(`SELECT id FROM posts INDEXED BY posts_by_wall
+	wallByOthers = sqldb.DefineDirected(`SELECT id FROM posts INDEXED BY posts_by_wall
 		WHERE wall_owner = ?1 AND id > ?2 AND id < ?3 AND author <> ?1 ORDER BY id $order LIMIT ?4`)
 
-	followingCount = define(`SELECT following_count FROM users WHERE id = ?`)
-	followersCount = define(`SELECT followers_count FROM users WHERE id = ?`)
+	followingCount = sqldb.Define(`SELECT following_count FROM users WHERE id = ?`)
+	followersCount = sqldb.Define(`SELECT followers_count FROM users WHERE id = ?`)
 
-	newsWalk = defineDirected(`SELECT id, author = ?1 OR EXISTS (SELECT 1 FROM follows WHERE follower = ?1 AND followed = author)
+	newsWalk = sqldb.DefineDirected(`SELECT id, author = ?1 OR EXISTS (SELECT 1 FROM follows WHERE follower = ?1 AND followed = author)
 		FROM posts INDEXED BY posts_by_time WHERE id > ?2 AND id < ?3 ORDER BY id $order LIMIT ?4`)
 
-	incomingWalk = defineDirected(`SELECT id, author <> ?1 AND CASE audience
+	incomingWalk = sqldb.DefineDirected(`SELECT id, author <> ?1 AND CASE audience
 			WHEN 'CIRCLES' THEN EXISTS (SELECT 1 FROM follows WHERE follower = author AND followed = ?1)
 			ELSE EXISTS (SELECT 1 FROM post_circles JOIN circle_members USING (circle) WHERE post = posts.id AND member = ?1)
 		END
@@ -61,8 +62,8 @@ var (
 // priority queue of what is still to be visited: that is the k-way merge. The queue begins with the
 // best of the lists' first posts, a page of them, because no other list can be on the page. first
 // finds a list's first post between $low and $high.
-func defineMerge(lists, first string) directed {
-	return defineDirected(`
+func defineMerge(lists, first string) sqldb.Directed {
+	return sqldb.DefineDirected(`
 		WITH RECURSIVE
 			starts (list, head) AS (
 				SELECT list, coalesce((` + strings.NewReplacer("$low", "?2", "$high", "?3").Replace(first) + `), $none) AS head
@@ -86,27 +87,27 @@ func (s *Store) PostsBy(ctx context.Context, lists []social.List[social.UserID])
 }
 
 // postLists reads the lists of posts that belong to users, with their newest comments.
-func (s *Store) postLists(ctx context.Context, from directed, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
-	return read(ctx, s, func(w *work) (map[social.List[social.UserID]][]*social.Post, error) {
+func (s *Store) postLists(ctx context.Context, from sqldb.Directed, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[social.List[social.UserID]][]*social.Post, error) {
 		found := make(map[social.List[social.UserID]][]*social.Post, len(lists))
 		var every []*social.Post
 		for _, list := range unique(lists) {
-			sp := descendingSpan(list.Page)
-			posts, err := all(w, from.along(sp), scanPost, list.Of.Bytes(), sp.low, sp.high, sp.limit)
+			sp := sqldb.Descending(list.Page)
+			posts, err := sqldb.All(tx, from.Along(sp), scanPost, list.Of.Bytes(), sp.Low, sp.High, sp.Limit)
 			if err != nil {
 				return nil, err
 			}
-			found[list] = inListOrder(sp, posts)
+			found[list] = sqldb.InListOrder(sp, posts)
 			every = append(every, posts...)
 		}
-		return found, w.fillLatest(every)
+		return found, fillLatest(tx, every)
 	})
 }
 
 // News implements social.Feeds.
 func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
-	return read(ctx, s, func(w *work) ([]*social.Post, error) {
-		f, err := w.feed(viewer, p, followingCount)
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Post, error) {
+		f, err := newFeed(tx, viewer, p, followingCount)
 		if err != nil {
 			return nil, err
 		}
@@ -120,12 +121,12 @@ func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (
 
 // Incoming implements social.Feeds.
 func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
-	return read(ctx, s, func(w *work) ([]*social.Post, error) {
-		f, err := w.feed(viewer, p, followersCount)
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Post, error) {
+		f, err := newFeed(tx, viewer, p, followersCount)
 		if err != nil {
 			return nil, err
 		}
-		directed, err := f.keys(wallByOthers, f.span, f.limit)
+		directed, err := f.keys(wallByOthers, f.Span, f.Limit)
 		if err != nil {
 			return nil, err
 		}
@@ -139,22 +140,23 @@ func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Pag
 
 // feed is one page of a viewer's feed while it is put together.
 type feed struct {
-	*work
-	span
+	sqldb.Reader
+	sqldb.Span
+
 	viewer []byte
 	lists  int // about how many it is merged from
 }
 
-func (w *work) feed(viewer social.UserID, p social.Page, count *statement) (feed, error) {
-	f := feed{work: w, span: descendingSpan(p), viewer: viewer.Bytes()}
-	_, err := w.row(count, []any{&f.lists}, f.viewer)
+func newFeed(tx sqldb.Reader, viewer social.UserID, p social.Page, count *sqldb.Statement) (feed, error) {
+	f := feed{Reader: tx, Span: sqldb.Descending(p), viewer: viewer.Bytes()}
+	_, err := tx.Row(count, []any{&f.lists}, f.viewer)
 	return f, err
 }
 
 // walkAndMerge finds the first posts of a page.
-func (f feed) walkAndMerge(walk directed, merges ...directed) ([]social.PostID, error) {
+func (f feed) walkAndMerge(walk sqldb.Directed, merges ...sqldb.Directed) ([]social.PostID, error) {
 	found, rest, err := f.walk(walk)
-	if err != nil || rest.limit == 0 {
+	if err != nil || rest.Limit == 0 {
 		return found, err
 	}
 	for _, merge := range merges {
@@ -167,50 +169,40 @@ func (f feed) walkAndMerge(walk directed, merges ...directed) ([]social.PostID, 
 	return found, nil
 }
 
-// walk finds what it can within its budget, and says what is left to be searched; rest.limit is 0
+// walk finds what it can within its budget, and says what is left to be searched; rest.Limit is 0
 // where nothing is.
-func (f feed) walk(through directed) (found []social.PostID, rest span, err error) {
-	rest = f.span
+func (f feed) walk(through sqldb.Directed) (found []social.PostID, rest sqldb.Span, err error) {
+	rest = f.Span
 	if f.lists < walkLeast {
 		return nil, rest, nil
 	}
-	budget := max(f.limit, int(walkShare*float64(f.lists)))
+	budget := max(f.Limit, int(walkShare*float64(f.lists)))
 	steps := 0
-	err = f.each(through.along(f.span), func(scan scan) (bool, error) {
+	err = f.Each(through.Along(f.Span), func(scan sqldb.Scan) (bool, error) {
 		var post social.PostID
 		var belongs bool
-		if err := scan(into(&post.ID), &belongs); err != nil {
+		if err := scan(sqldb.Into(&post.ID), &belongs); err != nil {
 			return false, err
 		}
 		steps++
-		rest = rest.beyond(post)
+		rest = rest.Beyond(post.Bytes())
 		if belongs {
 			found = append(found, post)
-			rest.limit--
+			rest.Limit--
 		}
-		return rest.limit > 0, nil
-	}, f.viewer, f.low, f.high, budget)
+		return rest.Limit > 0, nil
+	}, f.viewer, f.Low, f.High, budget)
 	if steps < budget {
-		rest.limit = 0 // found enough, or there is nothing more
+		rest.Limit = 0 // found enough, or there is nothing more
 	}
 	return found, rest, err
 }
 
-// beyond is the part of a span after a post.
-func (sp span) beyond(post social.PostID) span {
-	if sp.descending {
-		sp.high = post.Bytes()
-	} else {
-		sp.low = post.Bytes()
-	}
-	return sp
-}
-
 // merge reads up to a page of different posts. A post in several lists is found several times; if
 // that leaves too few posts, it continues after the last one.
-func (f feed) merge(through directed, rest span) ([]social.PostID, error) {
+func (f feed) merge(through sqldb.Directed, rest sqldb.Span) ([]social.PostID, error) {
 	var found []social.PostID
-	limit := rest.limit
+	limit := rest.Limit
 	for {
 		keys, err := f.keys(through, rest, limit)
 		if err != nil {
@@ -220,26 +212,26 @@ func (f feed) merge(through directed, rest span) ([]social.PostID, error) {
 		if len(keys) < limit || len(found) >= limit {
 			return found, nil
 		}
-		rest = rest.beyond(keys[len(keys)-1])
+		rest = rest.Beyond(keys[len(keys)-1].Bytes())
 	}
 }
 
-func (f feed) keys(from directed, sp span, limit int) ([]social.PostID, error) {
-	return all(f.work, from.along(sp), func(scan scan) (post social.PostID, err error) {
-		err = scan(into(&post.ID))
+func (f feed) keys(from sqldb.Directed, sp sqldb.Span, limit int) ([]social.PostID, error) {
+	return sqldb.All(f, from.Along(sp), func(scan sqldb.Scan) (post social.PostID, err error) {
+		err = scan(sqldb.Into(&post.ID))
 		return post, err
-	}, f.viewer, sp.low, sp.high, limit)
+	}, f.viewer, sp.Low, sp.High, limit)
 }
 
 // posts reads the page: the first of the ids that were found.
 func (f feed) posts(ids []social.PostID) ([]*social.Post, error) {
 	ids = unique(ids)
 	along := func(a, b social.PostID) int { return a.Compare(b.ID) }
-	if f.descending {
+	if f.Descending {
 		along = func(a, b social.PostID) int { return b.Compare(a.ID) }
 	}
 	slices.SortFunc(ids, along)
-	posts, err := f.work.posts(ids[:min(len(ids), f.limit)])
+	posts, err := readPosts(f, ids[:min(len(ids), f.Limit)])
 	slices.SortFunc(posts, func(a, b *social.Post) int { return b.ID.Compare(a.ID.ID) })
 	return posts, err
 }

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -201,8 +200,7 @@ func (p *plaza) writePosts(n int, viewers map[social.UserID]map[social.UserID]bo
 func TestFullDiskIsUnavailable(t *testing.T) {
 	p := newPlaza(t, 1)
 	// The disk is full: the file cannot grow.
-	_, err := p.writer.db.ExecContext(t.Context(), `PRAGMA max_page_count = 1`)
-	p.check(err)
+	p.check(p.db.Pragma(t.Context(), `max_page_count = 1`))
 	write := func() error {
 		ada := p.people[0].User.ID
 		return p.InsertPost(t.Context(), &social.Post{
@@ -216,32 +214,21 @@ func TestFullDiskIsUnavailable(t *testing.T) {
 	if news, err := p.News(t.Context(), p.people[0].User.ID, social.Page{Limit: 1}); err != nil || len(news) != 0 {
 		t.Errorf("what was refused is there: %v, %v", news, err)
 	}
-	_, err = p.writer.db.ExecContext(t.Context(), `PRAGMA max_page_count = 4294967294`)
-	p.check(err)
+	p.check(p.db.Pragma(t.Context(), `max_page_count = 4294967294`))
 	p.check(write())
 }
 
 func TestBusyFileIsUnavailable(t *testing.T) {
 	p := newPlaza(t, 1)
-	_, err := p.writer.db.ExecContext(t.Context(), `PRAGMA busy_timeout = 10`)
-	p.check(err)
-	other, err := openDB(p.path(), 1, "_txlock=immediate")
-	p.check(err)
-	defer func() { _ = other.Close() }()
-	tx, err := other.BeginTx(context.Background(), nil) // a backup tool, say
+	p.check(p.db.Pragma(t.Context(), `busy_timeout = 10`))
+	other := connect(t, p.Description().Database) // a backup tool, say
+	_, err := other.ExecContext(t.Context(), `BEGIN IMMEDIATE`)
 	p.check(err)
 	err = p.InsertCircle(t.Context(), &social.Circle{Name: "Friends"}, social.Event{})
 	if !errors.Is(err, social.ErrUnavailable) {
 		t.Errorf("the error is %v, want ErrUnavailable", err)
 	}
-	p.check(tx.Rollback())
+	_, err = other.ExecContext(t.Context(), `ROLLBACK`)
+	p.check(err)
 	p.check(p.InsertCircle(t.Context(), &social.Circle{Name: "Friends"}, social.Event{}))
-}
-
-// path returns where the database is stored.
-func (p *plaza) path() string {
-	var seq int
-	var name, path string
-	p.check(p.writer.db.QueryRowContext(p.t.Context(), `PRAGMA database_list`).Scan(&seq, &name, &path))
-	return path
 }

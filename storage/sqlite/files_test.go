@@ -16,6 +16,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/sqlite/internal/sqldb"
 )
 
 // TestEveryEarlierFileIsBroughtUpToDate opens copies of files that servers of all earlier versions
@@ -117,14 +118,22 @@ func earlierFiles(t *testing.T, path string) (versions []int) {
 	return versions[:len(versions)-1]
 }
 
-// query calls do for each row of a query on a file that no store has open.
-func query(t *testing.T, path, text string, do func(scan)) {
+// connect opens a file without a store.
+func connect(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := openDB(path, 1)
+	db, err := sql.Open("sqlite3", "file:"+path+"?_pragma=busy_timeout(5000)&_pragma=foreign_keys(on)")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }()
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1)
+	return db
+}
+
+// query calls do for each row of a query on a file that no store has open.
+func query(t *testing.T, path, text string, do func(sqldb.Scan)) {
+	t.Helper()
+	db := connect(t, path)
 	rows, err := db.QueryContext(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
@@ -140,9 +149,9 @@ func query(t *testing.T, path, text string, do func(scan)) {
 
 func idsIn(t *testing.T, path, table string) (ids []id.ID) {
 	t.Helper()
-	query(t, path, `SELECT id FROM `+table, func(scan scan) {
+	query(t, path, `SELECT id FROM `+table, func(scan sqldb.Scan) {
 		var found id.ID
-		if err := scan(into(&found)); err != nil {
+		if err := scan(sqldb.Into(&found)); err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, found)
@@ -154,7 +163,7 @@ func idsIn(t *testing.T, path, table string) (ids []id.ID) {
 func schemaOf(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	schema := map[string]bool{}
-	add := func(scan scan) {
+	add := func(scan sqldb.Scan) {
 		var of, column string
 		if err := scan(&of, &column); err != nil {
 			t.Fatal(err)

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"strings"
 
-	"plaza/id"
 	"plaza/social"
+	"plaza/storage/sqlite/internal/eventlog"
+	"plaza/storage/sqlite/internal/sqldb"
 )
 
 var (
 	// A pair is 64 hexadecimal digits: the viewer's id and the other user's.
-	relations = define(`
+	relations = sqldb.Define(`
 		WITH pairs AS MATERIALIZED (
 			SELECT unhex(substr(value, 1, 32)) AS viewer, unhex(substr(value, 33)) AS other FROM json_each(?))
 		SELECT viewer, other,
@@ -23,30 +24,35 @@ var (
 			EXISTS (SELECT 1 FROM deleted_users WHERE id IN (viewer, other)),
 			coalesce((SELECT group_concat(hex(circle), '') FROM circle_members WHERE member = viewer AND owner = other), '')
 		FROM pairs`)
-	followers = defineDirected(`SELECT edge, follower, followed FROM follows INDEXED BY follows_by_followed
+	followers = sqldb.DefineDirected(`SELECT edge, follower, followed FROM follows INDEXED BY follows_by_followed
 		WHERE followed = ? AND edge > ? AND edge < ? ORDER BY edge $order LIMIT ?`)
-	following = defineDirected(`SELECT edge, follower, followed FROM follows INDEXED BY follows_by_follower
+	following = sqldb.DefineDirected(`SELECT edge, follower, followed FROM follows INDEXED BY follows_by_follower
 		WHERE follower = ? AND edge > ? AND edge < ? ORDER BY edge $order LIMIT ?`)
-	blocksOf = defineDirected(`SELECT edge, blocker, blocked FROM blocks INDEXED BY blocks_by_blocker
+	blocksOf = sqldb.DefineDirected(`SELECT edge, blocker, blocked FROM blocks INDEXED BY blocks_by_blocker
 		WHERE blocker = ? AND edge > ? AND edge < ? ORDER BY edge $order LIMIT ?`)
-	mutesOf = defineDirected(`SELECT edge, muter, muted FROM mutes INDEXED BY mutes_by_muter
+	mutesOf = sqldb.DefineDirected(`SELECT edge, muter, muted FROM mutes INDEXED BY mutes_by_muter
 		WHERE muter = ? AND edge > ? AND edge < ? ORDER BY edge $order LIMIT ?`)
 
-	insertFollow = define(`INSERT INTO follows (follower, followed, edge) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
-	deleteFollow = define(`DELETE FROM follows WHERE follower = ?1 AND followed = ?2
-		AND NOT EXISTS (SELECT 1 FROM circle_members WHERE member = ?2 AND owner = ?1)`)
-	insertBlock = define(`INSERT INTO blocks (blocker, blocked, edge) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
-	deleteBlock = define(`DELETE FROM blocks WHERE blocker = ? AND blocked = ?`)
-	insertMute  = define(`INSERT INTO mutes (muter, muted, edge) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
-	deleteMute  = define(`DELETE FROM mutes WHERE muter = ? AND muted = ?`)
-	isBlocked   = define(`SELECT 1 FROM blocks WHERE blocker = ?1 AND blocked = ?2
+	insertBlock = sqldb.Define(`INSERT INTO blocks (blocker, blocked, edge) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
+	deleteBlock = sqldb.Define(`DELETE FROM blocks WHERE blocker = ? AND blocked = ?`)
+	insertMute  = sqldb.Define(`INSERT INTO mutes (muter, muted, edge) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
+	deleteMute  = sqldb.Define(`DELETE FROM mutes WHERE muter = ? AND muted = ?`)
+	isBlocked   = sqldb.Define(`SELECT 1 FROM blocks WHERE blocker = ?1 AND blocked = ?2
 		UNION ALL SELECT 1 FROM blocks WHERE blocker = ?2 AND blocked = ?1`)
+	someBlocks = sqldb.Define(`DELETE FROM blocks WHERE (blocker, blocked) IN (
+		SELECT blocker, blocked FROM blocks INDEXED BY blocks_by_blocker WHERE blocker = ? LIMIT ?)`)
+	someBlockers = sqldb.Define(`DELETE FROM blocks WHERE (blocker, blocked) IN (
+		SELECT blocker, blocked FROM blocks INDEXED BY blocks_by_blocked WHERE blocked = ? LIMIT ?)`)
+	someMutes = sqldb.Define(`DELETE FROM mutes WHERE (muter, muted) IN (
+		SELECT muter, muted FROM mutes INDEXED BY mutes_by_muter WHERE muter = ? LIMIT ?)`)
+	someMuters = sqldb.Define(`DELETE FROM mutes WHERE (muter, muted) IN (
+		SELECT muter, muted FROM mutes INDEXED BY mutes_by_muted WHERE muted = ? LIMIT ?)`)
 )
 
 // Relations implements social.Graph.
 func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
-	return read(ctx, s, func(w *work) (map[social.Pair]social.Relation, error) {
-		return byKey(w, relations, scanRelation, hexPairs(pairs))
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[social.Pair]social.Relation, error) {
+		return sqldb.ByKey(tx, relations, scanRelation, hexPairs(pairs))
 	})
 }
 
@@ -56,12 +62,12 @@ func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.U
 	for i, other := range ids {
 		pairs[i] = social.Pair{Viewer: viewer, Other: other}
 	}
-	return read(ctx, s, func(w *work) (map[social.UserID]social.Person, error) {
-		known, err := byKey(w, relations, scanRelation, hexPairs(pairs))
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[social.UserID]social.Person, error) {
+		known, err := sqldb.ByKey(tx, relations, scanRelation, hexPairs(pairs))
 		if err != nil {
 			return nil, err
 		}
-		users, err := w.users(ids)
+		users, err := readUsers(tx, ids)
 		people := make(map[social.UserID]social.Person, len(ids))
 		for _, pair := range pairs {
 			people[pair.Other] = social.Person{User: users[pair.Other], Relation: known[pair]}
@@ -83,9 +89,9 @@ func hexPairs(pairs []social.Pair) string {
 	return list.String()
 }
 
-func scanRelation(scan scan) (pair social.Pair, r social.Relation, err error) {
+func scanRelation(scan sqldb.Scan) (pair social.Pair, r social.Relation, err error) {
 	var circles string
-	err = scan(into(&pair.Viewer.ID), into(&pair.Other.ID), &r.Follows, &r.Mutes, &r.Blocks, &r.BlockedBy, &r.Gone, &circles)
+	err = scan(sqldb.Into(&pair.Viewer.ID), sqldb.Into(&pair.Other.ID), &r.Follows, &r.Mutes, &r.Blocks, &r.BlockedBy, &r.Gone, &circles)
 	if err != nil || circles == "" {
 		return pair, r, err
 	}
@@ -97,92 +103,79 @@ func scanRelation(scan scan) (pair social.Pair, r social.Relation, err error) {
 	return pair, r, err
 }
 
-// splitCircles splits concatenated ids.
-func splitCircles(raw []byte) ([]social.CircleID, error) {
-	var circles []social.CircleID
-	for size := len(id.ID{}); len(raw) > 0; raw = raw[size:] {
-		circle, err := id.FromBytes(raw[:min(size, len(raw))])
-		if err != nil {
-			return nil, err
-		}
-		circles = append(circles, social.CircleID{ID: circle})
-	}
-	return circles, nil
-}
-
 // Followers implements social.Graph.
 func (s *Store) Followers(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
-	return pages(ctx, s, lists, func(w *work, list social.List[social.UserID]) ([]social.Edge, error) {
-		return w.edges(followers, list.Of, list.Page)
+	return sqldb.Pages(ctx, s.db, lists, func(tx sqldb.Reader, list social.List[social.UserID]) ([]social.Edge, error) {
+		return readEdges(tx, followers, list.Of, list.Page)
 	})
 }
 
 // Following implements social.Graph.
 func (s *Store) Following(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
-	return pages(ctx, s, lists, func(w *work, list social.List[social.UserID]) ([]social.Edge, error) {
-		return w.edges(following, list.Of, list.Page)
+	return sqldb.Pages(ctx, s.db, lists, func(tx sqldb.Reader, list social.List[social.UserID]) ([]social.Edge, error) {
+		return readEdges(tx, following, list.Of, list.Page)
 	})
 }
 
 // Blocked implements social.Graph.
 func (s *Store) Blocked(ctx context.Context, from social.UserID, p social.Page) ([]social.Edge, error) {
-	return read(ctx, s, func(w *work) ([]social.Edge, error) { return w.edges(blocksOf, from, p) })
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]social.Edge, error) { return readEdges(tx, blocksOf, from, p) })
 }
 
 // Muted implements social.Graph.
 func (s *Store) Muted(ctx context.Context, from social.UserID, p social.Page) ([]social.Edge, error) {
-	return read(ctx, s, func(w *work) ([]social.Edge, error) { return w.edges(mutesOf, from, p) })
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]social.Edge, error) { return readEdges(tx, mutesOf, from, p) })
 }
 
-func (w *work) edges(list directed, of social.UserID, p social.Page) ([]social.Edge, error) {
-	sp := descendingSpan(p)
-	found, err := all(w, list.along(sp), scanEdge, of.Bytes(), sp.low, sp.high, sp.limit)
-	return inListOrder(sp, found), err
+func readEdges(tx sqldb.Reader, list sqldb.Directed, of social.UserID, p social.Page) ([]social.Edge, error) {
+	sp := sqldb.Descending(p)
+	found, err := sqldb.All(tx, list.Along(sp), scanEdge, of.Bytes(), sp.Low, sp.High, sp.Limit)
+	return sqldb.InListOrder(sp, found), err
 }
 
-func scanEdge(scan scan) (e social.Edge, err error) {
-	err = scan(into(&e.ID.ID), into(&e.From.ID), into(&e.To.ID))
+func scanEdge(scan sqldb.Scan) (e social.Edge, err error) {
+	err = scan(sqldb.Into(&e.ID.ID), sqldb.Into(&e.From.ID), sqldb.Into(&e.To.ID))
 	return e, err
 }
 
 // Block implements social.Graph.
 func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (bool, error) {
-	return s.insertEdge(ctx, insertBlock, block, e, func(w *work) error {
-		if _, err := w.leaveAll(block.From, block.To); err != nil {
+	return s.insertEdge(ctx, insertBlock, block, e, func(tx *eventlog.Tx) error {
+		if _, err := leaveAll(tx, block.From, block.To); err != nil {
 			return err
 		}
-		_, err := w.leaveAll(block.To, block.From)
+		_, err := leaveAll(tx, block.To, block.From)
 		return err
 	})
 }
 
 // Mute implements social.Graph.
 func (s *Store) Mute(ctx context.Context, mute social.Edge, e social.Event) (bool, error) {
-	return s.insertEdge(ctx, insertMute, mute, e, func(*work) error { return nil })
+	return s.insertEdge(ctx, insertMute, mute, e, func(*eventlog.Tx) error { return nil })
 }
 
-func (s *Store) insertEdge(ctx context.Context, st *statement, edge social.Edge, e social.Event, then func(*work) error) (bool, error) {
+func (s *Store) insertEdge(ctx context.Context, st *sqldb.Statement, edge social.Edge, e social.Event, then func(*eventlog.Tx) error) (bool, error) {
 	inserted := false
-	err := s.update(ctx, func(w *work) error {
-		if err := w.requireUser(edge.To); err != nil {
+	err := s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		if err := requireUser(tx, edge.To); err != nil {
 			return err
 		}
-		if err := w.refuseDeleted(edge.From, social.ErrAccountGone); err != nil {
+		if err := refuseDeleted(tx, edge.From, social.ErrAccountGone); err != nil {
 			return err
 		}
-		named, err := s.nextID(w, edge.ID.ID)
+		named, err := s.nextID(tx, edge.ID.ID)
 		if err != nil {
 			return err
 		}
-		rows, err := w.exec(st, edge.From.Bytes(), edge.To.Bytes(), named.Bytes())
+		rows, err := tx.Exec(st, edge.From.Bytes(), edge.To.Bytes(), named.Bytes())
 		if err != nil || rows == 0 {
 			return err
 		}
 		inserted = true
-		if err := then(w); err != nil {
+		if err := then(tx); err != nil {
 			return err
 		}
-		return w.appendWith(social.BothChanged(edge.From, edge.To), e)
+		return tx.AppendWith(social.BothChanged(edge.From, edge.To), e)
 	})
 	return inserted && err == nil, err
 }
@@ -197,42 +190,24 @@ func (s *Store) Unmute(ctx context.Context, from, to social.UserID, e social.Eve
 	return s.deleteEdge(ctx, deleteMute, from, to, e)
 }
 
-func (s *Store) deleteEdge(ctx context.Context, st *statement, from, to social.UserID, e social.Event) (bool, error) {
+func (s *Store) deleteEdge(ctx context.Context, st *sqldb.Statement, from, to social.UserID, e social.Event) (bool, error) {
 	deleted := false
-	err := s.update(ctx, func(w *work) error {
-		rows, err := w.exec(st, from.Bytes(), to.Bytes())
+	err := s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		rows, err := tx.Exec(st, from.Bytes(), to.Bytes())
 		if err != nil || rows == 0 {
 			return err
 		}
 		deleted = true
-		return w.appendWith(social.BothChanged(from, to), e)
+		return tx.AppendWith(social.BothChanged(from, to), e)
 	})
 	return deleted && err == nil, err
 }
 
-// blocked says whether either has blocked the other.
-func (w *work) blocked(one, other social.UserID) (bool, error) {
-	return w.exists(isBlocked, one.Bytes(), other.Bytes())
+// isEitherBlocked says whether either has blocked the other.
+func isEitherBlocked(tx sqldb.Reader, one, other social.UserID) (bool, error) {
+	return tx.Exists(isBlocked, one.Bytes(), other.Bytes())
 }
 
-// beginFollow stores the follow unless it exists.
-func (w *work) beginFollow(owner, member social.UserID, edge social.EdgeID, counts *counts) error {
-	rows, err := w.exec(insertFollow, owner.Bytes(), member.Bytes(), edge.Bytes())
-	if err == nil && rows > 0 {
-		counts.following[owner]++
-		counts.followers[member]++
-	}
-	return err
-}
-
-// endFollow removes the follow unless the member is still in one of the owner's circles.
-func (w *work) endFollow(owner, member social.UserID, counts *counts) (bool, error) {
-	rows, err := w.exec(deleteFollow, owner.Bytes(), member.Bytes())
-	if err != nil || rows == 0 {
-		return false, err
-	}
-	counts.following[owner]--
-	counts.followers[member]--
-	w.changes.Pairs = append(w.changes.Pairs, social.Pair{Viewer: owner, Other: member})
-	return true, nil
+func cutOtherEdges(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
+	return sqldb.DeleteSome(tx.Tx, user, someBlocks, someBlockers, someMutes, someMuters)
 }

@@ -5,40 +5,42 @@ import (
 	"fmt"
 
 	"plaza/social"
+	"plaza/storage/sqlite/internal/eventlog"
+	"plaza/storage/sqlite/internal/sqldb"
 )
 
 // ImportUsers implements social.Importer.
 func (s *Store) ImportUsers(ctx context.Context, users []social.NewUser) (added int, err error) {
-	return s.load(ctx, len(users), func(w *work, i int) (bool, error) {
-		known, err := w.exists(userExistedOnce, users[i].User.ID.Bytes())
+	return s.load(ctx, len(users), func(tx *eventlog.Tx, i int) (bool, error) {
+		known, err := tx.Exists(userExistedOnce, users[i].User.ID.Bytes())
 		if err != nil || known {
 			return false, err
 		}
-		return true, w.insertUser(users[i])
+		return true, addUser(tx, users[i])
 	})
 }
 
 // ImportCircles implements social.Importer.
 func (s *Store) ImportCircles(ctx context.Context, circles []*social.Circle) (added int, err error) {
-	return s.load(ctx, len(circles), func(w *work, i int) (bool, error) {
+	return s.load(ctx, len(circles), func(tx *eventlog.Tx, i int) (bool, error) {
 		var owner social.UserID
-		known, err := w.row(circleOwner, []any{into(&owner.ID)}, circles[i].ID.Bytes())
+		known, err := tx.Row(circleOwner, []any{sqldb.Into(&owner.ID)}, circles[i].ID.Bytes())
 		if err != nil || known {
 			return false, err
 		}
-		if gone, err := w.exists(isDeleted, circles[i].Owner.Bytes()); err != nil || gone {
+		if gone, err := tx.Exists(isDeleted, circles[i].Owner.Bytes()); err != nil || gone {
 			return false, err
 		}
-		return true, w.insertCircle(circles[i])
+		return true, addCircle(tx, circles[i])
 	})
 }
 
 // load stores n entries in one transaction. It skips those that exist.
-func (s *Store) load(ctx context.Context, n int, each func(w *work, i int) (added bool, err error)) (int, error) {
+func (s *Store) load(ctx context.Context, n int, each func(tx *eventlog.Tx, i int) (added bool, err error)) (int, error) {
 	added := 0
-	err := s.update(ctx, func(w *work) error {
+	err := s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		for i := range n {
-			stored, err := each(w, i)
+			stored, err := each(tx, i)
 			if err != nil {
 				return fmt.Errorf("entry %d: %w", i, err)
 			}
@@ -60,8 +62,8 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 		return 0, fmt.Errorf("%d memberships with %d edge ids", len(memberships), len(edges))
 	}
 	added := 0
-	err := s.update(ctx, func(w *work) error {
-		load := loader{work: w, counts: newCounts(), owners: map[social.CircleID]social.UserID{}, users: map[social.UserID]bool{}}
+	err := s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		load := loader{Tx: tx, counts: newCounts(), owners: map[social.CircleID]social.UserID{}, users: map[social.UserID]bool{}}
 		for i, m := range memberships {
 			stored, err := load.membership(m, edges[i])
 			if err != nil {
@@ -71,7 +73,7 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 				added++
 			}
 		}
-		return load.counts.store(w)
+		return load.counts.store(tx)
 	})
 	if err != nil {
 		return 0, err
@@ -81,34 +83,34 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 
 // loader caches a batch's look-ups, and stores each count once.
 type loader struct {
-	*work
+	*eventlog.Tx
 	counts *counts
 	owners map[social.CircleID]social.UserID
 	users  map[social.UserID]bool
 }
 
 func (l *loader) membership(m social.Membership, edge social.EdgeID) (added bool, err error) {
-	if gone, err := l.exists(isEitherDeleted, m.Owner.Bytes(), m.Member.Bytes()); err != nil || gone {
+	if gone, err := l.Exists(isEitherDeleted, m.Owner.Bytes(), m.Member.Bytes()); err != nil || gone {
 		return false, err
 	}
 	if err := l.require(m); err != nil {
 		return false, err
 	}
-	if blocked, err := l.blocked(m.Owner, m.Member); err != nil || blocked {
+	if blocked, err := isEitherBlocked(l, m.Owner, m.Member); err != nil || blocked {
 		return false, err
 	}
-	return l.join(m, edge, l.counts)
+	return join(l.Tx, m, edge, l.counts)
 }
 
 func (l *loader) require(m social.Membership) error {
 	if owner, seen := l.owners[m.Circle]; !seen || owner != m.Owner {
-		if err := l.requireCircle(m.Circle, m.Owner); err != nil {
+		if err := requireCircle(l, m.Circle, m.Owner); err != nil {
 			return err
 		}
 		l.owners[m.Circle] = m.Owner
 	}
 	if !l.users[m.Member] {
-		if err := l.requireUser(m.Member); err != nil {
+		if err := requireUser(l, m.Member); err != nil {
 			return err
 		}
 		l.users[m.Member] = true

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/sqlite/internal/sqldb"
 )
 
 // TestHistoriesMoveOver upgrades a file whose posts contain their histories, downgrades it, and
@@ -63,17 +65,23 @@ func TestHistoriesMoveOver(t *testing.T) {
 	mustHaveHistories(t, path, want, edited, shared, untouched)
 }
 
-func migrateWith(t *testing.T, path string, do func(context.Context, *sql.DB, *goose.Provider)) {
+func allMigrations(t *testing.T) sqldb.Migrations {
 	t.Helper()
-	db, err := openDB(path, 1)
+	migrations, err := tables()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return migrations
+}
+
+func migrateWith(t *testing.T, path string, do func(context.Context, *sql.DB, *goose.Provider)) {
+	t.Helper()
+	db := connect(t, path)
 	defer func() { _ = db.Close() }()
-	if err := claim(t.Context(), db); err != nil {
+	if _, err := db.ExecContext(t.Context(), fmt.Sprintf(`PRAGMA application_id = %d`, sqldb.ApplicationID)); err != nil {
 		t.Fatal(err)
 	}
-	provider, err := newMigrations(db)
+	provider, err := allMigrations(t).Provider(db)
 	if err != nil {
 		t.Fatal(err)
 	}

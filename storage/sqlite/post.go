@@ -1,16 +1,17 @@
 package sqlite
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 
+	"plaza/id"
 	"plaza/social"
+	"plaza/storage/sqlite/internal/eventlog"
+	"plaza/storage/sqlite/internal/sqldb"
 )
+
+// postBatch is how many posts of a deleted user one transaction removes, after most of their rows.
+const postBatch = 20
 
 // postColumns are the columns that scanPost reads.
 const postColumns = `posts.id, posts.author, posts.wall_owner, posts.audience, posts.audience_circles, posts.type, posts.detail,
@@ -18,35 +19,27 @@ const postColumns = `posts.id, posts.author, posts.wall_owner, posts.audience, p
 	posts.replies, posts.reply_circles, posts.comment_order, posts.muters`
 
 var (
-	insertPost = define(`INSERT INTO posts (id, author, wall_owner, audience, audience_circles, type, detail, edited_at, revision, votes,
+	insertPost = sqldb.Define(`INSERT INTO posts (id, author, wall_owner, audience, audience_circles, type, detail, edited_at, revision, votes,
 		replies, reply_circles, comment_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	updatePost = define(`UPDATE posts SET audience = ?, audience_circles = ?, type = ?, detail = ?, edited_at = ?, revision = ?,
+	updatePost = sqldb.Define(`UPDATE posts SET audience = ?, audience_circles = ?, type = ?, detail = ?, edited_at = ?, revision = ?,
 		replies = ?, reply_circles = ?, comment_order = ? WHERE id = ? AND revision = ?`)
-	insertVersion = define(`INSERT INTO post_versions (post, number, audience, audience_circles, type, detail, edited_at)
+	insertVersion = sqldb.Define(`INSERT INTO post_versions (post, number, audience, audience_circles, type, detail, edited_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`)
-	versionsByPost = define(`SELECT post, audience, audience_circles, type, detail, edited_at FROM post_versions
+	versionsByPost = sqldb.Define(`SELECT post, audience, audience_circles, type, detail, edited_at FROM post_versions
 		WHERE post IN (SELECT unhex(value) FROM json_each(?)) ORDER BY post, number`)
-	countEdit          = define(`UPDATE posts SET edits = edits + 1 WHERE id = ?`)
-	deletePost         = define(`DELETE FROM posts WHERE id = ?`)
-	postExists         = define(`SELECT 1 FROM posts WHERE id = ?`)
-	postsByID          = define(`SELECT ` + postColumns + ` FROM posts WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
-	insertPostCircle   = define(`INSERT INTO post_circles (circle, post) VALUES (?, ?) ON CONFLICT DO NOTHING`)
-	deletePostCircles  = define(`DELETE FROM post_circles WHERE post = ?`)
-	postVotes          = define(`SELECT votes FROM posts WHERE id = ?`)
-	setPostVotes       = define(`UPDATE posts SET votes = ? WHERE id = ?`)
-	vote               = define(`SELECT option FROM votes WHERE post = ? AND user = ?`)
-	putVote            = define(`INSERT INTO votes (post, user, option) VALUES (?, ?, ?) ON CONFLICT (post, user) DO UPDATE SET option = excluded.option`)
-	votes              = define(`SELECT post, option FROM votes WHERE post IN (SELECT unhex(value) FROM json_each(?)) AND user = ?`)
-	postReactions      = define(`SELECT reactions FROM posts WHERE id = ?`)
-	setPostReactions   = define(`UPDATE posts SET reactions = ? WHERE id = ?`)
-	reaction           = define(`SELECT kind FROM reactions WHERE post = ? AND user = ?`)
-	putReaction        = define(`INSERT INTO reactions (post, user, kind) VALUES (?, ?, ?) ON CONFLICT (post, user) DO UPDATE SET kind = excluded.kind`)
-	deleteReactionStmt = define(`DELETE FROM reactions WHERE post = ? AND user = ?`)
-	muteThread         = define(`INSERT INTO thread_mutes (post, user) VALUES (?, ?) ON CONFLICT DO NOTHING`)
-	unmuteThread       = define(`DELETE FROM thread_mutes WHERE post = ? AND user = ?`)
-	countMuter         = define(`UPDATE posts SET muters = muters + ? WHERE id = ?`)
-	mutedThreads       = define(`SELECT post, 1 FROM thread_mutes WHERE post IN (SELECT unhex(value) FROM json_each(?)) AND user = ?`)
-	reactions          = define(`SELECT post, kind FROM reactions WHERE post IN (SELECT unhex(value) FROM json_each(?)) AND user = ?`)
+	countEdit         = sqldb.Define(`UPDATE posts SET edits = edits + 1 WHERE id = ?`)
+	deletePost        = sqldb.Define(`DELETE FROM posts WHERE id = ?`)
+	postExists        = sqldb.Define(`SELECT 1 FROM posts WHERE id = ?`)
+	postsByID         = sqldb.Define(`SELECT ` + postColumns + ` FROM posts WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
+	insertPostCircle  = sqldb.Define(`INSERT INTO post_circles (circle, post) VALUES (?, ?) ON CONFLICT DO NOTHING`)
+	deletePostCircles = sqldb.Define(`DELETE FROM post_circles WHERE post = ?`)
+	somePostsBy       = sqldb.Define(`SELECT id FROM posts INDEXED BY posts_by_author WHERE author = ? LIMIT ?`)
+	someCommentsOn    = sqldb.Define(`DELETE FROM comments WHERE id IN (SELECT id FROM comments INDEXED BY comments_by_time WHERE post = ? LIMIT ?)`)
+	someReactionsTo   = sqldb.Define(`DELETE FROM reactions WHERE (post, user) IN (SELECT post, user FROM reactions WHERE post = ? LIMIT ?)`)
+	someVotesIn       = sqldb.Define(`DELETE FROM votes WHERE (post, user) IN (SELECT post, user FROM votes WHERE post = ? LIMIT ?)`)
+	someMutesOf       = sqldb.Define(`DELETE FROM thread_mutes WHERE (post, user) IN (SELECT post, user FROM thread_mutes WHERE post = ? LIMIT ?)`)
+	movePosts         = sqldb.Define(`UPDATE posts SET wall_owner = author, revision = revision + 1 WHERE id IN (
+		SELECT id FROM posts INDEXED BY posts_by_wall WHERE wall_owner = ?1 AND author <> ?1 LIMIT ?2)`)
 )
 
 // InsertPost implements social.Posts. Counts start at zero, whatever p contains.
@@ -60,14 +53,14 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 		noVotes = "[" + strings.TrimSuffix(strings.Repeat("0,", len(p.Content.Poll.Options)), ",") + "]"
 	}
 	stored := *p
-	err = s.update(ctx, func(w *work) error {
-		if err := w.refuseDeleted(p.Author, social.ErrAccountGone); err != nil {
+	err = s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		if err := refuseDeleted(tx, p.Author, social.ErrAccountGone); err != nil {
 			return err
 		}
-		if err := w.refuseDeleted(p.WallOwner, social.ErrNotFound); err != nil {
+		if err := refuseDeleted(tx, p.WallOwner, social.ErrNotFound); err != nil {
 			return err
 		}
-		next, err := s.nextID(w, p.ID.ID)
+		next, err := s.nextID(tx, p.ID.ID)
 		if err != nil {
 			return err
 		}
@@ -75,15 +68,15 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 			stored.ID = social.PostID{ID: next}
 			e.Post = stored.ID
 		}
-		_, err = w.exec(insertPost, stored.ID.Bytes(), p.Author.Bytes(), p.WallOwner.Bytes(), string(p.Audience.Kind), doc.circles,
-			string(doc.kind), doc.detail, moment(p.EditedAt), p.Revision, noVotes, replyKind(p), joinCircles(p.Replies.Circles), commentOrder(p))
+		_, err = tx.Exec(insertPost, stored.ID.Bytes(), p.Author.Bytes(), p.WallOwner.Bytes(), string(p.Audience.Kind), doc.circles,
+			string(doc.kind), doc.detail, sqldb.Moment(p.EditedAt), p.Revision, noVotes, replyKind(p), joinCircles(p.Replies.Circles), commentOrder(p))
 		if err != nil {
 			return err
 		}
-		if err := w.listPost(&stored); err != nil {
+		if err := listPost(tx, &stored); err != nil {
 			return err
 		}
-		return w.append(e)
+		return tx.Append(e)
 	})
 	if err == nil {
 		p.ID = stored.ID
@@ -97,31 +90,31 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 	if err != nil {
 		return err
 	}
-	return s.update(ctx, func(w *work) error {
-		rows, err := w.exec(updatePost, string(p.Audience.Kind), doc.circles, string(doc.kind), doc.detail, moment(p.EditedAt),
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		rows, err := tx.Exec(updatePost, string(p.Audience.Kind), doc.circles, string(doc.kind), doc.detail, sqldb.Moment(p.EditedAt),
 			p.Revision, replyKind(p), joinCircles(p.Replies.Circles), commentOrder(p), p.ID.Bytes(), p.Revision-1)
 		if err != nil {
 			return err
 		}
 		if rows == 0 {
-			return w.conflict(p.ID)
+			return conflictOf(tx, p.ID)
 		}
-		if err := w.keepVersion(p, replaced); err != nil {
+		if err := keepVersion(tx, p, replaced); err != nil {
 			return err
 		}
-		if _, err := w.exec(deletePostCircles, p.ID.Bytes()); err != nil {
+		if _, err := tx.Exec(deletePostCircles, p.ID.Bytes()); err != nil {
 			return err
 		}
-		if err := w.listPost(p); err != nil {
+		if err := listPost(tx, p); err != nil {
 			return err
 		}
-		return w.append(e)
+		return tx.Append(e)
 	})
 }
 
 // keepVersion appends the version that an update has replaced, if any. Its number is the update's
 // revision, which grows by one each time.
-func (w *work) keepVersion(p *social.Post, replaced *social.Version) error {
+func keepVersion(tx *eventlog.Tx, p *social.Post, replaced *social.Version) error {
 	if replaced == nil {
 		return nil
 	}
@@ -129,36 +122,36 @@ func (w *work) keepVersion(p *social.Post, replaced *social.Version) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.exec(insertVersion, p.ID.Bytes(), p.Revision, string(replaced.Audience.Kind), doc.circles, string(doc.kind), doc.detail,
-		moment(replaced.EditedAt))
+	_, err = tx.Exec(insertVersion, p.ID.Bytes(), p.Revision, string(replaced.Audience.Kind), doc.circles, string(doc.kind), doc.detail,
+		sqldb.Moment(replaced.EditedAt))
 	if err != nil {
 		return err
 	}
-	_, err = w.exec(countEdit, p.ID.Bytes())
+	_, err = tx.Exec(countEdit, p.ID.Bytes())
 	return err
 }
 
 // Histories implements social.Posts.
 func (s *Store) Histories(ctx context.Context, posts []social.PostID) (map[social.PostID][]social.Version, error) {
-	return read(ctx, s, func(w *work) (map[social.PostID][]social.Version, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[social.PostID][]social.Version, error) {
 		histories := map[social.PostID][]social.Version{}
-		err := w.each(versionsByPost, func(scan scan) (bool, error) {
+		err := tx.Each(versionsByPost, func(scan sqldb.Scan) (bool, error) {
 			post, version, err := scanVersion(scan)
 			histories[post] = append(histories[post], version)
 			return true, err
-		}, hexList(posts))
+		}, sqldb.HexList(posts))
 		return histories, err
 	})
 }
 
-func scanVersion(scan scan) (post social.PostID, v social.Version, err error) {
+func scanVersion(scan sqldb.Scan) (post social.PostID, v social.Version, err error) {
 	var circles, detail []byte
 	var kind social.PostType
 	var edited int64
-	if err := scan(into(&post.ID), &v.Audience.Kind, &circles, &kind, &detail, &edited); err != nil {
+	if err := scan(sqldb.Into(&post.ID), &v.Audience.Kind, &circles, &kind, &detail, &edited); err != nil {
 		return post, v, err
 	}
-	v.EditedAt = momentOf(edited)
+	v.EditedAt = sqldb.MomentOf(edited)
 	if v.Audience.Circles, err = splitCircles(circles); err != nil {
 		return post, v, err
 	}
@@ -166,26 +159,26 @@ func scanVersion(scan scan) (post social.PostID, v social.Version, err error) {
 	return post, v, err
 }
 
-// conflict explains why no row had the expected revision: it returns social.ErrNotFound or
+// conflictOf explains why no row had the expected revision: it returns social.ErrNotFound or
 // social.ErrConflict.
-func (w *work) conflict(post social.PostID) error {
-	if err := w.requirePost(post); err != nil {
+func conflictOf(tx sqldb.Reader, post social.PostID) error {
+	if err := requirePost(tx, post); err != nil {
 		return err
 	}
 	return social.ErrConflict
 }
 
-func (w *work) requirePost(post social.PostID) error {
-	return known(w.exists(postExists, post.Bytes()))
+func requirePost(tx sqldb.Reader, post social.PostID) error {
+	return sqldb.Known(tx.Exists(postExists, post.Bytes()))
 }
 
 // listPost adds the post to the circles that may see it, for Incoming.
-func (w *work) listPost(p *social.Post) error {
+func listPost(tx *eventlog.Tx, p *social.Post) error {
 	if p.Audience.Kind != social.AudienceListed {
 		return nil
 	}
 	for _, circle := range p.Audience.Circles {
-		if _, err := w.exec(insertPostCircle, circle.Bytes(), p.ID.Bytes()); err != nil {
+		if _, err := tx.Exec(insertPostCircle, circle.Bytes(), p.ID.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -195,19 +188,19 @@ func (w *work) listPost(p *social.Post) error {
 // DeletePost implements social.Posts. Foreign keys also remove versions, comments, reactions and
 // votes.
 func (s *Store) DeletePost(ctx context.Context, id social.PostID, e social.Event) error {
-	return s.update(ctx, func(w *work) error {
-		rows, err := w.exec(deletePost, id.Bytes())
-		if err := changed(rows, err, social.ErrNotFound); err != nil {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		rows, err := tx.Exec(deletePost, id.Bytes())
+		if err := sqldb.Changed(rows, err, social.ErrNotFound); err != nil {
 			return err
 		}
-		return w.append(e)
+		return tx.Append(e)
 	})
 }
 
 // Posts implements social.Posts.
 func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
-	return read(ctx, s, func(w *work) (map[social.PostID]*social.Post, error) {
-		posts, err := w.posts(ids)
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[social.PostID]*social.Post, error) {
+		posts, err := readPosts(tx, ids)
 		if err != nil {
 			return nil, err
 		}
@@ -219,27 +212,27 @@ func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.Post
 	})
 }
 
-// posts reads posts by id, in no particular order, with their latest comments.
-func (w *work) posts(ids []social.PostID) ([]*social.Post, error) {
+// readPosts reads posts by id, in no particular order, with their latest comments.
+func readPosts(tx sqldb.Reader, ids []social.PostID) ([]*social.Post, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	posts, err := all(w, postsByID, scanPost, hexList(ids))
+	posts, err := sqldb.All(tx, postsByID, scanPost, sqldb.HexList(ids))
 	if err != nil {
 		return nil, err
 	}
-	return posts, w.fillLatest(posts)
+	return posts, fillLatest(tx, posts)
 }
 
 // fillLatest reads the newest comments of all posts that have any, in one statement.
-func (w *work) fillLatest(posts []*social.Post) error {
+func fillLatest(tx sqldb.Reader, posts []*social.Post) error {
 	var talked []social.PostID
 	for _, p := range posts {
 		if p.CommentCount > 0 {
 			talked = append(talked, p.ID)
 		}
 	}
-	latest, err := w.latestComments(talked, nil, social.PreviewSize)
+	latest, err := readLatest(tx, talked, nil, social.PreviewSize)
 	if err != nil {
 		return err
 	}
@@ -249,17 +242,17 @@ func (w *work) fillLatest(posts []*social.Post) error {
 	return nil
 }
 
-func scanPost(scan scan) (*social.Post, error) {
+func scanPost(scan sqldb.Scan) (*social.Post, error) {
 	p := &social.Post{}
 	var circles, detail, reactions, votes, replyCircles []byte
 	var kind social.PostType
 	var edited int64
-	err := scan(into(&p.ID.ID), into(&p.Author.ID), into(&p.WallOwner.ID), &p.Audience.Kind, &circles, &kind, &detail, &edited,
+	err := scan(sqldb.Into(&p.ID.ID), sqldb.Into(&p.Author.ID), sqldb.Into(&p.WallOwner.ID), &p.Audience.Kind, &circles, &kind, &detail, &edited,
 		&p.Edits, &p.Revision, &p.CommentCount, &reactions, &votes, &p.Replies.Kind, &replyCircles, &p.Order, &p.Muters)
 	if err != nil {
 		return nil, err
 	}
-	p.EditedAt = momentOf(edited)
+	p.EditedAt = sqldb.MomentOf(edited)
 	if p.Audience.Circles, err = splitCircles(circles); err != nil {
 		return nil, err
 	}
@@ -275,297 +268,35 @@ func scanPost(scan scan) (*social.Post, error) {
 	return p, unmarshal(votes, &p.Votes)
 }
 
-// unmarshal reads a JSON column. An empty column leaves to unchanged.
-func unmarshal(column []byte, to any) error {
-	if len(column) == 0 {
-		return nil
-	}
-	return json.Unmarshal(column, to)
-}
-
-// PutVote implements social.Posts. There is only one writing connection, so reading the counts and
-// storing them again is exact.
-func (s *Store) PutVote(ctx context.Context, post social.PostID, user social.UserID, option int, e social.Event) error {
-	return s.update(ctx, func(w *work) error {
-		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
-			return err
-		}
-		var stored []byte
-		var counts []int
-		if err := known(w.row(postVotes, []any{&stored}, post.Bytes())); err != nil {
-			return err
-		}
-		if err := unmarshal(stored, &counts); err != nil {
-			return err
-		}
-		if option < 0 || option >= len(counts) {
-			return fmt.Errorf("a vote for option %d of %d", option, len(counts))
-		}
-		var earlier int
-		voted, err := w.row(vote, []any{&earlier}, post.Bytes(), user.Bytes())
-		if err != nil || voted && earlier == option {
-			return err
-		}
-		if voted {
-			counts[earlier]--
-		}
-		counts[option]++
-		return w.storeChoice(setPostVotes, counts, putVote, post, user, option, e)
-	})
-}
-
-// storeChoice stores a post's new counts, the user's choice, and the event.
-func (w *work) storeChoice(set *statement, counts any, put *statement, post social.PostID, user social.UserID, choice any, e social.Event) error {
-	stored, err := json.Marshal(counts)
+// deletePostsBy removes some of the user's posts, or a part of the rows of a post that has many.
+func deletePostsBy(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
+	posts, err := sqldb.All(tx, somePostsBy, scanPostID, user.Bytes(), postBatch)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if _, err := w.exec(set, string(stored), post.Bytes()); err != nil {
-		return err
-	}
-	if _, err := w.exec(put, post.Bytes(), user.Bytes(), choice); err != nil {
-		return err
-	}
-	return w.append(e)
-}
-
-// Votes implements social.Posts.
-func (s *Store) Votes(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]int, error) {
-	return choices[int](ctx, s, votes, user, posts)
-}
-
-// choices reads the user's choice at each post.
-func choices[T any](ctx context.Context, s *Store, st *statement, user social.UserID, posts []social.PostID) (map[social.PostID]T, error) {
-	return read(ctx, s, func(w *work) (map[social.PostID]T, error) {
-		return byKey(w, st, func(scan scan) (post social.PostID, choice T, err error) {
-			err = scan(into(&post.ID), &choice)
-			return post, choice, err
-		}, hexList(posts), user.Bytes())
-	})
-}
-
-// PutReaction implements social.Posts.
-func (s *Store) PutReaction(ctx context.Context, post social.PostID, user social.UserID, kind social.ReactionKind, e social.Event) error {
-	return s.update(ctx, func(w *work) error {
-		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
-			return err
+	for _, post := range posts {
+		if left, err := sqldb.DeleteSome(tx.Tx, post, someCommentsOn, someReactionsTo, someVotesIn, someMutesOf); err != nil || left {
+			return true, err
 		}
-		counts, earlier, err := w.reactionsTo(post, user)
-		if err != nil || earlier == kind {
-			return err
+		if _, err := tx.Exec(deletePost, post.Bytes()); err != nil {
+			return false, err
 		}
-		uncount(counts, earlier)
-		counts[kind]++
-		return w.storeChoice(setPostReactions, counts, putReaction, post, user, string(kind), e)
-	})
-}
-
-// DeleteReaction implements social.Posts. Without a reaction there is no event.
-func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user social.UserID, e social.Event) error {
-	return s.update(ctx, func(w *work) error {
-		counts, earlier, err := w.reactionsTo(post, user)
-		if err != nil || earlier == "" {
-			return err
+		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostDeleted, Post: post}
+		if err := tx.Append(e); err != nil {
+			return false, err
 		}
-		uncount(counts, earlier)
-		stored, err := json.Marshal(counts)
-		if err != nil {
-			return err
-		}
-		if _, err := w.exec(setPostReactions, string(stored), post.Bytes()); err != nil {
-			return err
-		}
-		if _, err := w.exec(deleteReactionStmt, post.Bytes(), user.Bytes()); err != nil {
-			return err
-		}
-		return w.append(e)
-	})
-}
-
-// reactionsTo reads a post's counts and the user's own reaction, which is empty if there is none.
-func (w *work) reactionsTo(post social.PostID, user social.UserID) (map[social.ReactionKind]int, social.ReactionKind, error) {
-	var stored []byte
-	counts := map[social.ReactionKind]int{}
-	var own social.ReactionKind
-	if err := known(w.row(postReactions, []any{&stored}, post.Bytes())); err != nil {
-		return nil, "", err
 	}
-	if err := unmarshal(stored, &counts); err != nil {
-		return nil, "", err
-	}
-	_, err := w.row(reaction, []any{&own}, post.Bytes(), user.Bytes())
-	return counts, own, err
+	return len(posts) == postBatch, nil
 }
 
-func uncount(counts map[social.ReactionKind]int, kind social.ReactionKind) {
-	if counts[kind]--; counts[kind] <= 0 {
-		delete(counts, kind)
-	}
+func scanPostID(scan sqldb.Scan) (post social.PostID, err error) {
+	err = scan(sqldb.Into(&post.ID))
+	return post, err
 }
 
-// Reactions implements social.Posts.
-func (s *Store) Reactions(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]social.ReactionKind, error) {
-	return choices[social.ReactionKind](ctx, s, reactions, user, posts)
-}
-
-// MuteThread implements social.Posts.
-func (s *Store) MuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (bool, error) {
-	return s.changeThreadMute(ctx, muteThread, 1, post, user, e)
-}
-
-// UnmuteThread implements social.Posts.
-func (s *Store) UnmuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (bool, error) {
-	return s.changeThreadMute(ctx, unmuteThread, -1, post, user, e)
-}
-
-func (s *Store) changeThreadMute(ctx context.Context, change *statement, by int, post social.PostID, user social.UserID, e social.Event) (did bool, err error) {
-	err = s.update(ctx, func(w *work) error {
-		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
-			return err
-		}
-		if err := w.requirePost(post); err != nil {
-			return err
-		}
-		rows, err := w.exec(change, post.Bytes(), user.Bytes())
-		if did = rows > 0; err != nil || !did {
-			return err
-		}
-		if _, err := w.exec(countMuter, by, post.Bytes()); err != nil {
-			return err
-		}
-		return w.append(e)
-	})
-	return did && err == nil, err
-}
-
-// MutedThreads implements social.Posts.
-func (s *Store) MutedThreads(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]bool, error) {
-	return choices[bool](ctx, s, mutedThreads, user, posts)
-}
-
-// postDoc is the part of a post, or of a version, that is stored as JSON.
-type postDoc struct {
-	circles []byte
-	kind    social.PostType
-	detail  string
-}
-
-func replyKind(p *social.Post) string { return string(cmp.Or(p.Replies.Kind, social.RepliesEveryone)) }
-
-func commentOrder(p *social.Post) string { return string(cmp.Or(p.Order, social.OrderOldest)) }
-
-func joinCircles(circles []social.CircleID) []byte {
-	joined := []byte{}
-	for _, circle := range circles {
-		joined = append(joined, circle.ID.Bytes()...)
-	}
-	return joined
-}
-
-func encodePost(a social.Audience, c social.Content) (doc postDoc, err error) {
-	doc.circles = joinCircles(a.Circles)
-	kind, detail, err := encodeContent(c)
-	doc.kind, doc.detail = kind, string(detail)
-	return doc, err
-}
-
-// What is stored of each type of content. Their own types keep the stored names when the domain
-// renames a field; the conversions below stop compiling when it adds one.
-type (
-	statusDetail struct {
-		Text string `json:"text,omitempty"`
-	}
-	photoDetail struct {
-		URL     string `json:"url"`
-		Alt     string `json:"alt,omitempty"`
-		Caption string `json:"caption,omitempty"`
-		Width   int    `json:"width,omitempty"`
-		Height  int    `json:"height,omitempty"`
-	}
-	linkDetail struct {
-		URL   string `json:"url"`
-		Title string `json:"title,omitempty"`
-		Text  string `json:"text,omitempty"`
-	}
-	checkinDetail struct {
-		Place     string  `json:"place"`
-		Latitude  float64 `json:"latitude"`
-		Longitude float64 `json:"longitude"`
-		Text      string  `json:"text,omitempty"`
-
-		Photo *pictureDetail `json:"photo,omitempty"`
-	}
-	pictureDetail struct {
-		URL    string `json:"url"`
-		Alt    string `json:"alt,omitempty"`
-		Width  int    `json:"width,omitempty"`
-		Height int    `json:"height,omitempty"`
-	}
-	pollDetail struct {
-		Question string   `json:"question"`
-		Options  []string `json:"options"`
-		ClosesAt int64    `json:"closesAt,omitempty"` // Unix microseconds
-	}
-)
-
-func encodeContent(c social.Content) (social.PostType, []byte, error) {
-	var kind social.PostType
-	var detail any
-	switch {
-	case c.Status != nil:
-		kind, detail = social.TypeStatus, statusDetail(*c.Status)
-	case c.Photo != nil:
-		kind, detail = social.TypePhoto, photoDetail(*c.Photo)
-	case c.Link != nil:
-		kind, detail = social.TypeLink, linkDetail(*c.Link)
-	case c.Checkin != nil:
-		kind, detail = social.TypeCheckin, newCheckinDetail(c.Checkin)
-	case c.Poll != nil:
-		kind, detail = social.TypePoll, pollDetail{c.Poll.Question, c.Poll.Options, moment(c.Poll.ClosesAt)}
-	default:
-		return "", nil, errors.New("a post without content")
-	}
-	encoded, err := encodeJSON(detail)
-	return kind, encoded, err
-}
-
-func newCheckinDetail(c *social.Checkin) checkinDetail {
-	return checkinDetail{Place: c.Place, Latitude: c.Latitude, Longitude: c.Longitude, Text: c.Text, Photo: (*pictureDetail)(c.Photo)}
-}
-
-// encodeJSON does not escape <, > and &.
-func encodeJSON(value any) ([]byte, error) {
-	var buffer bytes.Buffer
-	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), err
-}
-
-func decodeContent(kind social.PostType, detail []byte) (c social.Content, err error) {
-	switch kind {
-	case social.TypeStatus:
-		var d statusDetail
-		err = json.Unmarshal(detail, &d)
-		c.Status = (*social.Status)(&d)
-	case social.TypePhoto:
-		var d photoDetail
-		err = json.Unmarshal(detail, &d)
-		c.Photo = (*social.Photo)(&d)
-	case social.TypeLink:
-		var d linkDetail
-		err = json.Unmarshal(detail, &d)
-		c.Link = (*social.Link)(&d)
-	case social.TypeCheckin:
-		var d checkinDetail
-		err = json.Unmarshal(detail, &d)
-		c.Checkin = &social.Checkin{Place: d.Place, Latitude: d.Latitude, Longitude: d.Longitude, Text: d.Text, Photo: (*social.Picture)(d.Photo)}
-	case social.TypePoll:
-		var d pollDetail
-		err = json.Unmarshal(detail, &d)
-		c.Poll = &social.Poll{Question: d.Question, Options: d.Options, ClosesAt: momentOf(d.ClosesAt)}
-	default:
-		err = fmt.Errorf("a post of the unknown type %q", kind)
-	}
-	return c, err
+// movePostsOn moves posts by others from the user's wall to their authors' walls. A concurrent edit
+// then fails with a conflict of revisions.
+func movePostsOn(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
+	rows, err := tx.Exec(movePosts, user.Bytes(), sqldb.Batch)
+	return rows == sqldb.Batch, err
 }

@@ -9,23 +9,27 @@ import (
 	"slices"
 
 	"plaza/social"
+	"plaza/storage/sqlite/internal/eventlog"
+	"plaza/storage/sqlite/internal/sqldb"
 )
 
 const propertyColumns = `id, key, label, type, choices, searchable, visibility`
 
 var (
-	insertProperty = define(`INSERT INTO properties (` + propertyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`)
-	updateProperty = define(`UPDATE properties SET label = ?, choices = ?, searchable = ?, visibility = ? WHERE id = ?`)
-	deleteProperty = define(`DELETE FROM properties WHERE id = ?`)
-	visibilityNow  = define(`SELECT coalesce((SELECT visibility FROM profile_values WHERE user = ? AND property = properties.id), visibility)
+	insertProperty = sqldb.Define(`INSERT INTO properties (` + propertyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`)
+	updateProperty = sqldb.Define(`UPDATE properties SET label = ?, choices = ?, searchable = ?, visibility = ? WHERE id = ?`)
+	deleteProperty = sqldb.Define(`DELETE FROM properties WHERE id = ?`)
+	visibilityNow  = sqldb.Define(`SELECT coalesce((SELECT visibility FROM profile_values WHERE user = ? AND property = properties.id), visibility)
 		FROM properties WHERE id = ?`)
-	allProperties = define(`SELECT ` + propertyColumns + ` FROM properties ORDER BY id`)
+	allProperties = sqldb.Define(`SELECT ` + propertyColumns + ` FROM properties ORDER BY id`)
 
-	putProfileValue = define(`INSERT INTO profile_values (user, property, visibility, value, text) VALUES (?, ?, ?, ?, ?)
+	putProfileValue = sqldb.Define(`INSERT INTO profile_values (user, property, visibility, value, text) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (user, property) DO UPDATE SET visibility = excluded.visibility, value = excluded.value, text = excluded.text`)
-	clearProfileValue = define(`DELETE FROM profile_values WHERE user = ? AND property = ?`)
-	profileValues     = define(`SELECT property, visibility, value, text FROM profile_values WHERE user = ?`)
-	profilesByValue   = define(`SELECT value, user FROM profile_values
+	someProfileValues = sqldb.Define(`DELETE FROM profile_values WHERE (user, property) IN (
+		SELECT user, property FROM profile_values WHERE user = ? LIMIT ?)`)
+	clearProfileValue = sqldb.Define(`DELETE FROM profile_values WHERE user = ? AND property = ?`)
+	profileValues     = sqldb.Define(`SELECT property, visibility, value, text FROM profile_values WHERE user = ?`)
+	profilesByValue   = sqldb.Define(`SELECT value, user FROM profile_values
 		WHERE property = ?1 AND visibility = 'PUBLIC' AND value BETWEEN ?2 AND ?3 AND (value, user) > (?4, ?5) ORDER BY value, user`)
 )
 
@@ -35,12 +39,12 @@ func (s *Store) InsertProperty(ctx context.Context, p *social.Property, e social
 	if err != nil {
 		return err
 	}
-	return s.update(ctx, func(w *work) error {
-		_, err := w.exec(insertProperty, p.ID.Bytes(), p.Key, p.Label, string(p.Type), string(choices), p.Searchable, string(p.Visibility))
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		_, err := tx.Exec(insertProperty, p.ID.Bytes(), p.Key, p.Label, string(p.Type), string(choices), p.Searchable, string(p.Visibility))
 		if err != nil {
-			return taken(err)
+			return sqldb.Taken(err)
 		}
-		return w.append(e)
+		return tx.Append(e)
 	})
 }
 
@@ -50,33 +54,33 @@ func (s *Store) UpdateProperty(ctx context.Context, p *social.Property, e social
 	if err != nil {
 		return err
 	}
-	return s.update(ctx, func(w *work) error {
-		rows, err := w.exec(updateProperty, p.Label, string(choices), p.Searchable, string(p.Visibility), p.ID.Bytes())
-		if err := changed(rows, err, social.ErrNotFound); err != nil {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		rows, err := tx.Exec(updateProperty, p.Label, string(choices), p.Searchable, string(p.Visibility), p.ID.Bytes())
+		if err := sqldb.Changed(rows, err, social.ErrNotFound); err != nil {
 			return err
 		}
-		return w.append(e)
+		return tx.Append(e)
 	})
 }
 
 // DeleteProperty implements social.Properties.
 func (s *Store) DeleteProperty(ctx context.Context, id social.PropertyID, e social.Event) error {
-	return s.update(ctx, func(w *work) error {
-		rows, err := w.exec(deleteProperty, id.Bytes())
-		if err := changed(rows, err, social.ErrNotFound); err != nil {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		rows, err := tx.Exec(deleteProperty, id.Bytes())
+		if err := sqldb.Changed(rows, err, social.ErrNotFound); err != nil {
 			return err
 		}
-		return w.append(e)
+		return tx.Append(e)
 	})
 }
 
 // Properties implements social.Properties.
 func (s *Store) Properties(ctx context.Context) ([]*social.Property, error) {
-	return read(ctx, s, func(w *work) ([]*social.Property, error) {
-		return all(w, allProperties, func(scan scan) (*social.Property, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Property, error) {
+		return sqldb.All(tx, allProperties, func(scan sqldb.Scan) (*social.Property, error) {
 			var p social.Property
 			var choices string
-			if err := scan(into(&p.ID.ID), &p.Key, &p.Label, &p.Type, &choices, &p.Searchable, &p.Visibility); err != nil {
+			if err := scan(sqldb.Into(&p.ID.ID), &p.Key, &p.Label, &p.Type, &choices, &p.Searchable, &p.Visibility); err != nil {
 				return nil, err
 			}
 			return &p, json.Unmarshal([]byte(choices), &p.Choices)
@@ -86,20 +90,20 @@ func (s *Store) Properties(ctx context.Context) ([]*social.Property, error) {
 
 // SetProfileValue implements social.Properties.
 func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v social.ProfileValue, e social.Event) error {
-	return s.update(ctx, func(w *work) error {
-		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		if err := refuseDeleted(tx, user, social.ErrAccountGone); err != nil {
 			return err
 		}
 		var now social.Visibility
-		if err := known(w.row(visibilityNow, []any{&now}, user.Bytes(), v.Property.Bytes())); err != nil {
+		if err := sqldb.Known(tx.Row(visibilityNow, []any{&now}, user.Bytes(), v.Property.Bytes())); err != nil {
 			return err
 		}
 		v.Visibility = cmp.Or(v.Visibility, now)
 		text := sql.NullString{String: v.Value.Text, Valid: v.Value != v.Sought}
-		if _, err := w.exec(putProfileValue, user.Bytes(), v.Property.Bytes(), string(v.Visibility), stored(v.Sought), text); err != nil {
+		if _, err := tx.Exec(putProfileValue, user.Bytes(), v.Property.Bytes(), string(v.Visibility), stored(v.Sought), text); err != nil {
 			return err
 		}
-		return w.append(e)
+		return tx.Append(e)
 	})
 }
 
@@ -112,25 +116,25 @@ func stored(v social.PropertyValue) any {
 
 // ClearProfileValue implements social.Properties.
 func (s *Store) ClearProfileValue(ctx context.Context, user social.UserID, property social.PropertyID, e social.Event) (cleared bool, err error) {
-	err = s.update(ctx, func(w *work) error {
-		rows, err := w.exec(clearProfileValue, user.Bytes(), property.Bytes())
+	err = s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		rows, err := tx.Exec(clearProfileValue, user.Bytes(), property.Bytes())
 		if cleared = rows > 0; err != nil || !cleared {
 			return err
 		}
-		return w.append(e)
+		return tx.Append(e)
 	})
 	return cleared && err == nil, err
 }
 
 // Profiles implements social.Properties.
 func (s *Store) Profiles(ctx context.Context, users []social.UserID) (map[social.UserID]*social.Profile, error) {
-	return read(ctx, s, func(w *work) (map[social.UserID]*social.Profile, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[social.UserID]*social.Profile, error) {
 		profiles := make(map[social.UserID]*social.Profile, len(users))
 		for _, user := range users {
 			if profiles[user] != nil {
 				continue
 			}
-			p, err := w.profile(user)
+			p, err := readProfile(tx, user)
 			if err != nil {
 				return nil, err
 			}
@@ -142,11 +146,11 @@ func (s *Store) Profiles(ctx context.Context, users []social.UserID) (map[social
 	})
 }
 
-func (w *work) profile(user social.UserID) (*social.Profile, error) {
-	values, err := all(w, profileValues, func(scan scan) (social.ProfileValue, error) {
+func readProfile(tx sqldb.Reader, user social.UserID) (*social.Profile, error) {
+	values, err := sqldb.All(tx, profileValues, func(scan sqldb.Scan) (social.ProfileValue, error) {
 		var v social.ProfileValue
 		var text sql.NullString
-		if err := scan(into(&v.Property.ID), &v.Visibility, valueScanner{&v.Sought}, &text); err != nil {
+		if err := scan(sqldb.Into(&v.Property.ID), &v.Visibility, valueScanner{&v.Sought}, &text); err != nil {
 			return v, err
 		}
 		v.Value = v.Sought
@@ -181,13 +185,13 @@ func (s valueScanner) Scan(column any) error {
 // FindProfiles implements social.Properties. The first condition walks the index; the others are
 // checked for each profile.
 func (s *Store) FindProfiles(ctx context.Context, where []social.PropertyCondition, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
-	return read(ctx, s, func(w *work) ([]*social.Profile, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Profile, error) {
 		var profiles []*social.Profile
 		for _, in := range where[0].Intervals {
 			if len(profiles) == limit {
 				break
 			}
-			some, err := w.findBetween(where, in, after, limit-len(profiles))
+			some, err := findBetween(tx, where, in, after, limit-len(profiles))
 			if err != nil {
 				return nil, err
 			}
@@ -197,18 +201,18 @@ func (s *Store) FindProfiles(ctx context.Context, where []social.PropertyConditi
 	})
 }
 
-func (w *work) findBetween(where []social.PropertyCondition, in social.Interval, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
+func findBetween(tx sqldb.Reader, where []social.PropertyCondition, in social.Interval, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
 	behind, user := stored(in.Min), []byte{} // sorts before all users with the lowest value
 	if after != nil {
 		behind, user = stored(after.Value), after.User.Bytes()
 	}
 	var profiles []*social.Profile
-	err := w.each(profilesByValue, func(scan scan) (bool, error) {
+	err := tx.Each(profilesByValue, func(scan sqldb.Scan) (bool, error) {
 		var at social.ProfilePoint
-		if err := scan(valueScanner{&at.Value}, into(&at.User.ID)); err != nil {
+		if err := scan(valueScanner{&at.Value}, sqldb.Into(&at.User.ID)); err != nil {
 			return false, err
 		}
-		p, err := w.profile(at.User)
+		p, err := readProfile(tx, at.User)
 		if err == nil && holds(where, p, social.VisibleToAll) {
 			profiles = append(profiles, p)
 		}
@@ -230,10 +234,10 @@ func holds(where []social.PropertyCondition, p *social.Profile, visibilities ...
 
 // FindProfilesOf implements social.Properties.
 func (s *Store) FindProfilesOf(ctx context.Context, users []social.UserID, where []social.PropertyCondition) ([]*social.Profile, error) {
-	return read(ctx, s, func(w *work) ([]*social.Profile, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Profile, error) {
 		var profiles []*social.Profile
 		for _, user := range users {
-			p, err := w.profile(user)
+			p, err := readProfile(tx, user)
 			if err != nil {
 				return nil, err
 			}
@@ -243,4 +247,9 @@ func (s *Store) FindProfilesOf(ctx context.Context, users []social.UserID, where
 		}
 		return profiles, nil
 	})
+}
+
+// deleteProfileOf removes some of the values of a deleted user's profile.
+func deleteProfileOf(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
+	return sqldb.DeleteSome(tx.Tx, user, someProfileValues)
 }

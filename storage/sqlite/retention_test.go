@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/sqlite/internal/eventlog"
 )
 
 // TestOldEventsAreRemoved removes several batches of old events, and nothing else, while a user
@@ -21,10 +23,10 @@ func TestOldEventsAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	appendEvents := func(n int, age time.Duration) {
-		err := s.update(t.Context(), func(w *work) error {
+		err := s.log.Update(t.Context(), func(tx *eventlog.Tx) error {
 			for range n {
 				e := social.Event{ID: social.EventID{ID: id.At(time.Now().Add(-age))}, Kind: social.EventPostCreated}
-				if err := w.append(e); err != nil {
+				if err := tx.Append(e); err != nil {
 					return err
 				}
 			}
@@ -34,7 +36,7 @@ func TestOldEventsAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const old, young, future = 3*pruneBatchSize + 7, 40, 2*pruneBatchSize + 3
+	const old, young, future = 3*eventlog.PruneBatch + 7, 40, 2*eventlog.PruneBatch + 3
 	appendEvents(future, -time.Hour) // written with a wrong clock
 	appendEvents(old, 26*time.Hour)
 	appendEvents(young, 23*time.Hour)
@@ -45,16 +47,17 @@ func TestOldEventsAreRemoved(t *testing.T) {
 	worked := make(chan struct{})
 	go func() { defer close(worked); s.Work(ctx) }()
 	defer func() { stop(); <-worked; _ = s.Close() }()
+	file := connect(t, path)
 	written := 0
-	for countEvents(t, s) > future+young+written {
+	for countEvents(t, file) > future+young+written {
 		appendEvents(1, 0)
 		written++
 	}
-	if left := countEvents(t, s); left != future+young+written {
+	if left := countEvents(t, file); left != future+young+written {
 		t.Errorf("%d events are left, want %d", left, future+young+written)
 	}
-	appendEvents(1, 0)                 // stays: it is the log's end
-	for countEvents(t, s) > future+1 { // each check is at a later time
+	appendEvents(1, 0)                    // stays: it is the log's end
+	for countEvents(t, file) > future+1 { // each check is at a later time
 		if err := s.KeepEvents(t.Context(), time.Nanosecond); err != nil {
 			t.Fatal(err)
 		}
@@ -62,17 +65,21 @@ func TestOldEventsAreRemoved(t *testing.T) {
 	if _, err := s.Tail(t.Context(), strconv.Itoa(future+1)); !errors.Is(err, social.ErrPositionLost) {
 		t.Errorf("the position of a pruned event: %v, want ErrPositionLost", err)
 	}
-	last, _ := s.log.state()
+	tail, err := s.Tail(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := tail.Position()
 	var stored int64
-	err = s.view(t.Context(), func(w *work) error { _, err := w.row(lastEvent, []any{&stored}); return err })
-	if want := int64(future + old + young + written + 1); err != nil || last != want || stored != want {
-		t.Errorf("the log ends at %d, stored %d, want %d (%v)", last, stored, want, err)
+	err = file.QueryRowContext(t.Context(), `SELECT max(seq) FROM events`).Scan(&stored)
+	if want := int64(future + old + young + written + 1); err != nil || last != strconv.FormatInt(want, 10) || stored != want {
+		t.Errorf("the log ends at %s, stored %d, want %d (%v)", last, stored, want, err)
 	}
 }
 
-func countEvents(t *testing.T, s *Store) (n int) {
+func countEvents(t *testing.T, file *sql.DB) (n int) {
 	t.Helper()
-	if err := s.reader.db.QueryRowContext(t.Context(), `SELECT count(*) FROM events`).Scan(&n); err != nil {
+	if err := file.QueryRowContext(t.Context(), `SELECT count(*) FROM events`).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"syscall"
 	"testing"
-
-	"github.com/ncruces/go-sqlite3"
 
 	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/storage/sqlite/internal/eventlog"
 )
 
 // TestAFullFile cannot grow for a while: writes fail and change nothing, reads succeed, and Work
@@ -25,14 +23,14 @@ func TestAFullFile(t *testing.T) {
 	}
 	defer func() { _ = s.Close() }()
 	limit := func(pages int) {
-		if _, err := s.writer.db.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
+		if err := s.db.Pragma(t.Context(), fmt.Sprintf("max_page_count = %d", pages)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write := func() error {
-		return s.update(t.Context(), func(w *work) error {
+		return s.log.Update(t.Context(), func(tx *eventlog.Tx) error {
 			for range 100 {
-				if err := w.append(social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostCreated}); err != nil {
+				if err := tx.Append(social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostCreated}); err != nil {
 					return err
 				}
 			}
@@ -52,10 +50,6 @@ func TestAFullFile(t *testing.T) {
 	if _, err := s.Users(t.Context(), []social.UserID{{ID: id.New()}}); err != nil {
 		t.Errorf("a read: %v", err)
 	}
-	s.lookForRoom(t.Context())
-	if err := s.Ping(t.Context()); !errors.Is(err, social.ErrNoRoom) {
-		t.Errorf("Ping after a look at a file that still cannot grow: %v", err)
-	}
 	limit(1 << 30)
 	ctx, stop := context.WithCancel(t.Context())
 	worked := make(chan struct{})
@@ -66,21 +60,8 @@ func TestAFullFile(t *testing.T) {
 		t.Errorf("a write with room: %v", err)
 	}
 	var left int
-	err = s.writer.db.QueryRowContext(t.Context(), `SELECT count(*) FROM sqlite_schema WHERE name = 'room'`).Scan(&left)
+	err = connect(t, s.Description().Database).QueryRowContext(t.Context(), `SELECT count(*) FROM sqlite_schema WHERE name = 'room'`).Scan(&left)
 	if err != nil || left > 0 {
 		t.Errorf("the check leaves %d tables: %v", left, err)
-	}
-}
-
-// TestErrorsOfAFullDisk: SQLite reports some of them as I/O errors.
-func TestErrorsOfAFullDisk(t *testing.T) {
-	t.Parallel()
-	for _, cause := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
-		if err := fault(t.Context(), fmt.Errorf("%w: %w", sqlite3.IOERR, cause)); !errors.Is(err, social.ErrNoRoom) {
-			t.Errorf("%v is %v", cause, err)
-		}
-	}
-	if err := fault(t.Context(), sqlite3.IOERR); errors.Is(err, social.ErrNoRoom) || !errors.Is(err, social.ErrUnavailable) {
-		t.Errorf("an I/O error of another kind is %v", err)
 	}
 }

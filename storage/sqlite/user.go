@@ -7,46 +7,46 @@ import (
 	"strings"
 
 	"plaza/social"
+	"plaza/storage/sqlite/internal/eventlog"
+	"plaza/storage/sqlite/internal/sqldb"
 )
 
 const userColumns = `id, handle, name, bio, avatar_url, wall_policy, followers_count, following_count, rights`
 
 var (
-	insertUser = define(`INSERT INTO users (id, handle, name, bio, avatar_url, wall_policy, password_hash, rights, name_order)
+	insertUser = sqldb.Define(`INSERT INTO users (id, handle, name, bio, avatar_url, wall_policy, password_hash, rights, name_order)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	updateProfile = define(`UPDATE users SET name = coalesce(?, name), name_order = coalesce(?, name_order), bio = coalesce(?, bio),
+	updateProfile = sqldb.Define(`UPDATE users SET name = coalesce(?, name), name_order = coalesce(?, name_order), bio = coalesce(?, bio),
 		avatar_url = coalesce(?, avatar_url), wall_policy = coalesce(?, wall_policy) WHERE id = ?`)
-	rightsOf       = define(`SELECT rights FROM users WHERE id = ?`)
-	setRights      = define(`UPDATE users SET rights = ? WHERE id = ?`)
-	withRights     = define(`SELECT ` + userColumns + ` FROM users INDEXED BY users_with_rights WHERE rights <> '' AND rights > ''`)
-	usersByID      = define(`SELECT ` + userColumns + ` FROM users WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
-	usersByHandle  = define(`SELECT ` + userColumns + ` FROM users WHERE handle IN (SELECT value FROM json_each(?))`)
-	usersNamed     = defineDirected(`SELECT ` + userColumns + ` FROM users WHERE name_order > ? AND name_order < ? ORDER BY name_order $order LIMIT ?`)
-	userExists     = define(`SELECT 1 FROM users WHERE id = ?`)
-	anyUser        = define(`SELECT EXISTS (SELECT 1 FROM users WHERE name_order > '')`)
-	passwordHash   = define(`SELECT id, password_hash FROM users WHERE handle = ?`)
-	setPassword    = define(`UPDATE users SET password_hash = ? WHERE id = ? AND handle = ? AND password_hash = ?`)
-	countFollowers = define(`UPDATE users SET followers_count = followers_count + ? WHERE id = ?`)
-	countFollowing = define(`UPDATE users SET following_count = following_count + ? WHERE id = ?`)
+	rightsOf      = sqldb.Define(`SELECT rights FROM users WHERE id = ?`)
+	setRights     = sqldb.Define(`UPDATE users SET rights = ? WHERE id = ?`)
+	withRights    = sqldb.Define(`SELECT ` + userColumns + ` FROM users INDEXED BY users_with_rights WHERE rights <> '' AND rights > ''`)
+	usersByID     = sqldb.Define(`SELECT ` + userColumns + ` FROM users WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
+	usersByHandle = sqldb.Define(`SELECT ` + userColumns + ` FROM users WHERE handle IN (SELECT value FROM json_each(?))`)
+	usersNamed    = sqldb.DefineDirected(`SELECT ` + userColumns + ` FROM users WHERE name_order > ? AND name_order < ? ORDER BY name_order $order LIMIT ?`)
+	userExists    = sqldb.Define(`SELECT 1 FROM users WHERE id = ?`)
+	anyUser       = sqldb.Define(`SELECT EXISTS (SELECT 1 FROM users WHERE name_order > '')`)
+	passwordHash  = sqldb.Define(`SELECT id, password_hash FROM users WHERE handle = ?`)
+	setPassword   = sqldb.Define(`UPDATE users SET password_hash = ? WHERE id = ? AND handle = ? AND password_hash = ?`)
 )
 
 // InsertUser implements social.Users.
 func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event) error {
-	return s.update(ctx, func(w *work) error {
-		if err := w.insertUser(u); err != nil {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		if err := addUser(tx, u); err != nil {
 			return err
 		}
-		return w.append(e)
+		return tx.Append(e)
 	})
 }
 
-func (w *work) insertUser(u social.NewUser) error {
+func addUser(tx *eventlog.Tx, u social.NewUser) error {
 	p := u.User
-	_, err := w.exec(insertUser, p.ID.Bytes(), p.Handle, p.Name, p.Bio, p.AvatarURL, string(p.WallPolicy), u.PasswordHash, joinRights(p.Rights), social.NameOrder(p.Name, p.ID))
+	_, err := tx.Exec(insertUser, p.ID.Bytes(), p.Handle, p.Name, p.Bio, p.AvatarURL, string(p.WallPolicy), u.PasswordHash, joinRights(p.Rights), social.NameOrder(p.Name, p.ID))
 	if err != nil {
-		return taken(err)
+		return sqldb.Taken(err)
 	}
-	return w.insertCircle(&u.Following)
+	return addCircle(tx, &u.Following)
 }
 
 // UpdateProfile implements social.Users.
@@ -56,12 +56,12 @@ func (s *Store) UpdateProfile(ctx context.Context, id social.UserID, change soci
 		name := social.NameOrder(*change.Name, id)
 		order = &name
 	}
-	return s.update(ctx, func(w *work) error {
-		rows, err := w.exec(updateProfile, change.Name, order, change.Bio, change.AvatarURL, (*string)(change.WallPolicy), id.Bytes())
-		if err := changed(rows, err, social.ErrNotFound); err != nil {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		rows, err := tx.Exec(updateProfile, change.Name, order, change.Bio, change.AvatarURL, (*string)(change.WallPolicy), id.Bytes())
+		if err := sqldb.Changed(rows, err, social.ErrNotFound); err != nil {
 			return err
 		}
-		return w.appendWith(social.UsersChanged(id), e)
+		return tx.AppendWith(social.UsersChanged(id), e)
 	})
 }
 
@@ -84,23 +84,23 @@ func (s *Store) RevokeRight(ctx context.Context, user social.UserID, right socia
 
 // UsersWithRights implements social.Users.
 func (s *Store) UsersWithRights(ctx context.Context) ([]*social.User, error) {
-	return read(ctx, s, func(w *work) ([]*social.User, error) { return all(w, withRights, scanUser) })
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.User, error) { return sqldb.All(tx, withRights, scanUser) })
 }
 
 func (s *Store) changeRights(ctx context.Context, user social.UserID, e social.Event, change func([]social.Right) []social.Right) (changed bool, err error) {
-	err = s.update(ctx, func(w *work) error {
+	err = s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		var rights string
-		if err := known(w.row(rightsOf, []any{&rights}, user.Bytes())); err != nil {
+		if err := sqldb.Known(tx.Row(rightsOf, []any{&rights}, user.Bytes())); err != nil {
 			return err
 		}
 		after := joinRights(change(splitRights(rights)))
 		if changed = after != rights; !changed {
 			return nil
 		}
-		if _, err := w.exec(setRights, after, user.Bytes()); err != nil {
+		if _, err := tx.Exec(setRights, after, user.Bytes()); err != nil {
 			return err
 		}
-		return w.appendWith(social.UsersChanged(user), e)
+		return tx.AppendWith(social.UsersChanged(user), e)
 	})
 	return changed && err == nil, err
 }
@@ -124,14 +124,14 @@ func splitRights(text string) []social.Right {
 
 // Users implements social.Users.
 func (s *Store) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
-	return read(ctx, s, func(w *work) (map[social.UserID]*social.User, error) { return w.users(ids) })
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[social.UserID]*social.User, error) { return readUsers(tx, ids) })
 }
 
-func (w *work) users(ids []social.UserID) (map[social.UserID]*social.User, error) {
-	return byKey(w, usersByID, func(scan scan) (social.UserID, *social.User, error) {
+func readUsers(tx sqldb.Reader, ids []social.UserID) (map[social.UserID]*social.User, error) {
+	return sqldb.ByKey(tx, usersByID, func(scan sqldb.Scan) (social.UserID, *social.User, error) {
 		u, err := scanUser(scan)
 		return u.ID, u, err
-	}, hexList(ids))
+	}, sqldb.HexList(ids))
 }
 
 // UsersByHandle implements social.Users.
@@ -140,8 +140,8 @@ func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, s, func(w *work) (map[string]*social.User, error) {
-		return byKey(w, usersByHandle, func(scan scan) (string, *social.User, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[string]*social.User, error) {
+		return sqldb.ByKey(tx, usersByHandle, func(scan sqldb.Scan) (string, *social.User, error) {
 			u, err := scanUser(scan)
 			return u.Handle, u, err
 		}, string(list))
@@ -150,8 +150,8 @@ func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string
 
 // HasUsers implements social.Users.
 func (s *Store) HasUsers(ctx context.Context) (has bool, err error) {
-	err = s.view(ctx, func(w *work) error {
-		_, err := w.row(anyUser, []any{&has})
+	err = s.db.View(ctx, func(tx sqldb.Reader) error {
+		_, err := tx.Row(anyUser, []any{&has})
 		return err
 	})
 	return has, err
@@ -166,49 +166,49 @@ func (s *Store) UsersNamed(ctx context.Context, prefix string, p social.Page) ([
 	if p.Before != "" {
 		before = min(before, string(p.Before))
 	}
-	return read(ctx, s, func(w *work) ([]*social.User, error) {
-		sp := span{descending: p.Last, reverse: p.Last}
-		users, err := all(w, usersNamed.along(sp), scanUser, after, before, p.Limit)
-		return inListOrder(sp, users), err
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.User, error) {
+		sp := sqldb.Span{Descending: p.Last, Reverse: p.Last}
+		users, err := sqldb.All(tx, usersNamed.Along(sp), scanUser, after, before, p.Limit)
+		return sqldb.InListOrder(sp, users), err
 	})
 }
 
 // lastRune sorts after the runes of all names.
 const lastRune = "\U0010ffff"
 
-func scanUser(scan scan) (*social.User, error) {
+func scanUser(scan sqldb.Scan) (*social.User, error) {
 	u, rights := &social.User{}, ""
-	err := scan(into(&u.ID.ID), &u.Handle, &u.Name, &u.Bio, &u.AvatarURL, &u.WallPolicy, &u.FollowersCount, &u.FollowingCount, &rights)
+	err := scan(sqldb.Into(&u.ID.ID), &u.Handle, &u.Name, &u.Bio, &u.AvatarURL, &u.WallPolicy, &u.FollowersCount, &u.FollowingCount, &rights)
 	u.Rights = splitRights(rights)
 	return u, err
 }
 
 // PasswordHash implements social.Users.
 func (s *Store) PasswordHash(ctx context.Context, handle string) (user social.UserID, hash string, err error) {
-	err = s.view(ctx, func(w *work) error {
-		return known(w.row(passwordHash, []any{into(&user.ID), &hash}, handle))
+	err = s.db.View(ctx, func(tx sqldb.Reader) error {
+		return sqldb.Known(tx.Row(passwordHash, []any{sqldb.Into(&user.ID), &hash}, handle))
 	})
 	return user, hash, err
 }
 
 // SetPassword implements social.Users.
 func (s *Store) SetPassword(ctx context.Context, c social.PasswordChange) error {
-	return s.update(ctx, func(w *work) error {
-		if err := w.refuseDeleted(c.User, social.ErrNotFound); err != nil {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		if err := refuseDeleted(tx, c.User, social.ErrNotFound); err != nil {
 			return err
 		}
-		rows, err := w.exec(setPassword, c.To, c.User.Bytes(), c.Handle, c.From)
+		rows, err := tx.Exec(setPassword, c.To, c.User.Bytes(), c.Handle, c.From)
 		if err != nil {
 			return err
 		}
 		if rows == 0 {
 			return social.ErrNotFound
 		}
-		return w.endSessions(c.User, c.Keep, social.AllSessions)
+		return endSessions(tx, c.User, c.Keep, social.AllSessions)
 	})
 }
 
 // requireUser returns social.ErrNotFound unless the user exists.
-func (w *work) requireUser(user social.UserID) error {
-	return known(w.exists(userExists, user.Bytes()))
+func requireUser(tx sqldb.Reader, user social.UserID) error {
+	return sqldb.Known(tx.Exists(userExists, user.Bytes()))
 }

@@ -9,21 +9,13 @@ import (
 	"plaza/social"
 )
 
-// wakeWorker tells Work to look for something to do.
-func (s *Store) wakeWorker() {
-	select {
-	case s.left <- struct{}{}:
-	default: // it is awake already
-	}
-}
-
 // Work implements social.Worker: it removes deleted data and events that are too old, and notices
 // when a full disk has room again.
 func (s *Store) Work(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { s.removeDeleted(ctx) })
 	all.Go(func() { s.pruneNowAndThen(ctx) })
-	all.Go(func() { s.watchRoom(ctx) })
+	all.Go(func() { s.db.WatchRoom(ctx) })
 	all.Wait()
 }
 
@@ -39,8 +31,27 @@ func (s *Store) removeDeleted(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-s.left:
+		case <-s.unfinished:
 		case <-retry:
+		}
+	}
+}
+
+// pruneEvery is how often Work looks for what is too old.
+const pruneEvery = 10 * time.Minute
+
+// pruneNowAndThen removes old events, notifications and idempotency keys until ctx ends.
+func (s *Store) pruneNowAndThen(ctx context.Context) {
+	ticker := time.NewTicker(pruneEvery)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		if err := errors.Join(s.log.Prune(ctx), s.notifications.Expire(ctx), s.keys.Expire(ctx)); err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, "old events, notifications and idempotency keys will be removed later", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		case <-s.log.RetentionSet():
 		}
 	}
 }

@@ -1,0 +1,12 @@
+//go:build !unix
+
+package measure
+
+import (
+	"errors"
+	"time"
+)
+
+func ownCPU() (time.Duration, error) {
+	return 0, errors.New("plaza bench measures CPU time on Unix systems alone")
+}

@@ -1,0 +1,108 @@
+package eventlog
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"plaza/social"
+	"plaza/storage/sqlite/internal/sqldb"
+)
+
+var (
+	insertEvent = sqldb.Define(`INSERT INTO events (id, kind, actor, target, post, comment, circle, session)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`)
+	lastEvent = sqldb.Define(`SELECT coalesce(max(seq), 0) FROM events`)
+)
+
+// Log is the log of a database.
+type Log struct {
+	db      *sqldb.DB
+	signal  *signal
+	changes changes
+
+	retention    atomic.Int64  // how long events are kept, in nanoseconds; 0: forever
+	retentionSet chan struct{} // says that retention has changed
+}
+
+var (
+	_ social.EventLog  = (*Log)(nil)
+	_ social.ChangeLog = (*Log)(nil)
+)
+
+// Open reads where the log of a database ends.
+func Open(ctx context.Context, db *sqldb.DB) (*Log, error) {
+	l := &Log{db: db, signal: newSignal(), retentionSet: make(chan struct{}, 1)}
+	err := db.View(ctx, func(tx sqldb.Reader) error {
+		_, err := tx.Row(lastEvent, []any{&l.signal.last})
+		return err
+	})
+	return l, err
+}
+
+// Tx is a transaction that writes, and what it will tell the log's followers.
+type Tx struct {
+	*sqldb.Tx
+
+	// Changes are what the transaction has changed of what servers remember.
+	Changes social.Change
+
+	seq int64 // the last event that was appended; 0: none
+}
+
+// Update runs do in a transaction, and tells the streams about its events after the commit.
+func (l *Log) Update(ctx context.Context, do func(*Tx) error) error {
+	var tx Tx
+	err := l.db.Update(ctx, func(inner *sqldb.Tx) error {
+		tx.Tx = inner
+		return do(&tx)
+	})
+	l.changes.add(tx.Changes) // also after an error: the commit may have succeeded
+	if err != nil {
+		return err
+	}
+	l.signal.advance(tx.seq)
+	return nil
+}
+
+// AppendWith stores an event, and remembers what its transaction has changed.
+func (tx *Tx) AppendWith(c social.Change, e social.Event) error {
+	tx.Changes.Add(c)
+	return tx.Append(e)
+}
+
+// Append stores an event with the changes of its transaction.
+func (tx *Tx) Append(e social.Event) error {
+	var session any
+	if e.Session != [32]byte{} {
+		session = e.Session[:]
+	}
+	_, err := tx.Row(insertEvent, []any{&tx.seq}, e.ID.Bytes(), string(e.Kind), sqldb.OrNull(e.Actor.ID), sqldb.OrNull(e.Target.ID),
+		sqldb.OrNull(e.Post.ID), sqldb.OrNull(e.Comment.ID), sqldb.OrNull(e.Circle.ID), session)
+	return err
+}
+
+// Changes implements social.ChangeLog.
+func (l *Log) Changes(ctx context.Context, since social.ChangePosition) ([]social.Change, social.ChangePosition, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	changes, now := l.changes.since(since)
+	return changes, now, nil
+}
+
+// KeepEvents implements social.EventLog. Prune removes older events.
+func (l *Log) KeepEvents(ctx context.Context, retention time.Duration) error {
+	l.retention.Store(int64(retention))
+	select {
+	case l.retentionSet <- struct{}{}:
+	default: // the previous change has not been seen yet
+	}
+	return ctx.Err()
+}
+
+// RetentionSet receives when KeepEvents has changed what Prune removes.
+func (l *Log) RetentionSet() <-chan struct{} { return l.retentionSet }
+
+// Close ends all streams.
+func (l *Log) Close() { l.signal.close() }

@@ -1,0 +1,157 @@
+package notifications
+
+import (
+	"context"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/sqlite/internal/eventlog"
+	"plaza/storage/sqlite/internal/sqldb"
+)
+
+var (
+	leaseNotifier = sqldb.Define(`INSERT INTO notifier (one, server, until, position) VALUES (1, ?1, ?2, '')
+		ON CONFLICT (one) DO UPDATE SET server = ?1, until = ?2 WHERE server = ?1 OR until < ?3`)
+	notifierPosition = sqldb.Define(`SELECT position FROM notifier WHERE one = 1`)
+	moveNotifier     = sqldb.Define(`UPDATE notifier SET until = ?, position = ? WHERE one = 1 AND server = ?`)
+	leaveNotifier    = sqldb.Define(`UPDATE notifier SET server = '', until = 0 WHERE one = 1 AND server = ?`)
+	newestInGroup    = sqldb.Define(`SELECT ` + notificationColumns + ` FROM notifications INDEXED BY notifications_by_group
+		WHERE recipient = ? AND kind = ? AND post IS ? AND comment IS ? ORDER BY latest DESC LIMIT 1`)
+	putNotification = sqldb.Define(`INSERT INTO notifications (id, recipient, kind, post, comment, latest) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET latest = excluded.latest`)
+	putAct = sqldb.Define(`INSERT INTO notification_acts (notification, actor, comment, id) VALUES (?, ?, ?, ?)
+		ON CONFLICT (notification, actor) DO UPDATE SET comment = excluded.comment, id = excluded.id`)
+	notificationsWithAct = sqldb.Define(`SELECT notifications.id FROM notifications INDEXED BY notifications_by_group
+		CROSS JOIN notification_acts ON notification_acts.notification = notifications.id AND notification_acts.actor = ?5
+		WHERE recipient = ?1 AND kind = ?2 AND post IS ?3 AND notifications.comment IS ?4`)
+)
+
+// LeaseNotifier implements social.Notifications.
+func (s *Store) LeaseNotifier(ctx context.Context, server string, lease time.Duration) (position string, is bool, err error) {
+	err = s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		now := s.clock()
+		rows, err := tx.Exec(leaseNotifier, server, sqldb.Moment(now.Add(lease)), sqldb.Moment(now))
+		if is = rows > 0; err != nil || !is {
+			return err
+		}
+		_, err = tx.Row(notifierPosition, []any{&position})
+		return err
+	})
+	return position, is && err == nil, err
+}
+
+// LeaveNotifier implements social.Notifications.
+func (s *Store) LeaveNotifier(ctx context.Context, server string) error {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		_, err := tx.Exec(leaveNotifier, server)
+		return err
+	})
+}
+
+// Notify implements social.Notifications.
+func (s *Store) Notify(ctx context.Context, server string, lease time.Duration, position string, notices []social.Notice) error {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		rows, err := tx.Exec(moveNotifier, sqldb.Moment(s.clock().Add(lease)), position, server)
+		if err := sqldb.Changed(rows, err, social.ErrConflict); err != nil {
+			return err
+		}
+		if err := s.addActs(tx, notices); err != nil {
+			return err
+		}
+		for _, notice := range notices {
+			if !notice.Undone {
+				continue
+			}
+			if err := undoAct(tx, notice); err != nil {
+				return err
+			}
+		}
+		for _, e := range social.NewNotified(notices) {
+			if err := tx.Append(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// addActs stores the acts that were not undone.
+func (s *Store) addActs(tx *eventlog.Tx, notices []social.Notice) error {
+	unread := map[social.NotificationGroup]*social.Notification{}
+	for _, notice := range notices {
+		group := notice.NotificationGroup
+		if _, done := unread[group]; done || notice.Undone {
+			continue
+		}
+		n, err := unreadInGroup(tx, group)
+		if err != nil {
+			return err
+		}
+		unread[group] = n
+	}
+	if len(unread) == 0 {
+		return nil
+	}
+	ids, err := s.nextNotifications(tx, len(notices))
+	if err != nil {
+		return err
+	}
+	first := ids()
+	for _, n := range social.Gather(unread, notices, ids) {
+		if err := storeNotification(tx, n, first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextNotifications returns a function that gives ids after all earlier ones, at least n.
+func (s *Store) nextNotifications(tx *eventlog.Tx, n int) (func() social.NotificationID, error) {
+	last, err := s.nextID(tx, id.ID{})
+	if err != nil {
+		return nil, err
+	}
+	serial := last.Serial()
+	_, err = s.nextID(tx, id.WithSerial(serial+int64(n)+1))
+	return func() social.NotificationID {
+		serial++
+		return social.NotificationID{ID: id.WithSerial(serial)}
+	}, err
+}
+
+// unreadInGroup reads the newest notification of a group; nil if there is none, or it has been read.
+func unreadInGroup(tx sqldb.Reader, g social.NotificationGroup) (*social.Notification, error) {
+	found, err := sqldb.All(tx, newestInGroup, scanNotification, g.To.Bytes(), string(g.Kind), sqldb.OrNull(g.Post.ID), sqldb.OrNull(g.Comment.ID))
+	if err != nil || len(found) == 0 || found[0].Read {
+		return nil, err
+	}
+	return found[0], readActs(tx, found)
+}
+
+// storeNotification stores a notification, and those of its acts that were added from an id on.
+func storeNotification(tx *eventlog.Tx, n *social.Notification, from social.NotificationID) error {
+	_, err := tx.Exec(putNotification, n.ID.Bytes(), n.To.Bytes(), string(n.Kind), sqldb.OrNull(n.Post.ID), sqldb.OrNull(n.Comment.ID), n.Order.Bytes())
+	if err != nil {
+		return err
+	}
+	for _, act := range n.Acts {
+		if act.ID.Compare(from.ID) < 0 {
+			break
+		}
+		if _, err := tx.Exec(putAct, n.ID.Bytes(), act.Actor.Bytes(), sqldb.OrNull(act.Comment.ID), act.ID.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undoAct removes an act from all notifications of its group.
+func undoAct(tx *eventlog.Tx, notice social.Notice) error {
+	g := notice.NotificationGroup
+	found, err := sqldb.All(tx, notificationsWithAct, scanNotificationID, g.To.Bytes(), string(g.Kind), sqldb.OrNull(g.Post.ID), sqldb.OrNull(g.Comment.ID), notice.Actor.Bytes())
+	if err != nil {
+		return err
+	}
+	return deleteActs(tx, found, notice.Actor)
+}

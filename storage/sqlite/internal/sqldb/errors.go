@@ -1,0 +1,83 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"plaza/social"
+)
+
+// translate makes the contract's errors of SQLite's.
+func translate(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil && (errors.Is(err, sqlite3.INTERRUPT) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, ctx.Err()) || isClosed(err)):
+		return ctx.Err()
+	case isNoRoom(err):
+		return fmt.Errorf("%w: %w", social.ErrNoRoom, err)
+	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.LOCKED), errors.Is(err, sqlite3.IOERR), errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.NOMEM):
+		return fmt.Errorf("%w: %w", social.ErrUnavailable, err)
+	}
+	return err
+}
+
+// isClosed says whether a statement failed because database/sql closed its transaction, which it
+// does when ctx ends. It exports no such error.
+func isClosed(err error) bool { return err.Error() == "sql: statement is closed" }
+
+// isNoRoom says whether a write failed because the disk was full, or the file may not grow.
+func isNoRoom(err error) bool {
+	return errors.Is(err, sqlite3.FULL) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
+
+// explain tells the operator what is wrong with the file.
+func explain(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case isNoRoom(err):
+		return fmt.Errorf("%s: the disk is full: %w", path, err)
+	case errors.Is(err, sqlite3.NOTADB):
+		return fmt.Errorf("%s is not an SQLite database: %w", path, err)
+	case errors.Is(err, sqlite3.CORRUPT):
+		return fmt.Errorf("%s is damaged; restore it from a backup: %w", path, err)
+	case errors.Is(err, sqlite3.BUSY):
+		return fmt.Errorf("%s is in use by another program: %w", path, err)
+	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.PERM):
+		return fmt.Errorf("%s cannot be written: %w", path, err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// Known reports an absent row as social.ErrNotFound.
+func Known(found bool, err error) error {
+	if err == nil && !found {
+		return social.ErrNotFound
+	}
+	return err
+}
+
+// Changed returns the error none if a statement changed no row.
+func Changed(rows int64, err, none error) error {
+	if err == nil && rows == 0 {
+		return none
+	}
+	return err
+}
+
+// Taken reports a broken UNIQUE constraint as social.ErrTaken.
+func Taken(err error) error {
+	if errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) {
+		return social.ErrTaken
+	}
+	return err
+}
+
+// IsDangling says whether a write failed because a foreign key points to nothing.
+func IsDangling(err error) bool { return errors.Is(err, sqlite3.CONSTRAINT_FOREIGNKEY) }

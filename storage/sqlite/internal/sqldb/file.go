@@ -1,0 +1,102 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3/driver"
+)
+
+// ApplicationID marks a file as Plaza's: "Plza", in SQLite's header.
+const ApplicationID = 0x506c7a61
+
+func existingFile(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("the database file: %w", err)
+	}
+	return path, nil
+}
+
+// prepareFile creates the folder, and an empty file that only its owner can read, because it will
+// contain password hashes.
+func prepareFile(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("the folder of the database: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("the database file: %w", err)
+	}
+	return path, file.Close()
+}
+
+// syncFolder makes the names of new files durable. The driver should do that when it creates the
+// write-ahead log, but syncs the file twice instead. Where folders cannot be synced (Windows),
+// names are durable anyway.
+func syncFolder(path string) {
+	if folder, err := os.Open(path); err == nil {
+		_ = folder.Sync()
+		_ = folder.Close()
+	}
+}
+
+// asWriter are the options of the connection that writes.
+var asWriter = []string{"_txlock=immediate", "_pragma=journal_mode(wal)"}
+
+// connect creates a pool of connections. It does not touch the file yet.
+func connect(path string, connections int, options ...string) (*sql.DB, error) {
+	options = append([]string{
+		"_pragma=busy_timeout(5000)", // for locks of other programs; Plaza itself has only one writer
+		"_pragma=synchronous(full)",
+		"_pragma=foreign_keys(on)",
+		"_pragma=trusted_schema(off)",
+		"_pragma=temp_store(memory)",
+		"_pragma=cache_size(-16000)",                                      // KiB
+		"modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20"), // the log is as private as the file
+	}, options...)
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // a Windows drive
+	}
+	name := url.URL{Scheme: "file", Path: slashed, RawQuery: strings.Join(options, "&")}
+	db, err := driver.Open(name.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections) // keep prepared statements
+	return db, nil
+}
+
+// claim marks a new file as Plaza's, and refuses databases of other programs.
+func claim(ctx context.Context, db *sql.DB) error {
+	var mark, tables int
+	if err := db.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&mark); err != nil {
+		return err
+	}
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil {
+		return err
+	}
+	switch {
+	case mark == ApplicationID:
+		return nil
+	case mark != 0 || tables > 0:
+		return errors.New("this is another program's SQLite database, not Plaza's")
+	}
+	_, err := db.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, ApplicationID))
+	return err
+}

@@ -1,0 +1,94 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+)
+
+// Migrations make the tables of a file, one version after the other.
+type Migrations struct {
+	Files  fs.FS              // those in SQL
+	Steps  []*goose.Migration // those that need Go
+	Oldest int                // the earliest version that [GoBack] can reach
+}
+
+// Provider returns what runs the migrations on a database.
+func (m Migrations) Provider(db *sql.DB) (*goose.Provider, error) {
+	return goose.NewProvider(goose.DialectSQLite3, db, m.Files, goose.WithGoMigrations(m.Steps...),
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+}
+
+// Upgrade brings the tables up to date.
+func (m Migrations) Upgrade(ctx context.Context, db *sql.DB) error {
+	provider, err := m.Provider(db)
+	if err != nil {
+		return err
+	}
+	have, want, err := provider.GetVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if have > want {
+		return &TooNewError{Has: have, Knows: want}
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// TooNewError says that a newer Plaza has written the file.
+type TooNewError struct {
+	Has, Knows int64 // schema versions: the file's, and the newest that this Plaza knows
+}
+
+// Error returns a text for operators.
+func (e *TooNewError) Error() string {
+	return fmt.Sprintf("the file has tables of version %d, and this Plaza knows %d: run a newer Plaza", e.Has, e.Knows)
+}
+
+// GoBack downgrades a file's tables for an earlier version of Plaza. It keeps everything that the
+// earlier schema has a place for. Each step is one transaction: if one fails, for example on a full
+// disk, the file has the version before that step, and GoBack can be called again. It returns
+// fs.ErrNotExist if there is no file. Its error texts are written for operators.
+func GoBack(ctx context.Context, path string, m Migrations, to int) (err error) {
+	path, err = existingFile(path)
+	if err != nil {
+		return err
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	db, err := connect(path, 1, asWriter...)
+	if err != nil {
+		return explain(path, err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := claim(ctx, db); err != nil {
+		return explain(path, err)
+	}
+	return explain(path, m.goBack(ctx, db, to))
+}
+
+func (m Migrations) goBack(ctx context.Context, db *sql.DB, to int) error {
+	provider, err := m.Provider(db)
+	if err != nil {
+		return err
+	}
+	have, want, err := provider.GetVersions(ctx)
+	switch {
+	case err != nil:
+		return err
+	case have > want:
+		return &TooNewError{Has: have, Knows: want}
+	case to < m.Oldest || int64(to) >= have:
+		return fmt.Errorf("the file has tables of version %d: it can go back to %d at the earliest", have, m.Oldest)
+	}
+	_, err = provider.DownTo(ctx, int64(to))
+	return err
+}
