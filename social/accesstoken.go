@@ -21,10 +21,10 @@ const (
 	ScopeAdmin        Scope = "ADMIN"         // the same
 )
 
-const (
-	// AccessTokenStart is how access tokens begin, so that people and secret scanners recognise them.
-	AccessTokenStart = "plaza_"
+// AccessTokenStart is how access tokens begin, so that people and secret scanners recognise them.
+const AccessTokenStart = "plaza_"
 
+const (
 	maxAccessTokens    = 50 // per user
 	maxAccessTokenName = 100
 	maxAccessTokenDays = 365
@@ -84,7 +84,7 @@ func (s *Service) CreateAccessToken(ctx context.Context, by Session, n NewAccess
 	token = AccessTokenStart + randomToken()
 	now := s.moment()
 	created = Session{
-		TokenHash: hashAccessToken(token), User: by.User, ExpiresAt: now.AddDate(0, 0, n.Days), CreatedAt: now,
+		TokenHash: HashToken(token), User: by.User, ExpiresAt: now.AddDate(0, 0, n.Days), CreatedAt: now,
 		Grant: &Grant{Name: n.Name, Scopes: n.Scopes},
 	}
 	if err := s.store.InsertSession(ctx, created); err != nil {

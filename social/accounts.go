@@ -170,7 +170,7 @@ func (s *Service) passwordMatches(ctx context.Context, c candidate, hash string)
 }
 
 // WaitingPasswords is how many passwords wait for their hash.
-func (s *Service) WaitingPasswords() int { return s.hashes.queue.length() }
+func (s *Service) WaitingPasswords() int { return s.hashes.waiting() }
 
 var handlePattern = regexp.MustCompile(`^[A-Za-z0-9_]{1,30}$`)
 

@@ -24,7 +24,9 @@ type People interface {
 	Session(ctx context.Context, tokenHash [32]byte, now time.Time) (Session, error)
 }
 
-// stored is People without a memory.
+// unremembered is People without a memory.
+func unremembered(store Store) People { return stored{store} }
+
 type stored struct{ Store }
 
 // Known implements People: nothing is.
@@ -221,22 +223,22 @@ func (c *Cache) forgetOne(change *Change) {
 	}
 	if len(change.Around) > 0 { // rare: a circle or an account was deleted
 		for key := range c.entries.Keys() {
-			if change.isAround(key) {
+			if isAround(change, key) {
 				c.entries.Invalidate(key)
 			}
 		}
 	}
 }
 
-func (c *Change) isAround(key cacheKey) bool {
+func isAround(c *Change, key cacheKey) bool {
 	return key.of == 'r' && slices.ContainsFunc(c.Around, func(user UserID) bool {
 		return key.a == user.ID || key.b == user.ID
 	})
 }
 
 // names reports whether a change is of what a key stands for.
-func (c *Change) names(key cacheKey) bool {
-	return c.All || c.isAround(key) ||
+func names(c *Change, key cacheKey) bool {
+	return c.All || isAround(c, key) ||
 		slices.ContainsFunc(c.Users, func(user UserID) bool { return key == userKey(user) }) ||
 		slices.ContainsFunc(c.Pairs, func(p Pair) bool { return key == pairKey(p) || key == pairKey(Pair{p.Other, p.Viewer}) }) ||
 		slices.ContainsFunc(c.Sessions, func(hash [32]byte) bool { return key == sessionKey(hash) })
@@ -265,7 +267,7 @@ func (f *fill) end() {
 	defer c.mu.Unlock()
 	delete(c.fills, f)
 	for key, e := range f.found {
-		if !slices.ContainsFunc(f.changes, func(change *Change) bool { return change.names(key) }) {
+		if !slices.ContainsFunc(f.changes, func(change *Change) bool { return names(change, key) }) {
 			e.readAt = f.began
 			c.entries.Set(key, e)
 		}

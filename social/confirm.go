@@ -21,7 +21,7 @@ func (s *Service) confirm(ctx context.Context, viewer UserID, argument, password
 	if err != nil {
 		return confirmed{}, err
 	}
-	attempt, err := s.limits.confirmation(viewer)
+	attempt, err := s.limits.confirmation(viewer.String())
 	if err != nil {
 		return confirmed{}, err
 	}

@@ -118,6 +118,14 @@ func (p *Poll) checkClosing(now time.Time) error {
 	return nil
 }
 
+// checkNew validates new content of a post that is not known: of a poll only the question can change.
+func (c Content) checkNew(now time.Time) error {
+	if c.Poll != nil && c.fieldsSet() == 1 {
+		return c.Poll.checkQuestion()
+	}
+	return c.check(now)
+}
+
 // checkEdit validates the replacement of old by c.
 func (c Content) checkEdit(old Content, now time.Time) error {
 	if c.fieldsSet() == 1 && c.Type() != old.Type() {

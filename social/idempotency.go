@@ -14,7 +14,9 @@ const (
 	AnswerLifetime = 24 * time.Hour
 	// MaxKeptAnswer is the longest answer that is kept for an idempotency key, in bytes.
 	MaxKeptAnswer = 64 << 10
+)
 
+const (
 	// attemptLease is how long an attempt has its key, by the database's clock. It then keeps the key
 	// only if it has stored something.
 	attemptLease = 15 * time.Second

@@ -68,11 +68,11 @@ func (a *attempt) succeeded() {
 }
 
 // confirmation counts an attempt of a signed-in user to confirm the password. Error: RATE_LIMITED.
-func (l *SignInLimits) confirmation(user UserID) (*attempt, error) {
+func (l *SignInLimits) confirmation(user string) (*attempt, error) {
 	if l == nil {
 		return &attempt{limits: &SignInLimits{}}, nil
 	}
-	a := &attempt{limits: &SignInLimits{Guesses: l.Guesses}, guessed: user.String()}
+	a := &attempt{limits: &SignInLimits{Guesses: l.Guesses}, guessed: user}
 	state := l.Guesses.Take(a.guessed, 1)
 	a.rank = state.Used()
 	return a, refused(state)

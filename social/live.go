@@ -192,14 +192,14 @@ func (g *Sighting) View(viewer UserID) string {
 		if viewer == person {
 			view.WriteString("self;")
 		} else {
-			g.Viewers[viewer][person].describe(&view)
+			describe(g.Viewers[viewer][person], &view)
 		}
 	}
 	return view.String()
 }
 
 // describe writes a relation: equal ones in the same way, and others in another way.
-func (r Relation) describe(to *strings.Builder) {
+func describe(r Relation, to *strings.Builder) {
 	for _, holds := range []bool{r.Follows, r.Mutes, r.Blocks, r.BlockedBy, r.Gone} {
 		if holds {
 			to.WriteByte('1')

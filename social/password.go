@@ -37,9 +37,9 @@ type passwordHasher struct {
 	queue passwordQueue
 }
 
-// newPasswordHasher creates a hasher for which at most so many passwords wait; 0: any number.
-func newPasswordHasher(cost PasswordCost, waiting int) *passwordHasher {
-	return &passwordHasher{cost: cmp.Or(cost, DefaultPasswordCost), queue: passwordQueue{most: waiting, free: max(1, runtime.GOMAXPROCS(0)/2)}}
+// newPasswordHasher creates a hasher for which at most limits.Waiting passwords wait; nil: any number.
+func newPasswordHasher(cost PasswordCost, limits *SignInLimits) *passwordHasher {
+	return &passwordHasher{cost: cmp.Or(cost, DefaultPasswordCost), queue: passwordQueue{most: limits.waiting(), free: max(1, runtime.GOMAXPROCS(0)/2)}}
 }
 
 // candidate is a password to hash, with its rank in the queue.
@@ -47,6 +47,9 @@ type candidate struct {
 	password string
 	rank     int
 }
+
+// waiting is how many passwords wait for their hash.
+func (h *passwordHasher) waiting() int { return h.queue.length() }
 
 // key computes a hash when it is this candidate's turn. Errors: those of passwordQueue.enter.
 func (h *passwordHasher) key(ctx context.Context, c candidate, salt []byte, time, memory uint32, threads uint8) ([]byte, error) {

@@ -79,7 +79,7 @@ func normalCircles(circles []CircleID) []CircleID {
 func (s *Service) checkAudience(ctx context.Context, author UserID, a Audience) error {
 	switch a.Kind {
 	case AudiencePublic, AudienceCircles, AudienceOnlyMe, AudienceListed:
-		return s.checkCircles(ctx, author, "audience.circleIds", a.Circles, a.Kind == AudienceListed)
+		return s.checkCircles(ctx, author, "audience.circleIds", a.Circles, a.Check())
 	default:
 		return fault.Invalidf("audience.kind", "This kind of audience does not exist.")
 	}
@@ -88,16 +88,16 @@ func (s *Service) checkAudience(ctx context.Context, author UserID, a Audience) 
 func (s *Service) checkReplies(ctx context.Context, author UserID, r ReplyPolicy) error {
 	switch r.Kind {
 	case RepliesEveryone, RepliesCircles, RepliesNobody, RepliesListed:
-		return s.checkCircles(ctx, author, "replies.circleIds", r.Circles, r.Kind == RepliesListed)
+		return s.checkCircles(ctx, author, "replies.circleIds", r.Circles, r.Check())
 	default:
 		return fault.Invalidf("replies.kind", "This kind of reply policy does not exist.")
 	}
 }
 
-// checkCircles checks the circles that an audience or a reply policy lists.
-func (s *Service) checkCircles(ctx context.Context, author UserID, field string, circles []CircleID, listed bool) error {
-	if err := checkListed(field, circles, listed); err != nil || !listed {
-		return err
+// checkCircles looks up the circles that an audience or a reply policy lists, unless it is malformed.
+func (s *Service) checkCircles(ctx context.Context, author UserID, field string, circles []CircleID, malformed error) error {
+	if malformed != nil || len(circles) == 0 {
+		return malformed
 	}
 	own, err := s.Viewer(author).Circles(ctx, circles)
 	if err != nil {
@@ -178,10 +178,7 @@ func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, cont
 // CheckEdit validates new content without looking up the post: of a poll only the question can
 // change. Errors: INVALID, BLANK, TOO_LONG.
 func (s *Service) CheckEdit(content Content) error {
-	if content.Poll != nil && content.fieldsSet() == 1 {
-		return content.Poll.checkQuestion()
-	}
-	return content.check(s.now())
+	return content.checkNew(s.now())
 }
 
 // SetAudience changes who may see the viewer's own post. Errors: as CreatePost's for audiences;

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"plaza/fault"
 )
@@ -73,51 +72,11 @@ func (s *Service) changeRight(ctx context.Context, handle string, right Right, k
 	return changed, err
 }
 
-// rightsLife is how long a server may use the cached rights.
-const rightsLife = time.Second
-
-// HadRight reports whether the user has the right, or had it up to rightsLife ago. Do not use it
-// for permissions. Rights are read once in that time, however many calls there are.
+// HadRight reports whether the user has the right, or had it up to a second ago. Do not use it for
+// permissions. Rights are read once in that time, however many calls there are.
 func (s *Service) HadRight(ctx context.Context, user UserID, right Right) (bool, error) {
-	if !s.holders.Load().isFresh(s.now()) {
-		_, err, _ := s.holding.Do("", func() (any, error) { return nil, s.readHolders(context.WithoutCancel(ctx)) })
-		if err != nil {
-			return false, err
-		}
-	}
-	holder := s.holders.Load().users[user]
-	return holder != nil && holder.HasRight(right), nil
-}
-
-// rightHolders is a snapshot of who has rights.
-type rightHolders struct {
-	at    time.Time
-	users map[UserID]*User
-}
-
-func (h *rightHolders) isFresh(now time.Time) bool {
-	if h == nil {
-		return false
-	}
-	age := now.Sub(h.at)
-	return age >= 0 && age < rightsLife // clocks can go backwards, too
-}
-
-// readHolders reads who has rights, unless a concurrent call has just done so.
-func (s *Service) readHolders(ctx context.Context) error {
-	if s.holders.Load().isFresh(s.now()) {
-		return nil
-	}
-	read := &rightHolders{at: s.now(), users: map[UserID]*User{}}
-	users, err := s.store.UsersWithRights(ctx)
-	if err != nil {
-		return err
-	}
-	for _, u := range users {
-		read.users[u.ID] = u
-	}
-	s.holders.Store(read)
-	return nil
+	holder, err := s.holders.holder(ctx, user)
+	return holder != nil && holder.HasRight(right), err
 }
 
 // RequireRight rejects viewers who do not have the right now. Errors: FORBIDDEN, UNAUTHENTICATED.

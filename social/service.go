@@ -1,6 +1,7 @@
 package social
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base32"
 	"sync/atomic"
@@ -61,9 +62,8 @@ type Service struct {
 	cache    *Cache        // nil: none
 	people   People        // the cache, or else the store
 	hidings  atomic.Uint64
-	holders  atomic.Pointer[rightHolders] // as last read; nil: never
-	holding  singleflight.Group           // reads them
-	using    singleflight.Group           // notes the use of sessions
+	holders  rightHolders
+	using    singleflight.Group // notes the use of sessions
 }
 
 // Options configure a Service; the zero value is ready for use.
@@ -89,10 +89,10 @@ type Options struct {
 // New creates the domain's service over a store.
 func New(store Store, o Options) *Service {
 	s := &Service{
-		store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(o.Passwords, o.Limits.waiting()),
+		store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(o.Passwords, o.Limits),
 		limits: o.Limits, noSignUp: o.NoSignUp,
 	}
-	s.people = stored{store}
+	s.people = unremembered(store)
 	if o.CacheSize > 0 {
 		s.cache = NewCache(store, o.CacheSize)
 		s.people = s.cache
@@ -110,6 +110,8 @@ func New(store Store, o Options) *Service {
 	if s.maxDepth <= 0 {
 		s.maxDepth = DefaultMaxDepth
 	}
+	s.holders.now = s.now
+	s.holders.read = func(ctx context.Context) ([]*User, error) { return store.UsersWithRights(ctx) }
 	return s
 }
 
