@@ -125,6 +125,7 @@ type Comments interface {
 	LatestComments(ctx context.Context, posts []PostID, without []UserID, n int) (map[PostID][]*Comment, error)
 }
 
+// Check validates an order, naming the field. Error: INVALID.
 func (o CommentOrder) Check(field string) error {
 	switch o {
 	case OrderOldest, OrderNewest, OrderThreaded:

@@ -182,6 +182,7 @@ func (p *Property) all() Interval {
 
 var propertyKeyPattern = regexp.MustCompile(`^[a-z][A-Za-z0-9_]{0,31}$`)
 
+// Check validates a definition. Errors: INVALID, BLANK, TOO_LONG.
 func (p *Property) Check() error {
 	var key error
 	if !propertyKeyPattern.MatchString(p.Key) {

@@ -112,6 +112,7 @@ type ProfileChange struct {
 	WallPolicy           *WallPolicy
 }
 
+// Check validates the new values. Errors: INVALID, BLANK, TOO_LONG.
 func (c ProfileChange) Check() error {
 	var name, bio, avatar error
 	if c.Name != nil {
