@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // gather brings the people together, in their circles. Each part is one transaction that may be run
@@ -33,7 +34,7 @@ func (s *stage) gather(ctx context.Context) error {
 func (s *stage) accounts(ctx context.Context) ([]social.NewUser, error) {
 	accounts := make([]social.NewUser, len(cast))
 	for i, p := range cast {
-		in := social.SignUpInput{Handle: p.handle, Name: p.name, Password: password}
+		in := network.SignUpInput{Handle: p.handle, Name: p.name, Password: password}
 		account, err := s.social.NewAccount(ctx, in, p.id(s.began, i))
 		if err != nil {
 			return nil, err

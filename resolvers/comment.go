@@ -8,6 +8,7 @@ import (
 	"plaza/graph/model"
 	"plaza/loaders"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // Author resolves Comment.author.
@@ -135,8 +136,8 @@ func (addCommentPayloadResolver) Edge(_ context.Context, obj *model.AddCommentPa
 	return &model.CommentEdge{Cursor: threadCursors(thread).encode(social.CommentKey(thread, obj.Comment.Comment)), Node: obj.Comment}, nil
 }
 
-func newComment(input model.AddCommentInput) (social.NewComment, error) {
-	c := social.NewComment{Text: input.Text}
+func newComment(input model.AddCommentInput) (network.NewComment, error) {
+	c := network.NewComment{Text: input.Text}
 	var noPost error
 	c.Post, noPost = postID("postId", input.PostID)
 	return c, fault.All(noPost, setID(&c.Parent, "parentId", input.ParentID, commentID))

@@ -8,6 +8,7 @@ import (
 	"plaza/graph/model"
 	"plaza/loaders"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // postResolver resolves the fields that all types of posts share.
@@ -42,7 +43,7 @@ func (postResolver[P]) History(ctx context.Context, obj P) ([]*model.PostVersion
 
 // LatestComments resolves Post.latestComments.
 func (postResolver[P]) LatestComments(ctx context.Context, obj P, last int) ([]*model.Comment, error) {
-	if last < 1 || last > social.PreviewLen {
+	if last < 1 || last > network.PreviewLen {
 		return nil, fault.Invalidf("last", "A preview must have 1 to 3 comments.")
 	}
 	comments, err := loaders.For(ctx).Previews.Load(ctx, obj.Domain())
@@ -241,9 +242,9 @@ func (r mutationResolver) RemoveReaction(ctx context.Context, input model.Remove
 	return &model.RemoveReactionPayload{Post: post, UserErrors: mistakes}, err
 }
 
-func newPost(input model.CreatePostInput) (social.NewPost, error) {
+func newPost(input model.CreatePostInput) (network.NewPost, error) {
 	audience, badAudience := audience(input.Audience)
-	post := social.NewPost{Content: content(input.Content), Audience: audience, Order: value(input.CommentOrder)}
+	post := network.NewPost{Content: content(input.Content), Audience: audience, Order: value(input.CommentOrder)}
 	var badReplies error
 	if input.Replies != nil {
 		post.Replies, badReplies = replyPolicy(input.Replies)

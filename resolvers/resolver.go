@@ -18,11 +18,12 @@ import (
 	"plaza/live"
 	"plaza/loaders"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // Resolver is the root of all resolvers.
 type Resolver struct {
-	Social *social.Service
+	Social *network.Service
 	Ads    *adserver.Service
 	Hub    *live.Hub
 	Logger *slog.Logger

@@ -12,6 +12,7 @@ import (
 	"plaza/graph/model"
 	"plaza/loaders"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 const maxNodes = 100
@@ -136,7 +137,7 @@ func (r mutationResolver) SignUp(ctx context.Context, input model.SignUpInput) (
 	if err := onePassword(ctx); err != nil {
 		return nil, err
 	}
-	session, token, err := r.Social.SignUp(ctx, social.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password, From: r.ClientOf(ctx)})
+	session, token, err := r.Social.SignUp(ctx, network.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password, From: r.ClientOf(ctx)})
 	payload, err := r.enter(ctx, session, token, err)
 	return (*model.SignUpPayload)(payload), err
 }
@@ -146,7 +147,7 @@ func (r mutationResolver) SignIn(ctx context.Context, input model.SignInInput) (
 	if err := onePassword(ctx); err != nil {
 		return nil, err
 	}
-	session, token, err := r.Social.SignIn(ctx, social.Credentials{Handle: input.Handle, Password: input.Password, From: r.ClientOf(ctx)})
+	session, token, err := r.Social.SignIn(ctx, network.Credentials{Handle: input.Handle, Password: input.Password, From: r.ClientOf(ctx)})
 	return r.enter(ctx, session, token, err)
 }
 

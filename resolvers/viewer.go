@@ -7,6 +7,7 @@ import (
 	"plaza/graph/model"
 	"plaza/loaders"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // User resolves Viewer.user.
@@ -58,7 +59,7 @@ func (r viewerResolver) Circles(ctx context.Context, obj *model.Viewer, first *i
 
 // BlockedUsers resolves Viewer.blockedUsers.
 func (r viewerResolver) BlockedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	blocked := list[social.BlockedUser]{cursorsOf(cursorEdge, "blocked", obj.UserID.String()), loaders.For(ctx).Viewer.Blocked}
+	blocked := list[network.BlockedUser]{cursorsOf(cursorEdge, "blocked", obj.UserID.String()), loaders.For(ctx).Viewer.Blocked}
 	c, err := blocked.connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err

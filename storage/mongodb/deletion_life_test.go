@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 
-	"plaza/bench"
+	"plaza/bench/measure"
 	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
@@ -131,7 +131,7 @@ func TestDeletingAStar(t *testing.T) {
 			if name != "read, reverse" && size == 5_000 {
 				t.Skip("to save time: TestNothingIsLeftOfTheDeleted has this layout, too")
 			}
-			meter, err := bench.NewMeter(t.Context(), plainClient(t))
+			meter, err := measure.NewMeter(t.Context(), plainClient(t))
 			if err != nil {
 				t.Fatal(err)
 			}
