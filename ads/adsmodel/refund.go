@@ -3,7 +3,6 @@ package adsmodel
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -78,39 +77,6 @@ func (m *Store) Continue(ctx context.Context, refund ads.RefundID, now time.Time
 	return &r, ctx.Err()
 }
 
-func (m *Store) takeBack(once recording, why ads.Invalid, now time.Time) ads.Micros {
-	e := m.recordings[once]
-	campaign := m.campaigns[m.units[e.Unit].Campaign]
-	ledger := m.ledgers[campaign.ID]
-	campaign.Refund(&ledger, e.Billed, e.day, now)
-	m.ledgers[campaign.ID] = ledger
-	m.count(e.Unit, e.Kind, -1)
-	m.stale[e.At.UTC().Truncate(time.Hour)] = true
-	e.refunded, e.Billed, e.Invalid = e.Billed, 0, why
-	m.recordings[once] = e
-	return e.refunded
-}
-
-// takeBackBurst refunds a person's clicks shortly before one that is TooMany, and the conversions
-// of these clicks.
-func (m *Store) takeBackBurst(r *ads.Recording) {
-	for once, e := range m.recordings {
-		switch {
-		case e.Kind != ads.Click || e.Profile != r.Profile || e.Choice == r.Choice || !isBefore(&e, r):
-		case !e.waits() && e.Invalid == "":
-			m.takeBack(once, ads.TooMany, r.At)
-			converted := recording{once.choice, ads.Conversion}
-			if c, ok := m.recordings[converted]; ok && !c.waits() && c.Invalid == "" {
-				m.takeBack(converted, ads.TooMany, r.At)
-			}
-		case e.waits():
-			e.Invalid, e.due = ads.TooMany, time.Time{}
-			m.stale[e.At.UTC().Truncate(time.Hour)] = true
-			m.recordings[once] = e
-		}
-	}
-}
-
 // Unfinished implements ads.Refunds.
 func (m *Store) Unfinished(ctx context.Context) (open []ads.RefundID, err error) {
 	m.mu.Lock()
@@ -127,41 +93,4 @@ func (m *Store) Unfinished(ctx context.Context) (open []ads.RefundID, err error)
 // ListRefunds implements ads.Refunds.
 func (m *Store) ListRefunds(_ context.Context, of ads.CampaignID, p ads.Page) ([]*ads.Refund, error) {
 	return list(m, func() map[ads.RefundID]ads.Refund { return m.refunds }, p, func(r *ads.Refund) (string, bool) { return string(r.ID.Bytes()), r.Campaign == of })
-}
-
-// PutTraffic implements ads.Traffics.
-func (m *Store) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, t := range counts {
-		m.traffic[t.ID] = t
-	}
-	return ctx.Err()
-}
-
-// Traffic implements ads.Traffics.
-func (m *Store) Traffic(ctx context.Context, r ads.TrafficRequest) ([]ads.TrafficRow, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	rows := map[ads.TrafficRow]*ads.TrafficRow{}
-	for t := range maps.Values(m.traffic) {
-		if t.Hour.Before(r.From) || !t.Hour.Before(r.To) || (len(r.Zones) > 0 && !slices.Contains(r.Zones, t.Zone)) {
-			continue
-		}
-		key := ads.TrafficRow{Key: t.Zone.String(), Currency: t.Currency}
-		if r.By != ads.PerZone {
-			key.Key = timeKey(r.By, t.Hour)
-		}
-		if rows[key] == nil {
-			rows[key] = &ads.TrafficRow{Key: key.Key, Currency: key.Currency}
-		}
-		rows[key].Asked += t.Asked
-		rows[key].Filled += t.Filled
-		rows[key].Shown += t.Shown
-	}
-	var list []ads.TrafficRow
-	for _, row := range rows {
-		list = append(list, *row)
-	}
-	return list, ctx.Err()
 }

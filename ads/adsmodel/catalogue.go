@@ -1,0 +1,177 @@
+package adsmodel
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"plaza/ads"
+)
+
+// Save implements ads.Catalogue.
+func (m *Store) Save(ctx context.Context, b ads.Batch) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	after := catalogue{maps.Clone(m.advertisers), maps.Clone(m.campaigns), maps.Clone(m.zones), maps.Clone(m.units)}
+	saved, err := after.save(b)
+	if err := cmp.Or(err, ctx.Err()); err != nil {
+		return 0, err
+	}
+	m.catalogue = after
+	return saved, nil
+}
+
+func (m *catalogue) save(b ads.Batch) (saved int, err error) {
+	for _, a := range b.Advertisers {
+		n, err := put(m.advertisers, a.ID, a, func(a *ads.Advertiser) *int { return &a.Revision })
+		if err != nil {
+			return 0, err
+		}
+		saved += n
+	}
+	for _, c := range b.Campaigns {
+		if was, ok := m.campaigns[c.ID]; ok {
+			c.Advertiser = was.Advertiser
+		}
+		if !has(m.advertisers, c.Advertiser) {
+			return 0, ads.ErrNotFound
+		}
+		n, err := put(m.campaigns, c.ID, c, func(c *ads.Campaign) *int { return &c.Revision })
+		if err != nil {
+			return 0, err
+		}
+		saved += n
+	}
+	for _, z := range b.Zones {
+		z.Units = nil
+		n, err := put(m.zones, z.ID, z, func(z *ads.Zone) *int { return &z.Revision })
+		if err != nil {
+			return 0, err
+		}
+		if m.zones[z.ID].Currency != z.Currency {
+			return 0, ads.ErrCurrency
+		}
+		saved += n
+	}
+	for _, u := range b.Units {
+		if was, ok := m.units[u.ID]; ok {
+			u.Campaign, u.Impressions, u.Clicks, u.Conversions = was.Campaign, was.Impressions, was.Clicks, was.Conversions
+		}
+		u.Zones = slices.Clone(u.Zones)
+		n, err := put(m.units, u.ID, u, func(u *ads.Unit) *int { return &u.Revision })
+		if err != nil {
+			return 0, err
+		}
+		saved += n
+	}
+	return saved, m.check()
+}
+
+// put stores an entry with the next revision, or leaves the stored one unchanged.
+func put[K comparable, V any](m map[K]V, key K, value V, revision func(*V) *int) (int, error) {
+	stored, ok := m[key]
+	switch given := *revision(&value); {
+	case given == 0 && ok:
+		return 0, nil
+	case given != 0 && (!ok || *revision(&stored) != given):
+		return 0, ads.ErrConflict
+	}
+	*revision(&value)++
+	m[key] = value
+	return 1, nil
+}
+
+// check returns an error if an entry refers to something that does not exist.
+func (m *catalogue) check() error {
+	placed := map[ads.ZoneID]int{}
+	for _, u := range m.units {
+		c, ok := m.campaigns[u.Campaign]
+		if !ok {
+			return ads.ErrNotFound
+		}
+		if c.Budget.Limited() && c.Budget.Currency != u.Bid.Currency {
+			return ads.ErrCurrency
+		}
+		for _, zone := range u.Zones {
+			if !has(m.zones, zone) {
+				return ads.ErrNotFound
+			}
+			if m.zones[zone].Currency != u.Bid.Currency {
+				return ads.ErrCurrency
+			}
+			if u.State != ads.Archived {
+				placed[zone]++
+			}
+			if placed[zone] > ads.MaxZoneUnits {
+				return ads.ErrFull
+			}
+		}
+	}
+	return nil
+}
+
+func has[K comparable, V any](m map[K]V, key K) bool {
+	_, ok := m[key]
+	return ok
+}
+
+// Advertisers implements ads.Catalogue.
+func (m *Store) Advertisers(_ context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
+	return lookUp(m, func() map[ads.AdvertiserID]ads.Advertiser { return m.advertisers }, ids)
+}
+
+// Campaigns implements ads.Catalogue.
+func (m *Store) Campaigns(_ context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
+	return lookUp(m, func() map[ads.CampaignID]ads.Campaign { return m.campaigns }, ids)
+}
+
+// Units implements ads.Catalogue.
+func (m *Store) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ads.Unit, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return lookUp(m, func() map[ads.UnitID]ads.Unit { return m.units }, ids)
+}
+
+// ListAdvertisers implements ads.Catalogue.
+func (m *Store) ListAdvertisers(_ context.Context, p ads.Page) ([]*ads.Advertiser, error) {
+	return list(m, func() map[ads.AdvertiserID]ads.Advertiser { return m.advertisers }, p, func(a *ads.Advertiser) (string, bool) { return string(a.ID.Bytes()), true })
+}
+
+// ListCampaigns implements ads.Catalogue.
+func (m *Store) ListCampaigns(_ context.Context, of ads.AdvertiserID, p ads.Page) ([]*ads.Campaign, error) {
+	return list(m, func() map[ads.CampaignID]ads.Campaign { return m.campaigns }, p, func(c *ads.Campaign) (string, bool) { return string(c.ID.Bytes()), c.Advertiser == of })
+}
+
+// ListUnits implements ads.Catalogue.
+func (m *Store) ListUnits(_ context.Context, of ads.CampaignID, p ads.Page) ([]*ads.Unit, error) {
+	return list(m, func() map[ads.UnitID]ads.Unit { return m.units }, p, func(u *ads.Unit) (string, bool) { return string(u.ID.Bytes()), u.Campaign == of })
+}
+
+// ListZones implements ads.Catalogue.
+func (m *Store) ListZones(_ context.Context, p ads.Page) ([]*ads.Zone, error) {
+	return list(m, func() map[ads.ZoneID]ads.Zone { return m.zones }, p, func(z *ads.Zone) (string, bool) { return z.ID.String(), true })
+}
+
+// Zone implements ads.Zones.
+func (m *Store) Zone(ctx context.Context, id ads.ZoneID) (*ads.Zone, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	zone, ok := m.zones[id]
+	if !ok {
+		return nil, ads.ErrNotFound
+	}
+	for _, u := range m.units {
+		c := m.campaigns[u.Campaign]
+		if slices.Contains(u.Zones, id) && c.State == ads.Active && u.State == ads.Active {
+			a := m.advertisers[c.Advertiser]
+			zone.Units = append(zone.Units, ads.Running(&u, &c, &a))
+		}
+	}
+	slices.SortFunc(zone.Units, func(a, b ads.RunningUnit) int { return a.Compare(&b) })
+	return &zone, nil
+}
