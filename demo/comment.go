@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // comment is one comment of the script, with its replies.
@@ -63,7 +64,7 @@ type action = func(ctx context.Context, s *stage) error
 
 func (c comment) write(p *post, to *parent, own parent) action {
 	return func(ctx context.Context, s *stage) error {
-		in := social.NewComment{Post: p.id(s), Text: c.text}
+		in := network.NewComment{Post: p.id(s), Text: c.text}
 		if to != nil {
 			in.Parent = s.commentID(to.name, to.after)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"plaza/fault"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 // concurrent use.
 type Life struct {
 	stage  *stage
-	social *social.Service
+	social *network.Service
 	acts   []act
 	turn   int
 
@@ -43,7 +44,7 @@ type Life struct {
 type act func(ctx context.Context, l *Life) error
 
 // Life returns the life of the community, whose people act through the service.
-func (c *Community) Life(service *social.Service) *Life {
+func (c *Community) Life(service *network.Service) *Life {
 	return &Life{stage: c.stage, social: service, acts: acts(), posted: map[string][]social.PostID{}, said: map[string][]social.CommentID{}}
 }
 
@@ -121,7 +122,7 @@ func (s scene) publish(ctx context.Context, l *Life) error {
 	if err != nil || len(kept) >= mostKept {
 		return err
 	}
-	made, err := l.social.CreatePost(ctx, l.stage.user(s.by), social.NewPost{
+	made, err := l.social.CreatePost(ctx, l.stage.user(s.by), network.NewPost{
 		Content: l.stage.hung(s.content), Audience: social.Audience{Kind: social.AudiencePublic},
 	})
 	if err != nil {
@@ -140,7 +141,7 @@ func (n line) act(ctx context.Context, l *Life) error {
 	case n.reaction != "":
 		return l.social.React(ctx, who, l.post, n.reaction)
 	}
-	in := social.NewComment{Post: l.post, Text: n.text}
+	in := network.NewComment{Post: l.post, Text: n.text}
 	if n.reply {
 		in.Parent = l.comment
 	}
@@ -162,7 +163,7 @@ func (n line) talk(ctx context.Context, l *Life) error {
 	if err != nil || thread.IsZero() {
 		return err
 	}
-	made, err := l.social.AddComment(ctx, l.stage.user(n.by), social.NewComment{Post: thread, Text: n.text})
+	made, err := l.social.AddComment(ctx, l.stage.user(n.by), network.NewComment{Post: thread, Text: n.text})
 	if err == nil {
 		l.said[n.text] = append(kept, made.ID)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -42,7 +43,7 @@ func size(t *testing.T, st storage.Store) (posts, comments int) {
 // lifeDoesNotGrow plays rounds of the life, with a restart of the server after the first.
 func lifeDoesNotGrow(t *testing.T, st storage.Store) {
 	t.Helper()
-	service := social.New(st, social.Options{})
+	service := network.New(st, network.Options{})
 	before, _ := size(t, st)
 	liveRound(t, mustSeed(t, st).Life(service))
 	posts, comments := size(t, st)
@@ -61,16 +62,16 @@ func TestLifeKeepsWhatVisitorsJoined(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
 	ctx := t.Context()
-	service := social.New(st, social.Options{})
+	service := network.New(st, network.Options{})
 	community := mustSeed(t, st)
 	l := community.Life(service)
-	guest, _, err := service.SignUp(ctx, social.SignUpInput{Handle: "guest", Name: "A guest", Password: "another one"})
+	guest, _, err := service.SignUp(ctx, network.SignUpInput{Handle: "guest", Name: "A guest", Password: "another one"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	join := []func() error{
 		func() error {
-			_, err := service.AddComment(ctx, guest.User, social.NewComment{Post: l.post, Text: "Hello!"})
+			_, err := service.AddComment(ctx, guest.User, network.NewComment{Post: l.post, Text: "Hello!"})
 			return err
 		},
 		func() error { return service.React(ctx, guest.User, l.post, social.ReactionLike) },
@@ -105,7 +106,7 @@ func TestLifeKeepsCommentsWithReplies(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
 	ctx := t.Context()
-	service := social.New(st, social.Options{})
+	service := network.New(st, network.Options{})
 	community := mustSeed(t, st)
 	l := community.Life(service)
 	omar := l.stage.user("omar")
@@ -114,7 +115,7 @@ func TestLifeKeepsCommentsWithReplies(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := l.said[talk[0].text]
-		in := social.NewComment{Post: community.Threads()[0], Parent: said[len(said)-1], Text: "Good."}
+		in := network.NewComment{Post: community.Threads()[0], Parent: said[len(said)-1], Text: "Good."}
 		if _, err := service.AddComment(ctx, omar, in); err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +131,7 @@ func TestLifeGoesOnWithoutItsThread(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
 	ctx := t.Context()
-	service := social.New(st, social.Options{})
+	service := network.New(st, network.Options{})
 	community := mustSeed(t, st)
 	l := community.Life(service)
 	for i, id := range community.Threads() {

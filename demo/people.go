@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // person is one of the community.
@@ -95,7 +96,7 @@ func castHandles() []string {
 func (s *stage) accounts(ctx context.Context) ([]social.NewUser, error) {
 	accounts := make([]social.NewUser, len(cast))
 	for i, p := range cast {
-		in := social.SignUpInput{Handle: p.handle, Name: p.name, Password: password}
+		in := network.SignUpInput{Handle: p.handle, Name: p.name, Password: password}
 		account, err := s.social.NewAccount(ctx, in, p.id(s.began, i))
 		if err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"plaza/ads"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -39,7 +40,7 @@ func pictured(t *testing.T, st storage.Store) map[string][2]int {
 func TestPicturesLoad(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
-	liveRound(t, mustSeed(t, st).Life(social.New(st, social.Options{})))
+	liveRound(t, mustSeed(t, st).Life(network.New(st, network.Options{})))
 	stored := pictured(t, st)
 	if least := len(cast) + 6 + 3 + 5; len(stored) < least {
 		t.Errorf("%d pictures are stored, want at least %d", len(stored), least)
@@ -117,10 +118,10 @@ func TestPicturesMoveWithTheServer(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
 	ctx := t.Context()
-	l := mustSeed(t, st).Life(social.New(st, social.Options{}))
+	l := mustSeed(t, st).Life(network.New(st, network.Options{}))
 	liveRound(t, l)
 	const elsewhere = "https://photos.example/mine.jpg"
-	own := social.NewPost{Content: social.Content{Photo: &social.Photo{URL: elsewhere}}, Audience: social.Audience{Kind: social.AudiencePublic}}
+	own := network.NewPost{Content: social.Content{Photo: &social.Photo{URL: elsewhere}}, Audience: social.Audience{Kind: social.AudiencePublic}}
 	if _, err := l.social.CreatePost(ctx, l.stage.user("omar"), own); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // post is one post of the script, with all that happens to it.
@@ -111,7 +112,7 @@ func (p *post) stepName(parts ...string) string {
 func (p *post) id(s *stage) social.PostID { return s.postID("post/"+p.name, p.after()) }
 
 func (p *post) publish(ctx context.Context, s *stage) error {
-	in := social.NewPost{Content: p.staged(s, p.content), Audience: social.Audience{Kind: social.AudiencePublic}}
+	in := network.NewPost{Content: p.staged(s, p.content), Audience: social.Audience{Kind: social.AudiencePublic}}
 	if p.to.kind != "" {
 		in.Audience.Kind = p.to.kind
 	}

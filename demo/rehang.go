@@ -7,6 +7,7 @@ import (
 	"plaza/ads"
 	"plaza/id"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // rehang updates the addresses of the community's pictures, which were stored with another public
@@ -26,7 +27,7 @@ func (s *stage) rehangAvatars(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	service := social.New(s.store, social.Options{})
+	service := network.New(s.store, network.Options{})
 	for _, u := range users {
 		if now, moved := s.moved(u.AvatarURL); moved {
 			if err := service.UpdateProfile(ctx, u.ID, social.ProfileChange{AvatarURL: &now}); err != nil {

@@ -16,6 +16,7 @@ import (
 	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
@@ -117,7 +118,7 @@ func TestSeed(t *testing.T) {
 
 func letsSignIn(t *testing.T, st storage.Store, account Account) {
 	t.Helper()
-	session, _, err := social.New(st, social.Options{}).SignIn(t.Context(), social.Credentials{Handle: account.Handle, Password: account.Password})
+	session, _, err := network.New(st, network.Options{}).SignIn(t.Context(), network.Credentials{Handle: account.Handle, Password: account.Password})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func againChangesNothing(t *testing.T, st storage.Store, account Account) {
 // Seeding again does not undo people's changes to the community.
 func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	t.Helper()
-	service := social.New(st, social.Options{})
+	service := network.New(st, network.Options{})
 	users, err := st.UsersByHandle(t.Context(), []string{"ada", "omar"})
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +162,7 @@ func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	if err := service.Unfollow(t.Context(), ada, omar); err != nil {
 		t.Fatal(err)
 	}
-	guest := social.SignUpInput{Handle: "guest", Name: "A guest", Password: "another one"}
+	guest := network.SignUpInput{Handle: "guest", Name: "A guest", Password: "another one"}
 	if _, _, err := service.SignUp(t.Context(), guest); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestSeedAcceptsItsOwnWithoutAda(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
 	ada := must(st.UsersByHandle(t.Context(), []string{handle}))(t)[handle]
-	if err := social.New(st, social.Options{}).DeleteAccount(t.Context(), ada.ID, password); err != nil {
+	if err := network.New(st, network.Options{}).DeleteAccount(t.Context(), ada.ID, password); err != nil {
 		t.Fatal(err)
 	}
 	mustSeed(t, st)
@@ -194,8 +195,8 @@ func TestSeedRefusesOccupiedDatabases(t *testing.T) {
 		for _, handle := range []string{"ada", "nadia", "visitor"} {
 			t.Run(engine+"/"+handle, func(t *testing.T) {
 				st := open(t)
-				in := social.SignUpInput{Handle: handle, Name: "Visitor", Password: "another one"}
-				if _, _, err := social.New(st, social.Options{}).SignUp(t.Context(), in); err != nil {
+				in := network.SignUpInput{Handle: handle, Name: "Visitor", Password: "another one"}
+				if _, _, err := network.New(st, network.Options{}).SignUp(t.Context(), in); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := Seed(t.Context(), st, testURL); !errors.Is(err, ErrOccupied) {

@@ -8,6 +8,7 @@ import (
 
 	"plaza/ads/adserver"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -15,7 +16,7 @@ import (
 type look struct {
 	t      *testing.T
 	st     storage.Store
-	viewer *social.Viewer
+	viewer *network.Viewer
 	people map[string]*social.User
 	names  map[social.UserID]string
 }
@@ -26,7 +27,7 @@ func newLook(t *testing.T, st storage.Store, viewer string) *look {
 	for handle, user := range l.people {
 		l.names[user.ID] = handle
 	}
-	l.viewer = social.New(st, social.Options{}).Viewer(l.id(viewer))
+	l.viewer = network.New(st, network.Options{}).Viewer(l.id(viewer))
 	return l
 }
 

@@ -10,6 +10,7 @@ import (
 	"plaza/ads/adserver"
 	"plaza/id"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -20,7 +21,7 @@ const opening = 6 * time.Hour
 // on.
 type stage struct {
 	store     storage.Store
-	social    *social.Service
+	social    *network.Service
 	ads       *adserver.Service
 	began     time.Time
 	publicURL string // of the server, which has the pictures
@@ -31,7 +32,7 @@ type stage struct {
 
 func newStage(st storage.Store, began time.Time, publicURL string) *stage {
 	s := &stage{store: st, ads: adserver.New(st.Ads(), adserver.Options{}), began: began, publicURL: publicURL}
-	s.social = social.New(st, social.Options{Now: s.now, NewID: s.newID, NewSlug: s.newSlug})
+	s.social = network.New(st, network.Options{Now: s.now, NewID: s.newID, NewSlug: s.newSlug})
 	return s
 }
 

@@ -32,7 +32,7 @@ type Progress struct {
 // Options change how Load works; the zero value is fit for use.
 type Options struct {
 	// PasswordHash lets the new users sign in with its password; empty: sign-in is disabled. It has
-	// the form that social.Service.NewAccount creates.
+	// the form that network.Service.NewAccount creates.
 	PasswordHash string
 	// Progress is called after each batch. Default: none.
 	Progress func(Progress)

@@ -15,6 +15,7 @@ import (
 	"plaza/importer"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
@@ -64,8 +65,8 @@ func load(t *testing.T, st storage.Store, n *importer.Networks) importer.Summary
 	return summary
 }
 
-// network is a person's data in the store.
-type network struct {
+// personalData is a person's data in the store.
+type personalData struct {
 	User                 social.User
 	Followers, Following []string            // handles, sorted
 	Circles              []string            // names, in their order
@@ -75,7 +76,7 @@ type network struct {
 const everything = 10_000
 
 // look reads people's data from the store.
-func look(t *testing.T, st storage.Store, people []importer.Person) map[string]network {
+func look(t *testing.T, st storage.Store, people []importer.Person) map[string]personalData {
 	t.Helper()
 	handles := make([]string, len(people))
 	for i, p := range people {
@@ -89,16 +90,16 @@ func look(t *testing.T, st storage.Store, people []importer.Person) map[string]n
 	for handle, user := range users {
 		names[user.ID] = handle
 	}
-	networks := map[string]network{}
+	networks := map[string]personalData{}
 	for handle, user := range users {
 		networks[handle] = lookAt(t, st, user, names)
 	}
 	return networks
 }
 
-func lookAt(t *testing.T, st storage.Store, user *social.User, names map[social.UserID]string) network {
+func lookAt(t *testing.T, st storage.Store, user *social.User, names map[social.UserID]string) personalData {
 	t.Helper()
-	n := network{User: *user, Members: map[string][]string{}}
+	n := personalData{User: *user, Members: map[string][]string{}}
 	list := social.List[social.UserID]{Of: user.ID, Page: social.Page{Limit: everything}}
 	followers, err := st.Followers(t.Context(), []social.List[social.UserID]{list})
 	if err != nil {
@@ -159,7 +160,7 @@ func TestLoad(t *testing.T) {
 				t.Fatalf("%d users, want 6", len(loaded))
 			}
 			friends := []string{"fb2", "fb3", "fb4", "fb5"}
-			wantEgo := network{
+			wantEgo := personalData{
 				User: social.User{
 					ID: importer.UserID(1), Handle: "fb1", Name: "User 1", WallPolicy: social.WallEveryone, FollowersCount: 4, FollowingCount: 4,
 				},
@@ -251,7 +252,7 @@ func TestLoadAddsWhatIsMissing(t *testing.T) {
 	st := openSQLite(t)
 	n, _ := readFolder(t, folder(t, small))
 	load(t, st, n)
-	service := social.New(st, social.Options{})
+	service := network.New(st, network.Options{})
 	if err := service.Unfollow(t.Context(), importer.UserID(1), importer.UserID(2)); err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +268,7 @@ func TestLoadLeavesBlocksAlone(t *testing.T) {
 			st := open(t)
 			n, _ := readFolder(t, folder(t, small))
 			load(t, st, n)
-			if _, err := social.New(st, social.Options{}).Block(t.Context(), importer.UserID(2), importer.UserID(1)); err != nil {
+			if _, err := network.New(st, network.Options{}).Block(t.Context(), importer.UserID(2), importer.UserID(1)); err != nil {
 				t.Fatal(err)
 			}
 			again := load(t, st, n)
@@ -286,8 +287,8 @@ func TestLoadSaysWhoseNameIsTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			st := open(t)
 			n, _ := readFolder(t, folder(t, small))
-			service := social.New(st, social.Options{})
-			if _, _, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "fb3", Name: "Another", Password: "a password"}); err != nil {
+			service := network.New(st, network.Options{})
+			if _, _, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "fb3", Name: "Another", Password: "a password"}); err != nil {
 				t.Fatal(err)
 			}
 			_, err := importer.Load(t.Context(), st, n, importer.Options{})
@@ -304,7 +305,7 @@ func TestLoadSaysWhoseNameIsTaken(t *testing.T) {
 			n.Circles = nil
 			load(t, st, n)
 			n.Circles = circles
-			if _, err := social.New(st, social.Options{}).CreateCircle(t.Context(), importer.UserID(1), "CIRCLE10"); err != nil {
+			if _, err := network.New(st, network.Options{}).CreateCircle(t.Context(), importer.UserID(1), "CIRCLE10"); err != nil {
 				t.Fatal(err)
 			}
 			_, err := importer.Load(t.Context(), st, n, importer.Options{})
@@ -317,8 +318,8 @@ func TestLoadSaysWhoseNameIsTaken(t *testing.T) {
 
 func TestLoadWithAPassword(t *testing.T) {
 	st := openSQLite(t)
-	service := social.New(st, social.Options{})
-	account, err := service.NewAccount(t.Context(), social.SignUpInput{Handle: "x", Name: "x", Password: "for all of them"}, importer.UserID(0))
+	service := network.New(st, network.Options{})
+	account, err := service.NewAccount(t.Context(), network.SignUpInput{Handle: "x", Name: "x", Password: "for all of them"}, importer.UserID(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,12 +328,12 @@ func TestLoadWithAPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range n.People {
-		session, _, err := service.SignIn(t.Context(), social.Credentials{Handle: importer.Handle(p), Password: "for all of them"})
+		session, _, err := service.SignIn(t.Context(), network.Credentials{Handle: importer.Handle(p), Password: "for all of them"})
 		if err != nil || session.User != importer.UserID(p) {
 			t.Errorf("%s signs in as %v, %v", importer.Handle(p), session.User, err)
 		}
 	}
-	if _, _, err := service.SignIn(t.Context(), social.Credentials{Handle: "fb1", Password: "something else"}); err == nil {
+	if _, _, err := service.SignIn(t.Context(), network.Credentials{Handle: "fb1", Password: "something else"}); err == nil {
 		t.Error("another password is taken")
 	}
 }

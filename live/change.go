@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // mergeTime: changes of a post that follow each other faster are told as one.
@@ -90,7 +91,7 @@ func (h *Hub) commentChanged(ctx context.Context, e social.Event) {
 	if len(subscriptions) == 0 {
 		return
 	}
-	u := h.newUpdate(ctx, &e, subscriptions, func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
+	u := h.newUpdate(ctx, &e, subscriptions, func(ctx context.Context, viewers []social.UserID) (network.Sighting, error) {
 		return h.service.CommentChangeViewers(ctx, e, viewers)
 	})
 	u.changes, u.comment = e.Post, e.Comment
@@ -101,7 +102,7 @@ func (h *Hub) commentChanged(ctx context.Context, e social.Event) {
 
 func (h *Hub) newChange(ctx context.Context, post social.PostID, subscriptions []*Subscription) *update {
 	u := &update{hub: h, ctx: ctx, key: keyOf(post, social.CommentID{}), changes: post}
-	u.see = func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
+	u.see = func(ctx context.Context, viewers []social.UserID) (network.Sighting, error) {
 		return h.service.PostViewers(ctx, post, viewers)
 	}
 	u.await(subscriptions)

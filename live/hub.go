@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // The errors with which a subscription ends, unless its subscriber ended it.
@@ -30,7 +31,7 @@ const BufferSize = 64
 // Hub delivers events to this server's subscribers. For each event it checks which subscribers may
 // see what is new, in one batch.
 type Hub struct {
-	service      *social.Service
+	service      *network.Service
 	log          social.EventLog
 	logger       *slog.Logger
 	sessionEnded func(tokenHash [32]byte)
@@ -68,7 +69,7 @@ const (
 
 // New creates a hub. It calls sessionEnded, on any server, for each session that ended by signing
 // out, and on a server with subscriptions for each of their sessions that ended otherwise.
-func New(service *social.Service, log social.EventLog, logger *slog.Logger, sessionEnded func(tokenHash [32]byte)) *Hub {
+func New(service *network.Service, log social.EventLog, logger *slog.Logger, sessionEnded func(tokenHash [32]byte)) *Hub {
 	return &Hub{
 		service: service, log: log, logger: logger, sessionEnded: sessionEnded,
 		all: map[*Subscription]struct{}{}, topics: map[topic]map[*Subscription]struct{}{}, merging: map[social.PostID]bool{},
@@ -188,8 +189,8 @@ func (h *Hub) dispatch(ctx context.Context, e social.Event) {
 }
 
 // viewersOf returns the look-up of those who see a new post or comment in the list of a topic.
-func (h *Hub) viewersOf(about topic, post social.PostID, comment social.CommentID) func(context.Context, []social.UserID) (social.Sighting, error) {
-	return func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
+func (h *Hub) viewersOf(about topic, post social.PostID, comment social.CommentID) func(context.Context, []social.UserID) (network.Sighting, error) {
+	return func(ctx context.Context, viewers []social.UserID) (network.Sighting, error) {
 		switch about.kind {
 		case ofThread:
 			return h.service.CommentViewers(ctx, comment, viewers)

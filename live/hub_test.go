@@ -12,6 +12,7 @@ import (
 	"plaza/internal/testtime"
 	"plaza/live"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // fragileLog is an event log without events, which fails until it is mended.
@@ -43,7 +44,7 @@ func (silence) Position() string { return "" }
 func (silence) Close() error     { return nil }
 
 func newHub(log social.EventLog) *live.Hub {
-	return live.New(social.New(nil, social.Options{}), log, slog.New(slog.DiscardHandler), func([32]byte) {})
+	return live.New(network.New(nil, network.Options{}), log, slog.New(slog.DiscardHandler), func([32]byte) {})
 }
 
 // TestOpenWaitsForTheDatabase: a server whose database fails between being opened and being followed

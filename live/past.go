@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 const (
@@ -29,10 +30,10 @@ func (h *Hub) reader(ctx context.Context) (limited context.Context, done func(),
 }
 
 // past reads what was added to a topic's list behind a position.
-func (h *Hub) past(ctx context.Context, s *Subscription, after social.Key) (social.Past, error) {
+func (h *Hub) past(ctx context.Context, s *Subscription, after social.Key) (network.Past, error) {
 	ctx, done, err := h.reader(ctx)
 	if err != nil {
-		return social.Past{}, err
+		return network.Past{}, err
 	}
 	defer done()
 	about := s.topics[0]

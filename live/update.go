@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // Change is the kind of a live update.
@@ -42,7 +43,7 @@ type Item struct {
 }
 
 // Shared returns what encode returns for one of the subscribers who made this selection and have the
-// same view of the item (see social.Sighting.View): it is encoded once for all of them. It must
+// same view of the item (see network.Sighting.View): it is encoded once for all of them. It must
 // depend on nothing else of the subscriber.
 func (i *Item) Shared(selection any, encode func() []byte) []byte {
 	return i.seen.shared(encodingKey{selection, i.view}, encode)
@@ -58,14 +59,14 @@ type update struct {
 	changes social.PostID
 	comment social.CommentID // that changed
 	isKnown bool             // this is a change of a notification that was there before
-	see     func(context.Context, []social.UserID) (social.Sighting, error)
+	see     func(context.Context, []social.UserID) (network.Sighting, error)
 
 	mu      sync.Mutex
 	waiting map[social.UserID]int // the number of subscriptions of each viewer that have not received it
 	seen    *sighting             // nil: nothing has been read yet
 }
 
-func (h *Hub) newUpdate(ctx context.Context, e *social.Event, subscriptions []*Subscription, see func(context.Context, []social.UserID) (social.Sighting, error)) *update {
+func (h *Hub) newUpdate(ctx context.Context, e *social.Event, subscriptions []*Subscription, see func(context.Context, []social.UserID) (network.Sighting, error)) *update {
 	u := &update{hub: h, ctx: ctx, key: keyOf(e.Post, e.Comment), see: see}
 	u.await(subscriptions)
 	return u
@@ -73,12 +74,12 @@ func (h *Hub) newUpdate(ctx context.Context, e *social.Event, subscriptions []*S
 
 // newPastUpdate is an update that a subscription that catches up has read behind a position. It was
 // read when hidings was counted.
-func (h *Hub) newPastUpdate(s *Subscription, found *social.Sighting, after social.Key, hidings uint64) *update {
+func (h *Hub) newPastUpdate(s *Subscription, found *network.Sighting, after social.Key, hidings uint64) *update {
 	u := &update{hub: h, ctx: s.ctx, waiting: map[social.UserID]int{s.viewer: 1}}
 	u.seen = &sighting{Sighting: *found, hidings: hidings, encoded: map[encodingKey]*encoding{}}
 	if n := found.Notification; n != nil {
 		u.key, u.isKnown = social.Key(n.Order.Bytes()), social.Key(n.ID.Bytes()) <= after
-		u.see = func(ctx context.Context, _ []social.UserID) (social.Sighting, error) {
+		u.see = func(ctx context.Context, _ []social.UserID) (network.Sighting, error) {
 			return h.service.NotificationViewers(ctx, n.To, n.ID)
 		}
 		return u
@@ -138,7 +139,7 @@ func (u *update) received(viewer social.UserID) {
 
 // sighting is what was read of an update, and who may see it. It holds until something is hidden.
 type sighting struct {
-	social.Sighting
+	network.Sighting
 
 	hidings uint64
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // watch is the part of a subscription to changes of posts. It has no position: what counts is how each post is
@@ -101,7 +102,7 @@ func (s *Subscription) look() error {
 	if err != nil || s.watch.notes(seen) {
 		return err
 	}
-	found := make(map[social.PostID]social.Sighting, len(seen))
+	found := make(map[social.PostID]network.Sighting, len(seen))
 	for _, g := range seen {
 		found[g.Post.ID] = g
 	}
@@ -114,7 +115,7 @@ func (s *Subscription) look() error {
 }
 
 // notes remembers the posts that a silent watch begins with; false: it is not silent.
-func (w *watch) notes(seen []social.Sighting) bool {
+func (w *watch) notes(seen []network.Sighting) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.silent {

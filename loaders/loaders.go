@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // Loaders holds the loaders of one viewer.
 type Loaders struct {
-	Viewer *social.Viewer
+	Viewer *network.Viewer
 
 	Users      Loader[social.UserID, *social.User]
 	Handles    Loader[string, *social.User]
@@ -41,7 +42,7 @@ type Loaders struct {
 
 // New creates loaders with empty caches. A look-up waits that long for others to batch with; 0 is
 // DefaultWait.
-func New(v *social.Viewer, wait time.Duration) *Loaders {
+func New(v *network.Viewer, wait time.Duration) *Loaders {
 	wait = cmp.Or(wait, DefaultWait)
 	l := &Loaders{
 		Viewer:     v,

@@ -15,6 +15,7 @@ import (
 
 	"plaza/ratelimit"
 	"plaza/social"
+	"plaza/social/people"
 )
 
 // Metrics are the metrics of one server.
@@ -38,7 +39,7 @@ type Source struct {
 	Limits           []*ratelimit.Limit           // the rate limits
 	WaitingPasswords func() int                   // how many passwords wait for their hash
 	NotifiedUpTo     func() time.Time             // up to when notifications are stored; zero: by another server
-	People           func() social.CacheStats     // of the people kept in memory
+	People           func() people.Stats          // of the people kept in memory
 	Codes            []string                     // codes that operations can end with
 	RefusalCodes     []string                     // codes with which requests are rejected before they run
 	Mistake          func(context.Context) string // the code of an operation's first userError; "" if none
@@ -70,7 +71,7 @@ func New(of Source) *Metrics {
 		}, []string{"limit"}),
 	}
 	m.registry.MustRegister(
-		m.requests, m.durations, m.operations.all, m.operations.named, m.refused, m.subscriptions, m.sockets, newBacklog(of.Worker), &people{of.People},
+		m.requests, m.durations, m.operations.all, m.operations.named, m.refused, m.subscriptions, m.sockets, newBacklog(of.Worker), &peopleCollector{of.People},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "plaza_websockets", Help: "Open websockets."},
 			func() float64 { return float64(of.Sockets()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{

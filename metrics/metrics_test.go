@@ -18,6 +18,7 @@ import (
 	"plaza/metrics"
 	"plaza/ratelimit"
 	"plaza/social"
+	"plaza/social/people"
 )
 
 // worker returns a backlog or an error.
@@ -32,7 +33,7 @@ func (w worker) Backlog(context.Context) (social.Backlog, error) { return w.left
 
 func newMetrics(w worker, sockets int) *metrics.Metrics {
 	return metrics.New(metrics.Source{
-		SocketLimits: map[string]int{"sockets-user": 7}, People: func() social.CacheStats { return social.CacheStats{Bytes: 11, Users: social.LookupStats{Hits: 12}} },
+		SocketLimits: map[string]int{"sockets-user": 7}, People: func() people.Stats { return people.Stats{Bytes: 11, Users: people.LookupStats{Hits: 12}} },
 		Limits: []*ratelimit.Limit{usedUp()}, WaitingPasswords: func() int { return 3 },
 		NotifiedUpTo: func() time.Time { return time.UnixMilli(1_700_000_000_500) },
 		Worker:       w, Sockets: func() int { return sockets }, LostClicks: func() int64 { return 5 },

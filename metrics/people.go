@@ -3,11 +3,11 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"plaza/social"
+	"plaza/social/people"
 )
 
-// people reports how often users, relations and sessions were found in memory.
-type people struct{ stats func() social.CacheStats }
+// peopleCollector reports how often users, relations and sessions were found in memory.
+type peopleCollector struct{ stats func() people.Stats }
 
 var (
 	peopleLookups = prometheus.NewDesc("plaza_people_lookups_total",
@@ -17,15 +17,15 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (p *people) Describe(to chan<- *prometheus.Desc) {
+func (p *peopleCollector) Describe(to chan<- *prometheus.Desc) {
 	to <- peopleLookups
 	to <- peopleBytes
 }
 
 // Collect implements prometheus.Collector.
-func (p *people) Collect(to chan<- prometheus.Metric) {
+func (p *peopleCollector) Collect(to chan<- prometheus.Metric) {
 	stats := p.stats()
-	for of, l := range map[string]social.LookupStats{"user": stats.Users, "relation": stats.Relations, "session": stats.Sessions} {
+	for of, l := range map[string]people.LookupStats{"user": stats.Users, "relation": stats.Relations, "session": stats.Sessions} {
 		to <- prometheus.MustNewConstMetric(peopleLookups, prometheus.CounterValue, float64(l.Hits), of, "hit")
 		to <- prometheus.MustNewConstMetric(peopleLookups, prometheus.CounterValue, float64(l.Misses), of, "miss")
 	}

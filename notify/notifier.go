@@ -10,6 +10,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // Notifier stores notifications while no other server on its database does. Its position in the log
 // is stored with them, so whichever server continues counts each event exactly once.
 type Notifier struct {
-	service *social.Service
+	service *network.Service
 	store   social.Notifications
 	log     social.EventLog
 	logger  *slog.Logger
@@ -35,7 +36,7 @@ type Notifier struct {
 }
 
 // New returns a notifier that does not run yet.
-func New(service *social.Service, store social.Notifications, log social.EventLog, logger *slog.Logger) *Notifier {
+func New(service *network.Service, store social.Notifications, log social.EventLog, logger *slog.Logger) *Notifier {
 	return &Notifier{service: service, store: store, log: log, logger: logger, server: id.New().String(), lease: defaultLease}
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/social/network"
+	"plaza/social/passwords"
 	"plaza/storage"
 	"plaza/storage/sqlite"
 )
@@ -48,7 +50,7 @@ func (s *unreliable) LeaveNotifier(context.Context, string) error { return socia
 
 // town is a store with people.
 type town struct {
-	*social.Service
+	*network.Service
 
 	t     *testing.T
 	store *unreliable
@@ -62,13 +64,13 @@ func newTown(t *testing.T) *town {
 	}
 	t.Cleanup(func() { _ = st.Close() })
 	store := &unreliable{Store: st, dice: rand.New(rand.NewPCG(1, 2))}
-	cheap := social.PasswordCost{Passes: 1, Memory: 64}
-	return &town{social.New(store, social.Options{Passwords: cheap}), t, store}
+	cheap := passwords.Cost{Passes: 1, Memory: 64}
+	return &town{network.New(store, network.Options{Passwords: cheap}), t, store}
 }
 
 func (w *town) user(handle string) social.UserID {
 	w.t.Helper()
-	session, _, err := w.SignUp(w.t.Context(), social.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
+	session, _, err := w.SignUp(w.t.Context(), network.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -196,7 +198,7 @@ func TestHiddenActsLeaveNothing(t *testing.T) {
 
 func (w *town) post(author social.UserID) social.PostID {
 	w.t.Helper()
-	post, err := w.CreatePost(w.t.Context(), author, social.NewPost{
+	post, err := w.CreatePost(w.t.Context(), author, network.NewPost{
 		Content: social.Content{Status: &social.Status{Text: "Hello"}}, Audience: social.Audience{Kind: social.AudiencePublic},
 	})
 	if err != nil {
@@ -226,7 +228,7 @@ func (w *town) act(user, ada social.UserID, post social.PostID) {
 	if err := w.React(ctx, user, post, social.ReactionLike); err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.AddComment(ctx, user, social.NewComment{Post: post, Text: "Hi"}); err != nil {
+	if _, err := w.AddComment(ctx, user, network.NewComment{Post: post, Text: "Hi"}); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.Follow(ctx, user, ada); err != nil {

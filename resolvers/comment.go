@@ -10,6 +10,7 @@ import (
 	"plaza/loaders"
 	"plaza/resolvers/presenter"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // Author resolves Comment.author.
@@ -105,8 +106,8 @@ func (addCommentPayloadResolver) Edge(_ context.Context, obj *model.AddCommentPa
 	return &model.CommentEdge{Cursor: threadCursors(thread).Encode(social.CommentKey(thread, obj.Comment.Comment)), Node: obj.Comment}, nil
 }
 
-func newComment(input model.AddCommentInput) (social.NewComment, error) {
-	c := social.NewComment{Text: input.Text}
+func newComment(input model.AddCommentInput) (network.NewComment, error) {
+	c := network.NewComment{Text: input.Text}
 	var noPost error
 	c.Post, noPost = relay.PostID("postId", input.PostID)
 	return c, fault.All(noPost, relay.SetID(&c.Parent, "parentId", input.ParentID, relay.CommentID))

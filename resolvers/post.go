@@ -9,6 +9,7 @@ import (
 	"plaza/graph/relay"
 	"plaza/loaders"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // Post resolves Query.post.
@@ -53,7 +54,7 @@ func (postResolver[P]) History(ctx context.Context, obj P) ([]*model.PostVersion
 
 // LatestComments resolves Post.latestComments.
 func (postResolver[P]) LatestComments(ctx context.Context, obj P, last int) ([]*model.Comment, error) {
-	if last < 1 || last > social.PreviewLen {
+	if last < 1 || last > network.PreviewLen {
 		return nil, fault.Invalidf("last", "A preview must have 1 to 3 comments.")
 	}
 	comments, err := loaders.For(ctx).Previews.Load(ctx, obj.Domain())

@@ -7,11 +7,12 @@ import (
 	"plaza/graph/model"
 	"plaza/graph/relay"
 	"plaza/social"
+	"plaza/social/network"
 )
 
-func newPost(input model.CreatePostInput) (social.NewPost, error) {
+func newPost(input model.CreatePostInput) (network.NewPost, error) {
 	audience, badAudience := audience(input.Audience)
-	post := social.NewPost{Content: content(input.Content), Audience: audience, Order: value(input.CommentOrder)}
+	post := network.NewPost{Content: content(input.Content), Audience: audience, Order: value(input.CommentOrder)}
 	var badReplies error
 	if input.Replies != nil {
 		post.Replies, badReplies = replyPolicy(input.Replies)

@@ -13,11 +13,12 @@ import (
 	"plaza/resolvers/advertising"
 	"plaza/resolvers/gate"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // Resolver has what resolvers need.
 type Resolver struct {
-	Social      *social.Service
+	Social      *network.Service
 	Advertising *advertising.Resolver
 	Hub         *live.Hub
 	Logger      *slog.Logger

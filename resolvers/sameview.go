@@ -13,7 +13,7 @@ import (
 )
 
 // sameView names the fields of the objects of a live update that depend on nothing of the viewer but
-// their view (social.Sighting.View): which of the people named by the post and the comment they are,
+// their view (network.Sighting.View): which of the people named by the post and the comment they are,
 // and their relations to them. What selects only these is executed and encoded once for all
 // subscribers with the same view.
 //

@@ -6,6 +6,9 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"plaza/fault"
+	"plaza/id"
 )
 
 // Circle is one owner's named set of other users. Only its owner ever sees it.
@@ -69,3 +72,12 @@ type Circles interface {
 	// nothing.
 	Unfollow(ctx context.Context, owner, member UserID, e Event) (unfollowed bool, err error)
 }
+
+// NewFollowed returns the event of a follow that began with a membership. It does not name the
+// circle, which is private.
+func NewFollowed(m Membership) Event {
+	return Event{ID: EventID{id.New()}, Kind: EventFollowed, Actor: m.Owner, Target: m.Member}
+}
+
+// CheckCircleName validates a circle's name. Errors: BLANK, TOO_LONG, INVALID.
+func CheckCircleName(name string) error { return fault.CheckLine("name", name, 1, MaxCircleNameLen) }

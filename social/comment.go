@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"plaza/fault"
 	"plaza/id"
 )
 
@@ -122,4 +123,24 @@ type Comments interface {
 	// LatestComments reads the n newest live comments of each post, oldest first, except those by
 	// the given authors.
 	LatestComments(ctx context.Context, posts []PostID, without []UserID, n int) (map[PostID][]*Comment, error)
+}
+
+func (o CommentOrder) Check(field string) error {
+	switch o {
+	case OrderOldest, OrderNewest, OrderThreaded:
+		return nil
+	default:
+		return fault.Invalidf(field, "This order of comments does not exist.")
+	}
+}
+
+// CheckCommentText validates the text of a comment. Errors: BLANK, TOO_LONG, INVALID.
+func CheckCommentText(text string) error { return fault.CheckText("text", text, 1, MaxTextLen) }
+
+// CommentKey returns a comment's key in a thread of that selection.
+func CommentKey(t Thread, c *Comment) Key {
+	if t.Order == OrderThreaded {
+		return c.TreePath
+	}
+	return Key(c.ID.Bytes())
 }

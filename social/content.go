@@ -10,8 +10,8 @@ import (
 	"plaza/fault"
 )
 
-// check validates the content of a new post.
-func (c Content) check(now time.Time) error {
+// Check validates the content of a new post.
+func (c Content) Check(now time.Time) error {
 	if n := c.fieldsSet(); n != 1 {
 		return fault.Invalidf("content", "Exactly one kind of content must be given; got %d.", n)
 	}
@@ -118,15 +118,23 @@ func (p *Poll) checkClosing(now time.Time) error {
 	return nil
 }
 
-// checkEdit validates the replacement of old by c.
-func (c Content) checkEdit(old Content, now time.Time) error {
+// CheckReplacement validates new content of a post that is not known: of a poll only the question can change.
+func (c Content) CheckReplacement(now time.Time) error {
+	if c.Poll != nil && c.fieldsSet() == 1 {
+		return c.Poll.checkQuestion()
+	}
+	return c.Check(now)
+}
+
+// CheckEdit validates the replacement of old by c.
+func (c Content) CheckEdit(old Content, now time.Time) error {
 	if c.fieldsSet() == 1 && c.Type() != old.Type() {
 		return fault.Invalidf("content", "The type of a post can't be changed; it is %s.", old.Type())
 	}
 	if c.Poll != nil && old.Poll != nil {
 		return c.Poll.checkEdit(old.Poll)
 	}
-	return c.check(now)
+	return c.Check(now)
 }
 
 // checkEdit allows changing only the question: people voted for these options, until that time.
@@ -145,8 +153,8 @@ func (p *Poll) checkQuestion() error {
 	return fault.CheckText("content.poll.question", p.Question, 1, MaxQuestionLen)
 }
 
-// edited returns c as the replacement of old: a poll keeps its closing time.
-func (c Content) edited(old Content) Content {
+// Edited returns c as the replacement of old: a poll keeps its closing time.
+func (c Content) Edited(old Content) Content {
 	if c.Poll != nil {
 		kept := *c.Poll
 		kept.ClosesAt = old.Poll.ClosesAt

@@ -52,8 +52,8 @@ func Entities(text string) []Entity {
 	return found
 }
 
-// mentioned lists the handles that a text mentions, without duplicates.
-func mentioned(text string) []string {
+// Mentioned lists the handles that a text mentions, without duplicates.
+func Mentioned(text string) []string {
 	var handles []string
 	for _, e := range Entities(text) {
 		if e.Handle != "" && !slices.Contains(handles, e.Handle) {
@@ -94,7 +94,7 @@ func (s *entityScanner) next() (e Entity, is bool) {
 	word := wordAtStart(s.rest())
 	if isAt(r) {
 		var isHandle bool
-		e.Handle, isHandle = normalHandle(word)
+		e.Handle, isHandle = NormalHandle(word)
 		is = isHandle && !namesServer(s.rest()[len(word):])
 	} else {
 		e.Tag = foldTag(word)
@@ -112,8 +112,10 @@ func foldTag(word string) string {
 }
 
 // The full-width forms come from East Asian keyboards.
-func isAt(r rune) bool    { return r == '@' || r == '＠' }
-func isHash(r rune) bool  { return r == '#' || r == '＃' || r == '﹟' }
+func isAt(r rune) bool { return r == '@' || r == '＠' }
+
+func isHash(r rune) bool { return r == '#' || r == '＃' || r == '﹟' }
+
 func isSigil(r rune) bool { return isAt(r) || isHash(r) }
 
 // continuesWord reports whether a rune may be inside a word: it is close to XID_Continue.

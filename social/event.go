@@ -2,9 +2,8 @@ package social
 
 import (
 	"context"
+	"slices"
 	"time"
-
-	"plaza/id"
 )
 
 // EventKind is the kind of an event.
@@ -67,12 +66,6 @@ type Event struct {
 	Position string
 }
 
-// NewFollowed returns the event of a follow that began with a membership. It does not name the
-// circle, which is private.
-func NewFollowed(m Membership) Event {
-	return Event{ID: EventID{id.New()}, Kind: EventFollowed, Actor: m.Owner, Target: m.Member}
-}
-
 // Events are kept at least MinEventRetention, and by default DefaultEventRetention.
 const (
 	MinEventRetention     = time.Hour
@@ -103,4 +96,41 @@ type EventStream interface {
 	Position() string
 	// Close releases the stream's resources.
 	Close() error
+}
+
+// Touches reports whether an event may change whether a viewer sees a post by an author (zero: unknown),
+// although it is not about the post.
+func (e Event) Touches(viewer, author UserID) bool {
+	switch e.Kind {
+	case EventMemberAdded, EventMemberRemoved, EventUnfollowed:
+		return viewer == e.Target && (author.IsZero() || author == e.Actor)
+	case EventBlocked, EventUnblocked:
+		return viewer == e.Target && (author.IsZero() || author == e.Actor) ||
+			viewer == e.Actor && (author.IsZero() || author == e.Target)
+	case EventCircleDeleted:
+		return author.IsZero() || author == e.Actor
+	case EventUserDeleted:
+		return author.IsZero() || author == e.Target
+	default:
+		return false
+	}
+}
+
+// ChangesPost reports whether a kind of event changes what is shown of the event's post.
+func (k EventKind) ChangesPost() bool {
+	return slices.Contains([]EventKind{
+		EventPostEdited, EventAudienceChanged, EventRepliesChanged, EventOrderChanged, EventPostDeleted, EventPollVoted,
+		EventReactionAdded, EventReactionRemoved, EventCommentAdded, EventCommentEdited, EventCommentDeleted,
+	}, k)
+}
+
+// Hides reports whether a kind of event may hide something.
+func (k EventKind) Hides() bool {
+	switch k {
+	case EventBlocked, EventMuted, EventUnfollowed, EventMemberRemoved, EventCircleDeleted,
+		EventAudienceChanged, EventPostDeleted, EventCommentDeleted, EventThreadMuted, EventUserDeleted:
+		return true
+	default:
+		return false
+	}
 }

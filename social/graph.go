@@ -1,6 +1,10 @@
 package social
 
-import "context"
+import (
+	"context"
+
+	"plaza/id"
+)
 
 // Edge is one follow, block or mute, by From, of To. Its list key is ID.
 type Edge struct {
@@ -30,6 +34,10 @@ type Person struct {
 	User     *User // nil: there is no such user
 	Relation Relation
 }
+
+// MissingUser is an id that no user has: reading the relation to it makes a missing object take as long
+// as a hidden one.
+var MissingUser = UserID{id.ID{15: 1}}
 
 // Graph reads follows, blocks and mutes, and stores blocks and mutes. Lists have the newest edge
 // first; their keys are edge ids.

@@ -34,14 +34,19 @@ const (
 	AccessTokenPrefix  = "token"
 )
 
-func (i UserID) String() string    { return i.Text(UserPrefix) }
-func (i CircleID) String() string  { return i.Text(CirclePrefix) }
-func (i PostID) String() string    { return i.Text(PostPrefix) }
+func (i UserID) String() string { return i.Text(UserPrefix) }
+
+func (i CircleID) String() string { return i.Text(CirclePrefix) }
+
+func (i PostID) String() string { return i.Text(PostPrefix) }
+
 func (i CommentID) String() string { return i.Text(CommentPrefix) }
+
 func (i SessionID) String() string { return i.Text(SessionPrefix) }
 
 func (i NotificationID) String() string { return i.Text(NotificationPrefix) }
-func (i AccessTokenID) String() string  { return i.Text(AccessTokenPrefix) }
+
+func (i AccessTokenID) String() string { return i.Text(AccessTokenPrefix) }
 
 // ParseUserID reads user_…; any other text is id.ErrMalformed, as in the functions below.
 func ParseUserID(text string) (UserID, error) {

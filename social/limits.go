@@ -1,102 +1,38 @@
 package social
 
-import (
-	"strings"
-	"time"
+import "time"
 
-	"plaza/fault"
-	"plaza/ratelimit"
+// Limits of stored data. Lengths are in characters (Unicode code points).
+const (
+	MaxHandleLen       = 30
+	MaxNameLen         = 100
+	MaxNamePrefixLen   = 100
+	MaxBioLen          = 1_000
+	MinPasswordLen     = 8
+	MaxPasswordLen     = 128
+	MaxCircleNameLen   = 100
+	MaxCircles         = 200 // per owner
+	MaxListedCircles   = 50  // per audience
+	MaxTextLen         = 10_000
+	MaxAltLen          = 1_000
+	MaxTitleLen        = 300
+	MaxPlaceLen        = 200
+	MaxPixels          = 100_000
+	MaxQuestionLen     = 1_000
+	MinPollOptions     = 2
+	MaxPollOptions     = 10
+	MaxPollOptionLen   = 200
+	MaxEdits           = 50 // per post
+	MaxPageSize        = 100
+	DefaultPageSize    = 20
+	DefaultMaxDepth    = 32 // levels of a thread
+	MaxProperties      = 100
+	MaxPropertyLabel   = 100
+	MaxPropertyChoices = 100
+	MaxPropertyTextLen = 200
+	MaxConditions      = 5                   // per search
+	MaxSoughtValues    = 20                  // per condition
+	SessionLifetime    = 30 * 24 * time.Hour // after the last use
+	MaxSessionLifetime = 365 * 24 * time.Hour
+	DefaultCircleName  = "Following"
 )
-
-// SignInLimits protect accounts from those who guess passwords, and the processor from computing
-// too many hashes. Only wrong passwords count: what a correct one has taken is given back.
-//
-// An account is never locked: the limit for a handle counts each client by itself, so nobody can use
-// up the tries of the owner, who is somewhere else.
-type SignInLimits struct {
-	Addresses *ratelimit.Limit // attempts of a client
-	Guesses   *ratelimit.Limit // attempts of a client at one handle, or of a user to confirm a password
-	Handles   *ratelimit.Limit // attempts at a handle by all; it refuses none, and only ranks them in the queue
-	SignUps   *ratelimit.Limit // new accounts of a client
-	// Waiting is how many passwords may wait for their hash. Once so many wait, those go that come
-	// from the clients with the most attempts.
-	Waiting int
-}
-
-// NewSignInLimits returns the usual limits.
-func NewSignInLimits() *SignInLimits {
-	return &SignInLimits{
-		Addresses: ratelimit.New(ratelimit.Policy{Name: "sign-ins", Burst: 60, Window: 3 * time.Minute}),
-		Guesses:   ratelimit.New(ratelimit.Policy{Name: "guesses", Burst: 10, Window: 10 * time.Minute}),
-		Handles:   ratelimit.New(ratelimit.Policy{Name: "handles", Burst: 100, Window: 10 * time.Minute}),
-		SignUps:   ratelimit.New(ratelimit.Policy{Name: "sign-ups", Burst: 20, Window: 20 * time.Minute}),
-		Waiting:   64,
-	}
-}
-
-// attempt is one at a handle.
-type attempt struct {
-	limits       *SignInLimits
-	from, handle string
-	guessed      string // the key in Guesses
-	rank         int    // in the queue for hashes: lower goes first
-}
-
-// attempt counts an attempt to sign in. Error: RATE_LIMITED.
-func (l *SignInLimits) attempt(from, handle string) (*attempt, error) {
-	if l == nil {
-		return &attempt{limits: &SignInLimits{}}, nil
-	}
-	handle = strings.ToLower(handle)
-	a := &attempt{limits: l, from: from, handle: handle, guessed: from + " " + handle}
-	address := l.Addresses.Take(from, 1)
-	if err := refused(address); err != nil {
-		return nil, err
-	}
-	if err := refused(l.Guesses.Take(a.guessed, 1)); err != nil {
-		return nil, err
-	}
-	a.rank = address.Used() + l.Handles.Take(handle, 1).Used()
-	return a, nil
-}
-
-// succeeded gives back what the attempt has taken.
-func (a *attempt) succeeded() {
-	a.limits.Addresses.Give(a.from, 1)
-	a.limits.Guesses.Give(a.guessed, 1)
-	a.limits.Handles.Give(a.handle, 1)
-}
-
-// confirmation counts an attempt of a signed-in user to confirm the password. Error: RATE_LIMITED.
-func (l *SignInLimits) confirmation(user UserID) (*attempt, error) {
-	if l == nil {
-		return &attempt{limits: &SignInLimits{}}, nil
-	}
-	a := &attempt{limits: &SignInLimits{Guesses: l.Guesses}, guessed: user.String()}
-	state := l.Guesses.Take(a.guessed, 1)
-	a.rank = state.Used()
-	return a, refused(state)
-}
-
-// signUp counts a new account, and returns its rank in the queue for hashes. Error: RATE_LIMITED.
-func (l *SignInLimits) signUp(from string) (rank int, err error) {
-	if l == nil {
-		return 0, nil
-	}
-	state := l.SignUps.Take(from, 1)
-	return state.Used(), refused(state)
-}
-
-func (l *SignInLimits) waiting() int {
-	if l == nil {
-		return 0
-	}
-	return l.Waiting
-}
-
-func refused(state ratelimit.State) error {
-	if state.RetryAfter == 0 {
-		return nil
-	}
-	return fault.RateLimited(state.Name, state.RetryAfter)
-}

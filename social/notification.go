@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"plaza/id"
 )
 
 // NotificationKind is the kind of acts that a notification reports.
@@ -124,4 +126,37 @@ type Notifications interface {
 	// MarkRead marks a user's notifications as read: those with these ids, and all whose Order is at
 	// most upTo (zero: none). Absent ones are ignored.
 	MarkRead(ctx context.Context, to UserID, ids []NotificationID, upTo NotificationID) error
+}
+
+// NewNotified returns the events of notices that are stored: one for each recipient of an act that was
+// not undone.
+func NewNotified(notices []Notice) []Event {
+	var events []Event
+	recipients := map[UserID]bool{}
+	for _, n := range notices {
+		if !n.Undone && !recipients[n.To] {
+			recipients[n.To] = true
+			events = append(events, Event{ID: EventID{id.New()}, Kind: EventNotified, Target: n.To})
+		}
+	}
+	return events
+}
+
+// LastActs keeps the last notice of each actor and group: the others no longer matter.
+func LastActs(notices []Notice) []Notice {
+	type act struct {
+		NotificationGroup
+		actor UserID
+	}
+	last := map[act]int{}
+	for i, n := range notices {
+		last[act{n.NotificationGroup, n.Actor}] = i
+	}
+	var kept []Notice
+	for i, n := range notices {
+		if last[act{n.NotificationGroup, n.Actor}] == i {
+			kept = append(kept, n)
+		}
+	}
+	return kept
 }

@@ -112,11 +112,11 @@ func InIncoming(viewer UserID, p *Post, toAuthor Relation) bool {
 	if p.Author == viewer || !InFeed(viewer, p, toAuthor) {
 		return false
 	}
-	return isAddressed(viewer, p)
+	return IsAddressed(viewer, p)
 }
 
-// isAddressed reports whether a post is on the viewer's wall, or addressed to circles.
-func isAddressed(viewer UserID, p *Post) bool {
+// IsAddressed reports whether a post is on the viewer's wall, or addressed to circles.
+func IsAddressed(viewer UserID, p *Post) bool {
 	return p.WallOwner == viewer || p.Audience.Kind == AudienceCircles || p.Audience.Kind == AudienceListed
 }
 
@@ -210,13 +210,13 @@ func mayReply(r ReplyPolicy, toAuthor Relation) bool {
 // they may do: the policy reveals the author's circles.
 func CanSeeReplyPolicy(viewer UserID, p *Post) bool { return CanEditPost(viewer, p) }
 
-// isTooDeep reports whether a comment can't have replies, in a thread of at most maxDepth levels.
-func isTooDeep(c *Comment, maxDepth int) bool { return c.Depth() >= maxDepth }
+// IsTooDeep reports whether a comment can't have replies, in a thread of at most maxDepth levels.
+func IsTooDeep(c *Comment, maxDepth int) bool { return c.Depth() >= maxDepth }
 
 // CanReply reports whether the viewer may reply to a comment that they see, on this post, in a
 // thread of at most maxDepth levels.
 func CanReply(viewer UserID, c *Comment, p *Post, toAuthor Relation, maxDepth int) bool {
-	return CanComment(viewer, p, toAuthor) && !c.Deleted && !isTooDeep(c, maxDepth)
+	return CanComment(viewer, p, toAuthor) && !c.Deleted && !IsTooDeep(c, maxDepth)
 }
 
 // CanVote reports whether the viewer may vote now in a poll that they see.
@@ -231,3 +231,6 @@ func CanEditComment(viewer UserID, c *Comment) bool {
 func CanDeleteComment(viewer UserID, c *Comment, p *Post) bool {
 	return !c.Deleted && (CanEditComment(viewer, c) || CanDeletePost(viewer, p))
 }
+
+// IsSeen reports whether a user is visible to the viewer.
+func (p Person) IsSeen() bool { return p.User != nil && CanSeeUser(p.Relation) }

@@ -42,41 +42,6 @@ type Version struct {
 	EditedAt time.Time // when this version was replaced
 }
 
-// AudienceKind selects who may see a post. Its author and the owner of its wall always may.
-type AudienceKind string
-
-// The kinds of audience.
-const (
-	AudiencePublic  AudienceKind = "PUBLIC"  // everyone, signed in or not
-	AudienceCircles AudienceKind = "CIRCLES" // everyone in any of the author's circles
-	AudienceListed  AudienceKind = "LISTED"  // everyone in one of the listed circles
-	AudienceOnlyMe  AudienceKind = "ONLY_ME" // only the author
-)
-
-// Audience is who may see a post.
-type Audience struct {
-	Kind    AudienceKind
-	Circles []CircleID // of AudienceListed: the author's own; otherwise none
-}
-
-// ReplyKind selects who of those who see a post may reply to it; its author always may.
-type ReplyKind string
-
-// The kinds of reply policies.
-const (
-	RepliesEveryone ReplyKind = "EVERYONE" // everyone who is signed in
-	RepliesCircles  ReplyKind = "CIRCLES"  // everyone in any of the author's circles
-	RepliesListed   ReplyKind = "LISTED"   // everyone in one of the listed circles
-	RepliesNobody   ReplyKind = "NOBODY"   // only the author
-)
-
-// ReplyPolicy is who may reply to a post. Like the audience, it is evaluated against the author's
-// current circles.
-type ReplyPolicy struct {
-	Kind    ReplyKind
-	Circles []CircleID // of RepliesListed: the author's own; otherwise none
-}
-
 // PostType is the type of a post's content.
 type PostType string
 

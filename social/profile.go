@@ -94,9 +94,9 @@ type Properties interface {
 	FindProfilesOf(ctx context.Context, users []UserID, where []PropertyCondition) ([]*Profile, error)
 }
 
-// key returns the point as a list's key: n and the 8 bytes of a number, or t, two bytes of length
+// Key returns the point as a list's key: n and the 8 bytes of a number, or t, two bytes of length
 // and a text; then the user.
-func (p ProfilePoint) key() Key {
+func (p ProfilePoint) Key() Key {
 	var raw []byte
 	if p.Value.IsNumber {
 		raw = binary.BigEndian.AppendUint64([]byte{'n'}, math.Float64bits(p.Value.Number))
@@ -127,4 +127,12 @@ func ParseProfilePoint(k Key) (ProfilePoint, bool) {
 	user, err := id.FromBytes(rest)
 	p.User = UserID{user}
 	return p, err == nil && !math.IsNaN(p.Value.Number)
+}
+
+// ShownValue is a value of a profile that a viewer sees.
+type ShownValue struct {
+	*Property
+
+	Value      any // as Property.Show gives it
+	Visibility Visibility
 }

@@ -2,6 +2,7 @@ package social
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -158,8 +159,8 @@ func (p *Property) Show(v PropertyValue) any {
 	return v.Text
 }
 
-// sought returns the form of a value that searches compare.
-func (p *Property) sought(v PropertyValue) PropertyValue {
+// Sought returns the form of a value that searches compare.
+func (p *Property) Sought(v PropertyValue) PropertyValue {
 	if p.Type == PropertyText {
 		return TextValue(NameKey(v.Text))
 	}
@@ -177,4 +178,77 @@ func (p *Property) all() Interval {
 		return Interval{TextValue(""), TextValue("9999-12-31")}
 	}
 	return Interval{NumberValue(math.Inf(-1)), NumberValue(math.Inf(1))}
+}
+
+var propertyKeyPattern = regexp.MustCompile(`^[a-z][A-Za-z0-9_]{0,31}$`)
+
+func (p *Property) Check() error {
+	var key error
+	if !propertyKeyPattern.MatchString(p.Key) {
+		key = fault.Invalidf("key", "A key has 1 to 32 letters (a–z), digits or underscores, and begins with a lower-case letter.")
+	}
+	return fault.All(key, fault.CheckLine("label", p.Label, 1, MaxPropertyLabel), p.checkChoices())
+}
+
+func (p *Property) checkChoices() error {
+	switch {
+	case p.Type != PropertyChoice && len(p.Choices) > 0:
+		return fault.Invalidf("choices", "Only a CHOICE has choices.")
+	case p.Type != PropertyChoice:
+		return nil
+	case len(p.Choices) == 0:
+		return fault.Invalidf("choices", "A CHOICE needs choices.")
+	case len(p.Choices) > MaxPropertyChoices:
+		return fault.Errorf(fault.CodeTooLong, "choices", "At most %d choices are allowed.", MaxPropertyChoices)
+	}
+	for i, choice := range p.Choices {
+		if err := fault.CheckLine("choices", choice, 1, MaxPropertyTextLen); err != nil {
+			return err
+		}
+		if slices.Contains(p.Choices[:i], choice) {
+			return fault.Invalidf("choices", "This choice is a duplicate.")
+		}
+	}
+	return nil
+}
+
+// PropertyOf finds a defined property by its key. Error: NOT_FOUND, naming the field.
+func PropertyOf(defined []*Property, field, key string) (*Property, error) {
+	i := slices.IndexFunc(defined, func(p *Property) bool { return p.Key == key })
+	if i < 0 {
+		return nil, fault.NotFound(field, "property")
+	}
+	return defined[i], nil
+}
+
+// PropertyChange holds the changes of a property; nil fields are not changed.
+type PropertyChange struct {
+	Label      *string
+	Choices    []string
+	Searchable *bool
+	Visibility *Visibility
+}
+
+// CheckLabel validates the new label, if there is one. Errors: BLANK, TOO_LONG, INVALID.
+func (c PropertyChange) CheckLabel() error {
+	if c.Label == nil {
+		return nil
+	}
+	return fault.CheckLine("label", *c.Label, 1, MaxPropertyLabel)
+}
+
+// Apply makes the changes.
+func (c PropertyChange) Apply(p *Property) {
+	if c.Label != nil {
+		p.Label = *c.Label
+	}
+	if c.Choices != nil {
+		p.Choices = c.Choices
+	}
+	if c.Searchable != nil {
+		p.Searchable = *c.Searchable
+	}
+	if c.Visibility != nil {
+		p.Visibility = *c.Visibility
+	}
 }

@@ -61,8 +61,8 @@ func isReserved(handle string) bool {
 	return reservedHandles[withLetters.Replace(bare)]
 }
 
-// checkReserved refuses what only an operator may call an account. Error: RESERVED.
-func checkReserved(handle string) error {
+// CheckReserved refuses what only an operator may call an account. Error: RESERVED.
+func CheckReserved(handle string) error {
 	if isReserved(handle) {
 		return fault.Errorf(fault.CodeReserved, "handle", "This handle is reserved: choose another one.")
 	}

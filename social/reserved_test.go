@@ -34,13 +34,13 @@ func TestReservedHandles(t *testing.T) {
 			written.WriteString(rapid.SampledFrom([]string{"", "_", "__"}).Draw(t, "before"))
 			written.WriteRune(letter)
 		}
-		err := checkReserved(written.String())
+		err := CheckReserved(written.String())
 		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != fault.CodeReserved || f.Field != "handle" {
 			t.Fatalf("%s: %v", written.String(), err)
 		}
 	})
 	for _, free := range []string{"ada", "administer", "root1", "_", "1", "apl", "mai", "b0b", "1234", "user5", "node5"} {
-		if err := checkReserved(free); err != nil {
+		if err := CheckReserved(free); err != nil {
 			t.Errorf("%s: %v", free, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestReservedHandles(t *testing.T) {
 func TestReservedHandlesAreBare(t *testing.T) {
 	t.Parallel()
 	for word := range reservedHandles {
-		if normal, ok := normalHandle(word); !ok || normal != word || bareHandle(word) != word {
+		if normal, ok := NormalHandle(word); !ok || normal != word || bareHandle(word) != word {
 			t.Errorf("%q can't match a handle", word)
 		}
 	}

@@ -1,11 +1,8 @@
 package social
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"plaza/fault"
 )
@@ -43,112 +40,4 @@ func (u *User) HasRight(right Right) bool {
 // RightsInOrder returns the user's own rights, in the order of [Rights].
 func (u *User) RightsInOrder() []Right {
 	return slices.DeleteFunc(slices.Clone(Rights), func(right Right) bool { return !slices.Contains(u.Rights, right) })
-}
-
-// GrantRight gives the right to the user with that handle; false if they already have it. Error:
-// NOT_FOUND.
-func (s *Service) GrantRight(ctx context.Context, handle string, right Right) (bool, error) {
-	return s.changeRight(ctx, handle, right, EventRightGranted, s.store.GrantRight)
-}
-
-// RevokeRight takes the right from the user with that handle; false if they do not have it. Error:
-// NOT_FOUND.
-func (s *Service) RevokeRight(ctx context.Context, handle string, right Right) (bool, error) {
-	return s.changeRight(ctx, handle, right, EventRightRevoked, s.store.RevokeRight)
-}
-
-func (s *Service) changeRight(ctx context.Context, handle string, right Right, kind EventKind,
-	store func(context.Context, UserID, Right, Event) (bool, error),
-) (bool, error) {
-	user, err := s.Viewer(UserID{}).UserByHandle(ctx, handle)
-	if err != nil {
-		return false, err
-	}
-	e := s.event(kind, UserID{})
-	e.Target = user.ID
-	changed, err := store(ctx, user.ID, right, e)
-	if errors.Is(err, ErrNotFound) {
-		return false, fault.NotFound("handle", "user")
-	}
-	return changed, err
-}
-
-// rightsLife is how long a server may use the cached rights.
-const rightsLife = time.Second
-
-// HadRight reports whether the user has the right, or had it up to rightsLife ago. Do not use it
-// for permissions. Rights are read once in that time, however many calls there are.
-func (s *Service) HadRight(ctx context.Context, user UserID, right Right) (bool, error) {
-	if !s.holders.Load().isFresh(s.now()) {
-		_, err, _ := s.holding.Do("", func() (any, error) { return nil, s.readHolders(context.WithoutCancel(ctx)) })
-		if err != nil {
-			return false, err
-		}
-	}
-	holder := s.holders.Load().users[user]
-	return holder != nil && holder.HasRight(right), nil
-}
-
-// rightHolders is a snapshot of who has rights.
-type rightHolders struct {
-	at    time.Time
-	users map[UserID]*User
-}
-
-func (h *rightHolders) isFresh(now time.Time) bool {
-	if h == nil {
-		return false
-	}
-	age := now.Sub(h.at)
-	return age >= 0 && age < rightsLife // clocks can go backwards, too
-}
-
-// readHolders reads who has rights, unless a concurrent call has just done so.
-func (s *Service) readHolders(ctx context.Context) error {
-	if s.holders.Load().isFresh(s.now()) {
-		return nil
-	}
-	read := &rightHolders{at: s.now(), users: map[UserID]*User{}}
-	users, err := s.store.UsersWithRights(ctx)
-	if err != nil {
-		return err
-	}
-	for _, u := range users {
-		read.users[u.ID] = u
-	}
-	s.holders.Store(read)
-	return nil
-}
-
-// RequireRight rejects viewers who do not have the right now. Errors: FORBIDDEN, UNAUTHENTICATED.
-func (s *Service) RequireRight(ctx context.Context, viewer UserID, right Right) error {
-	user, err := s.Viewer(viewer).account(ctx)
-	if err != nil {
-		return err
-	}
-	if !user.HasRight(right) {
-		return fault.Errorf(fault.CodeForbidden, "", "This needs the right %q.", right)
-	}
-	return nil
-}
-
-// Rights reads the viewer's own rights, in the order of [Rights]. Error: UNAUTHENTICATED.
-func (v *Viewer) Rights(ctx context.Context) ([]Right, error) {
-	user, err := v.account(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return user.RightsInOrder(), nil
-}
-
-// account reads the viewer's current account. Error: UNAUTHENTICATED.
-func (v *Viewer) account(ctx context.Context) (*User, error) {
-	users, err := v.s.people.Users(ctx, []UserID{v.ID})
-	if err != nil {
-		return nil, err
-	}
-	if users[v.ID] == nil {
-		return nil, ErrAccountGone
-	}
-	return users[v.ID], nil
 }

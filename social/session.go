@@ -2,15 +2,11 @@ package social
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
-	"plaza/fault"
 	"plaza/id"
 )
 
@@ -77,45 +73,6 @@ const (
 	SignIns                  // access tokens stay
 )
 
-func (s *Service) newSession(ctx context.Context, user UserID) (session Session, token string, err error) {
-	token = randomToken()
-	now := s.moment()
-	session = Session{TokenHash: HashToken(token), User: user, ExpiresAt: now.Add(SessionLifetime), CreatedAt: now, UsedAt: now}
-	if err := s.store.InsertSession(ctx, session); err != nil {
-		return Session{}, "", err
-	}
-	return session, token, nil
-}
-
-func randomToken() string {
-	var raw [32]byte
-	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
-	return base64.RawURLEncoding.EncodeToString(raw[:])
-}
-
-// useInterval is how precisely the last use of a session is known.
-const useInterval = time.Hour
-
-// noteUse stores that a session is in use, at most once in useInterval, and lets a sign-in last
-// SessionLifetime from now, at most MaxSessionLifetime altogether.
-func (s *Service) noteUse(ctx context.Context, session Session) error {
-	now := s.moment()
-	if now.Sub(session.UsedAt) < useInterval {
-		return nil
-	}
-	expires := session.ExpiresAt
-	if session.Grant == nil && !session.CreatedAt.IsZero() {
-		expires = now.Add(SessionLifetime)
-		if latest := session.CreatedAt.Add(MaxSessionLifetime); expires.After(latest) {
-			expires = latest
-		}
-	}
-	_, err, _ := s.using.Do(string(session.TokenHash[:]), func() (any, error) { // requests that come together write once
-		return nil, s.store.UseSession(ctx, session.TokenHash, now, expires)
-	})
-	return err
-}
-
 // HashToken returns the stored form of a bearer token. Tokens have 256 random bits, so a plain
 // SHA-256 is enough.
 func HashToken(token string) [32]byte {
@@ -125,69 +82,16 @@ func HashToken(token string) [32]byte {
 	return sha256.Sum256([]byte(token))
 }
 
-// Authenticate returns the session of a token. Error: UNAUTHENTICATED.
-func (s *Service) Authenticate(ctx context.Context, token string) (Session, error) {
-	session, err := s.people.Session(ctx, HashToken(token), s.now())
-	if errors.Is(err, ErrNotFound) {
-		return Session{}, errInvalidToken()
-	}
-	if err == nil {
-		_ = s.noteUse(ctx, session) // where the database is full, requests go on
-	}
-	return session, err
+// May reports whether a session has a scope. A sign-in has all of them.
+func (s Session) May(scope Scope) bool {
+	return s.Grant == nil || slices.Contains(s.Grant.Scopes, scope)
 }
 
-func errInvalidToken() error {
-	return fault.Errorf(fault.CodeUnauthenticated, "", "The token is not valid: sign in again.")
+// AccessTokenID identifies the session of an access token to its owner.
+func (s Session) AccessTokenID() AccessTokenID {
+	return AccessTokenID{s.ID().ID}
 }
 
-// LiveSessions returns those of the sessions that are still valid, in any order.
-func (s *Service) LiveSessions(ctx context.Context, tokenHashes [][32]byte) ([][32]byte, error) {
-	return s.store.LiveSessions(ctx, tokenHashes, s.now())
-}
-
-// SignOut invalidates a session's token.
-func (s *Service) SignOut(ctx context.Context, session Session) error {
-	e := s.event(EventSessionEnded, session.User)
-	e.Session = session.TokenHash
-	return s.store.DeleteSession(ctx, session.TokenHash, e)
-}
-
-// maxSessions is how many sessions a user sees.
-const maxSessions = 100
-
-// Sessions returns a user's sessions, the newest first, at most 100.
-func (s *Service) Sessions(ctx context.Context, user UserID) ([]Session, error) {
-	sessions, err := s.signIns(ctx, user)
-	slices.SortFunc(sessions, func(a, b Session) int { return b.Began().Compare(a.Began()) })
-	return sessions[:min(len(sessions), maxSessions)], err
-}
-
-func (s *Service) signIns(ctx context.Context, user UserID) ([]Session, error) {
-	sessions, err := s.store.SessionsOf(ctx, user, s.now())
-	return slices.DeleteFunc(sessions, func(session Session) bool { return session.Grant != nil }), err
-}
-
-// RevokeSession ends a session of a user, and returns it. Error: NOT_FOUND, also for a session of
-// another user, and one that has ended.
-func (s *Service) RevokeSession(ctx context.Context, user UserID, which SessionID) (Session, error) {
-	sessions, err := s.signIns(ctx, user)
-	if err != nil {
-		return Session{}, err
-	}
-	i := slices.IndexFunc(sessions, func(session Session) bool { return session.ID() == which })
-	if i < 0 {
-		return Session{}, fault.NotFound("sessionId", "session")
-	}
-	return sessions[i], s.SignOut(ctx, sessions[i])
-}
-
-// RevokeOtherSessions ends all sign-ins of a session's user but this one. Error: UNAUTHENTICATED if
-// this one has just ended: it may have been stolen, and must not end the session that ended it.
-func (s *Service) RevokeOtherSessions(ctx context.Context, session Session) error {
-	err := s.store.EndSessions(ctx, session.User, session.TokenHash, SignIns)
-	if errors.Is(err, ErrNotFound) {
-		return errInvalidToken()
-	}
-	return err
-}
+// hashAccessToken differs from HashToken, because servers of versions without access tokens would
+// take the session for a sign-in, which may do everything.
+func hashAccessToken(token string) [32]byte { return sha256.Sum256([]byte("access token " + token)) }

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"plaza/fault"
 	"plaza/id"
 )
 
@@ -103,4 +104,24 @@ type PasswordChange struct {
 	Handle   string
 	From, To string   // the hashes
 	Keep     [32]byte // the token's hash of the session that goes on; zero: none
+}
+
+// ProfileChange holds the changes of a profile; nil fields are not changed.
+type ProfileChange struct {
+	Name, Bio, AvatarURL *string
+	WallPolicy           *WallPolicy
+}
+
+func (c ProfileChange) Check() error {
+	var name, bio, avatar error
+	if c.Name != nil {
+		name = fault.CheckLine("name", *c.Name, 1, MaxNameLen)
+	}
+	if c.Bio != nil {
+		bio = fault.CheckText("bio", *c.Bio, 0, MaxBioLen)
+	}
+	if c.AvatarURL != nil && *c.AvatarURL != "" {
+		avatar = fault.CheckURL("avatarUrl", *c.AvatarURL)
+	}
+	return fault.All(name, bio, avatar)
 }

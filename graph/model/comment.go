@@ -1,11 +1,14 @@
 package model
 
-import "plaza/social"
+import (
+	"plaza/social"
+	"plaza/social/network"
+)
 
 // Comment is the schema's Comment, for a viewer who sees it.
 type Comment struct {
 	*social.Comment
-	Viewer *social.Viewer
+	Viewer *network.Viewer
 }
 
 // ViewerCanEdit says whether the viewer may edit the comment.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // Post is one of the five types below.
@@ -24,7 +25,7 @@ type (
 )
 
 // NewPost wraps a post by its type, for a viewer who sees it.
-func NewPost(viewer *social.Viewer, p *social.Post) Post {
+func NewPost(viewer *network.Viewer, p *social.Post) Post {
 	base := BasePost{p, viewer}
 	switch p.Content.Type() {
 	case social.TypePhoto:
@@ -59,7 +60,7 @@ func (e *PostEdge) Sponsored() (*AdChoice, error) {
 // BasePost has what all types of posts share.
 type BasePost struct {
 	*social.Post
-	Viewer *social.Viewer
+	Viewer *network.Viewer
 }
 
 // IsNode marks posts as Nodes.

@@ -12,7 +12,7 @@ import (
 
 	"plaza/ads/adserver"
 	"plaza/resolvers/advertising"
-	"plaza/social"
+	"plaza/social/network"
 	"plaza/transport"
 )
 
@@ -48,7 +48,7 @@ type Config struct {
 	// listening. It returns when proxies have had time to notice. Nil: return immediately.
 	LastCall func()
 
-	Social     social.Options
+	Social     network.Options
 	Ads        adserver.Options
 	LoaderWait time.Duration // how long loaders wait to fill a batch; 0 for loaders.DefaultWait
 }

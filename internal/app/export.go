@@ -15,6 +15,7 @@ import (
 	"plaza/fault"
 	"plaza/resolvers/gate"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/transport"
 )
 
@@ -44,7 +45,7 @@ const exportPath = "/export/comments"
 // refuses a later one, the export waits. If an error occurs later, or the session ends, the
 // connection is cut, so that clients do not take the answer for a complete one.
 type export struct {
-	service      *social.Service
+	service      *network.Service
 	authenticate authenticator
 	limits       *limits
 	refused      func(ctx context.Context, code string)

@@ -9,7 +9,8 @@ import (
 
 	"plaza/ratelimit"
 	"plaza/resolvers/gate"
-	"plaza/social"
+	"plaza/social/network"
+	"plaza/social/passwords"
 	"plaza/transport"
 )
 
@@ -23,7 +24,7 @@ type limits struct {
 	tokens  *ratelimit.Limit // what each session uses
 	users   *ratelimit.Limit // what each user uses, in all sessions
 	writes  *ratelimit.Limit // mutations of each user
-	signIns *social.SignInLimits
+	signIns *passwords.Limits
 }
 
 // newLimits returns the usual limits. About 275,000 of cost keep a core busy for a second: a page of
@@ -36,7 +37,7 @@ func newLimits() *limits {
 		tokens:  ratelimit.New(ratelimit.Policy{Name: "token", Burst: 300_000, Window: window}),
 		users:   ratelimit.New(ratelimit.Policy{Name: "user", Burst: 600_000, Window: window}),
 		writes:  ratelimit.New(ratelimit.Policy{Name: "writes", Burst: 300, Window: 150 * time.Second}),
-		signIns: social.NewSignInLimits(),
+		signIns: passwords.NewLimits(),
 	}
 }
 
@@ -49,7 +50,7 @@ func (c *Config) limits() *limits {
 }
 
 // socialOptions are the settings of the domain, with these limits.
-func (c *Config) socialOptions(l *limits) social.Options {
+func (c *Config) socialOptions(l *limits) network.Options {
 	o := c.Social
 	if l != nil {
 		o.Limits = l.signIns

@@ -16,6 +16,8 @@ import (
 	"plaza/ratelimit"
 	"plaza/resolvers/gate"
 	"plaza/social"
+	"plaza/social/network"
+	"plaza/social/passwords"
 	"plaza/transport"
 )
 
@@ -63,8 +65,8 @@ func TestExportsAreCharged(t *testing.T) {
 	st := openFile(t)
 	limiting := newLimits()
 	limiting.tokens = hourly("token", 2*exportCharge.Cost)
-	s := newServer(st, &Config{Social: social.Options{Passwords: social.PasswordCost{Passes: 1, Memory: 64}}}, limiting, nil)
-	_, token, err := s.social.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
+	s := newServer(st, &Config{Social: network.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}, limiting, nil)
+	_, token, err := s.social.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,13 +120,13 @@ func TestPastIsCharged(t *testing.T) {
 	t.Parallel()
 	const items, atOnce, cost = 8, 5, 3
 	limiting := newLimits()
-	s := newServer(openFile(t), &Config{Social: social.Options{Passwords: social.PasswordCost{Passes: 1, Memory: 64}}}, limiting, nil)
-	session, token, err := s.social.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
+	s := newServer(openFile(t), &Config{Social: network.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}, limiting, nil)
+	session, token, err := s.social.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range items + 1 {
-		in := social.NewPost{Content: social.Content{Status: &social.Status{Text: "news"}}, Audience: social.Audience{Kind: social.AudiencePublic}}
+		in := network.NewPost{Content: social.Content{Status: &social.Status{Text: "news"}}, Audience: social.Audience{Kind: social.AudiencePublic}}
 		if _, err := s.social.CreatePost(t.Context(), session.User, in); err != nil {
 			t.Fatal(err)
 		}

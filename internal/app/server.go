@@ -27,7 +27,7 @@ import (
 	"plaza/resolvers/advertising"
 	"plaza/resolvers/gate"
 	"plaza/resolvers/presenter"
-	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 	"plaza/transport"
 	"plaza/web"
@@ -48,7 +48,7 @@ type Server struct {
 	Metrics  *metrics.Metrics
 
 	store  storage.Store
-	social *social.Service
+	social *network.Service
 	ads    *adserver.Service
 	ending atomic.Bool // the server is shutting down: readiness fails
 	config *Config
@@ -64,7 +64,7 @@ type Server struct {
 func New(st storage.Store, c Config) *Server { return newServer(st, &c, c.limits(), nil) }
 
 func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Community) *Server {
-	s := &Server{store: st, social: social.New(st, c.socialOptions(limiting)), ads: adserver.New(st.Ads(), c.Ads), config: c, limits: limiting, community: community}
+	s := &Server{store: st, social: network.New(st, c.socialOptions(limiting)), ads: adserver.New(st.Ads(), c.Ads), config: c, limits: limiting, community: community}
 	s.Notifier = notify.New(s.social, st, st, slog.Default())
 	s.Metrics = metrics.New(metrics.Source{
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,

@@ -8,7 +8,7 @@ import (
 
 	"plaza/bench"
 	"plaza/internal/app"
-	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -37,7 +37,7 @@ func startServer(ctx context.Context, st storage.Store) (*bench.LiveServer, erro
 	if err != nil {
 		return nil, err
 	}
-	server := app.New(st, app.Config{PublicURL: "http://plaza.invalid", Social: social.Options{CacheSize: defaultPeopleCache << 20}})
+	server := app.New(st, app.Config{PublicURL: "http://plaza.invalid", Social: network.Options{CacheSize: defaultPeopleCache << 20}})
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, listener) }()

@@ -12,6 +12,7 @@ import (
 
 	"plaza/ads/adserver"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -41,7 +42,7 @@ func (c *deleteUserCommand) Run(ctx context.Context, cli *commandLine) error {
 }
 
 func (c *deleteUserCommand) delete(ctx context.Context, out io.Writer, st storage.Store) error {
-	service := social.New(st, social.Options{})
+	service := network.New(st, network.Options{})
 	handle := strings.TrimPrefix(c.Handle, "@")
 	user, err := service.Viewer(social.UserID{}).UserByHandle(ctx, handle)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"plaza/fault"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // rightArgs are the arguments of the commands that give and take rights.
@@ -23,18 +24,18 @@ type grantCommand struct{ rightArgs }
 
 // Run gives the right.
 func (c *grantCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.change(ctx, cli, os.Stdout, (*social.Service).GrantRight, "%s has the right %s now.\n", "%s has had the right %s already.\n")
+	return c.change(ctx, cli, os.Stdout, (*network.Service).GrantRight, "%s has the right %s now.\n", "%s has had the right %s already.\n")
 }
 
 type revokeCommand struct{ rightArgs }
 
 // Run takes the right.
 func (c *revokeCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.change(ctx, cli, os.Stdout, (*social.Service).RevokeRight, "%s does not have the right %s any more.\n", "%s has not had the right %s.\n")
+	return c.change(ctx, cli, os.Stdout, (*network.Service).RevokeRight, "%s does not have the right %s any more.\n", "%s has not had the right %s.\n")
 }
 
 func (c *rightArgs) change(ctx context.Context, cli *commandLine, out io.Writer,
-	change func(*social.Service, context.Context, string, social.Right) (bool, error), changed, unchanged string,
+	change func(*network.Service, context.Context, string, social.Right) (bool, error), changed, unchanged string,
 ) error {
 	right, err := social.ParseRight(c.Right)
 	if err != nil {
@@ -44,7 +45,7 @@ func (c *rightArgs) change(ctx context.Context, cli *commandLine, out io.Writer,
 	if err != nil {
 		return err
 	}
-	done, err := change(social.New(st, social.Options{}), ctx, c.Handle, right)
+	done, err := change(network.New(st, network.Options{}), ctx, c.Handle, right)
 	if err := errors.Join(plainly(err), st.Close()); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"plaza/ads"
 	"plaza/internal/app"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -128,7 +129,7 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
 		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
-		SocketLimits: sockets, Social: social.Options{CacheSize: c.PeopleCache << 20, NoSignUp: c.Registration == "closed"},
+		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, NoSignUp: c.Registration == "closed"},
 		AccessLog: c.AccessLog == "on", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },

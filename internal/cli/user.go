@@ -15,6 +15,7 @@ import (
 
 	"plaza/fault"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // userCommand has what operators do with accounts; deleteUserCommand deletes them.
@@ -31,12 +32,12 @@ func (*userCommand) Help() string {
 }
 
 // withService runs do with the domain's service over the database.
-func withService(ctx context.Context, cli *commandLine, do func(*social.Service) error) error {
+func withService(ctx context.Context, cli *commandLine, do func(*network.Service) error) error {
 	st, err := cli.openStore(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(naming(do(social.New(st, social.Options{}))), st.Close())
+	return errors.Join(naming(do(network.New(st, network.Options{}))), st.Close())
 }
 
 // naming reduces a refusal to its message, after the name of the part that is wrong.
@@ -70,14 +71,14 @@ func (*listUsersCommand) Help() string {
 // Run writes a line for each user.
 func (c *listUsersCommand) Run(ctx context.Context, cli *commandLine) error {
 	out := bufio.NewWriter(os.Stdout)
-	err := withService(ctx, cli, func(service *social.Service) error { return c.list(ctx, out, service) })
+	err := withService(ctx, cli, func(service *network.Service) error { return c.list(ctx, out, service) })
 	return errors.Join(err, out.Flush())
 }
 
 // usersAtOnce is how many users are read at once.
 const usersAtOnce = 500
 
-func (c *listUsersCommand) list(ctx context.Context, out io.Writer, service *social.Service) error {
+func (c *listUsersCommand) list(ctx context.Context, out io.Writer, service *network.Service) error {
 	page := social.Page{Limit: usersAtOnce}
 	for {
 		users, last, err := service.AllUsers(ctx, page)
@@ -126,8 +127,8 @@ func (c *addUserCommand) Run(ctx context.Context, cli *commandLine) error {
 	if name == "" {
 		name = c.Handle
 	}
-	return withService(ctx, cli, func(service *social.Service) error {
-		user, err := service.AddUser(ctx, social.SignUpInput{Handle: handleOf(c.Handle), Name: name, Password: password})
+	return withService(ctx, cli, func(service *network.Service) error {
+		user, err := service.AddUser(ctx, network.SignUpInput{Handle: handleOf(c.Handle), Name: name, Password: password})
 		if err == nil {
 			fmt.Fprintf(os.Stdout, "%s has an account now: %s\n", user.Handle, user.ID)
 		}
@@ -145,7 +146,7 @@ func (c *userPasswordCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
-	return withService(ctx, cli, func(service *social.Service) error {
+	return withService(ctx, cli, func(service *network.Service) error {
 		user, err := service.ReplacePassword(ctx, handleOf(c.Handle), password)
 		if err == nil {
 			fmt.Fprintf(os.Stdout, "%s has a new password, and is signed out everywhere.\n", user.Handle)
@@ -160,7 +161,7 @@ type signOutUserCommand struct {
 
 // Run ends the sessions.
 func (c *signOutUserCommand) Run(ctx context.Context, cli *commandLine) error {
-	return withService(ctx, cli, func(service *social.Service) error {
+	return withService(ctx, cli, func(service *network.Service) error {
 		user, err := service.EndAllSessions(ctx, handleOf(c.Handle))
 		if err == nil {
 			fmt.Fprintf(os.Stdout, "%s is signed out everywhere.\n", user.Handle)

@@ -21,6 +21,8 @@ import (
 	"plaza/internal/testtime"
 	"plaza/loaders"
 	"plaza/social"
+	"plaza/social/network"
+	"plaza/social/passwords"
 	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
@@ -69,7 +71,7 @@ func init() { //nolint:gochecknoinits // only in tests
 }
 
 // Cheap makes signing up fast: the passwords of tests protect nothing.
-var Cheap = social.Options{Passwords: social.PasswordCost{Passes: 1, Memory: 64}}
+var Cheap = network.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}
 
 // ForEachEngine runs a test on every engine, in parallel subtests: they begin when the calling test
 // function returns.
@@ -241,7 +243,7 @@ func Grant(t *testing.T, p *Plaza, step string) {
 		t.Fatal(err)
 	}
 	p.As(t, words[2])
-	if _, err := social.New(p.Store, social.Options{}).GrantRight(t.Context(), words[2], right); err != nil {
+	if _, err := network.New(p.Store, network.Options{}).GrantRight(t.Context(), words[2], right); err != nil {
 		t.Fatal(err)
 	}
 }

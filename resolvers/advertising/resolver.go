@@ -3,14 +3,14 @@ package advertising
 import (
 	"plaza/ads/adserver"
 	"plaza/graph/generated"
-	"plaza/social"
+	"plaza/social/network"
 )
 
 // Resolver is what the resolvers of this package share.
 type Resolver struct {
 	Server *adserver.Service
 	// Social knows who has the right to manage ads.
-	Social *social.Service
+	Social *network.Service
 	// ClickURL is the base URL of the handler of clicks on ads; a click token is appended.
 	ClickURL string
 	// News configures ads in news.

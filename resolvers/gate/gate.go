@@ -5,12 +5,12 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"plaza/resolvers/presenter"
-	"plaza/social"
+	"plaza/social/network"
 )
 
 // Gate has what decisions about operations need.
 type Gate struct {
-	Social *social.Service
+	Social *network.Service
 	Errors *presenter.Presenter
 	// MembersOnly lets only those who are signed in read.
 	MembersOnly bool

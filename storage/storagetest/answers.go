@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // compare compares everything that a viewer can read with the model; pages are of random sizes.
@@ -49,7 +50,7 @@ func (h *history) viewerID(viewer int) social.UserID {
 type answers struct {
 	*history
 	who    int
-	v      *social.Viewer
+	v      *network.Viewer
 	random *rand.Rand
 }
 
@@ -464,8 +465,8 @@ func (a *answers) compareBlocksAndMutes() {
 	for i := range blocked[me] {
 		blocked[me][i].seen = true // the one list in which they still are
 	}
-	blockedText := func(b social.BlockedUser) string { return fmt.Sprint("person ", a.m.person(b.User.ID)) }
-	blockedKey := func(_ social.UserID, b social.BlockedUser) social.Key { return edgeKey(b.Edge) }
+	blockedText := func(b network.BlockedUser) string { return fmt.Sprint("person ", a.m.person(b.User.ID)) }
+	blockedKey := func(_ social.UserID, b network.BlockedUser) social.Key { return edgeKey(b.Edge) }
 	compareLists(a, "blocked", blocked, onePage[social.UserID](a.v.Blocked), blockedText, blockedKey)
 }
 
@@ -527,7 +528,7 @@ func (a *answers) compareLive() {
 	}
 }
 
-func (a *answers) sameViewers(got social.Sighting, sees func(viewer int) bool, what string, args ...any) {
+func (a *answers) sameViewers(got network.Sighting, sees func(viewer int) bool, what string, args ...any) {
 	a.t.Helper()
 	var gotViewers, want []int
 	for viewer := range got.Viewers {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -49,7 +50,7 @@ func (c *catchUp) run(lists []catchUpList, write func(i int, writer person)) {
 // catchUp is what writers and clients share.
 type catchUp struct {
 	*world
-	servers []*social.Service
+	servers []*network.Service
 	stores  []storage.Store
 	ann     person // follows the writers and 200 others
 	bob     person // follows only the writers
@@ -92,7 +93,7 @@ func newCatchUp(t *testing.T, stores []storage.Store) *catchUp {
 	c := &catchUp{world: &world{Store: stores[0], t: t, ctx: t.Context(), dice: newDice(0, 0)}, stores: stores}
 	for i, store := range stores {
 		ahead := time.Duration(len(stores)-1-i) * 5 * time.Minute
-		c.servers = append(c.servers, social.New(store, social.Options{Now: func() time.Time { return time.Now().Add(ahead) }}))
+		c.servers = append(c.servers, network.New(store, network.Options{Now: func() time.Time { return time.Now().Add(ahead) }}))
 	}
 	people := c.users(catchUpWriters + 202)
 	c.ann, c.bob, c.writers = people[0], people[1], people[2:2+catchUpWriters]
@@ -107,16 +108,16 @@ func newCatchUp(t *testing.T, stores []storage.Store) *catchUp {
 	return c
 }
 
-func catchUpPost(text string, wall social.UserID) social.NewPost {
+func catchUpPost(text string, wall social.UserID) network.NewPost {
 	kind := social.AudiencePublic
 	if !wall.IsZero() {
 		kind = social.AudienceCircles
 	}
-	return social.NewPost{Content: social.Content{Status: &social.Status{Text: text}}, Audience: social.Audience{Kind: kind}, WallOwner: wall}
+	return network.NewPost{Content: social.Content{Status: &social.Status{Text: text}}, Audience: social.Audience{Kind: kind}, WallOwner: wall}
 }
 
 // server is the next one.
-func (c *catchUp) server() *social.Service { return c.servers[c.calls.Add(1)%uint64(len(c.servers))] }
+func (c *catchUp) server() *network.Service { return c.servers[c.calls.Add(1)%uint64(len(c.servers))] }
 
 // write posts, on ann's wall every third time, and comments, mostly in reply to the comment before.
 func (c *catchUp) write(i int, writer person) {
@@ -137,7 +138,7 @@ func (c *catchUp) write(i int, writer person) {
 			c.directed.add(keyOf(p.ID.ID))
 		}
 		_, before = c.comments.now()
-		in := social.NewComment{Post: c.thread.ID, Parent: parent, Text: fmt.Sprint("comment ", i, round)}
+		in := network.NewComment{Post: c.thread.ID, Parent: parent, Text: fmt.Sprint("comment ", i, round)}
 		comment, err := c.server().AddComment(c.ctx, writer.ID, in)
 		if err != nil {
 			c.t.Errorf("AddComment: %v", err)
@@ -184,25 +185,25 @@ type catchUpList struct {
 
 func (c *catchUp) lists() []catchUpList {
 	start := keyOf(c.thread.ID.ID)
-	newer := func(read func(*social.Service, social.Page) (social.Slice[*social.Post], error)) func(social.Key) ([]social.Key, error) {
+	newer := func(read func(*network.Service, social.Page) (social.Slice[*social.Post], error)) func(social.Key) ([]social.Key, error) {
 		return func(cursor social.Key) ([]social.Key, error) {
 			slice, err := read(c.server(), social.Page{Before: max(cursor, start), Last: true, Limit: catchUpPage})
 			slices.Reverse(slice.Keys)
 			return slice.Keys, err
 		}
 	}
-	news := func(of person) func(*social.Service, social.Page) (social.Slice[*social.Post], error) {
-		return func(s *social.Service, p social.Page) (social.Slice[*social.Post], error) {
+	news := func(of person) func(*network.Service, social.Page) (social.Slice[*social.Post], error) {
+		return func(s *network.Service, p social.Page) (social.Slice[*social.Post], error) {
 			return s.Viewer(of.ID).News(c.ctx, p)
 		}
 	}
 	return []catchUpList{
 		{"ann's news", c.posts.all, newer(news(c.ann))},
 		{"bob's news", c.posts.all, newer(news(c.bob))},
-		{"ann's wall", c.directed.all, newer(func(s *social.Service, p social.Page) (social.Slice[*social.Post], error) {
+		{"ann's wall", c.directed.all, newer(func(s *network.Service, p social.Page) (social.Slice[*social.Post], error) {
 			return s.Viewer(c.ann.ID).OwnWall(c.ctx, social.ViewAll, p)
 		})},
-		{"ann's incoming", c.directed.all, newer(func(s *social.Service, p social.Page) (social.Slice[*social.Post], error) {
+		{"ann's incoming", c.directed.all, newer(func(s *network.Service, p social.Page) (social.Slice[*social.Post], error) {
 			return s.Viewer(c.ann.ID).Incoming(c.ctx, p)
 		})},
 		{"the thread", c.comments.all, func(cursor social.Key) ([]social.Key, error) {

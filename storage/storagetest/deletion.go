@@ -12,6 +12,7 @@ import (
 	"plaza/fault"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -394,7 +395,7 @@ func DeletionRace(t *testing.T, open Open, sweep func(storage.Store)) (store sto
 	t.Helper()
 	w := newWorld(t, open)
 	ben, others := w.user(), w.users(crowd/2)
-	r := &deletionRace{world: w, service: social.New(w.Store, social.Options{}), ben: ben, others: others}
+	r := &deletionRace{world: w, service: network.New(w.Store, network.Options{}), ben: ben, others: others}
 	r.fill()
 	deleted := make(chan struct{})
 	var writers sync.WaitGroup
@@ -414,7 +415,7 @@ func DeletionRace(t *testing.T, open Open, sweep func(storage.Store)) (store sto
 
 type deletionRace struct {
 	*world
-	service *social.Service
+	service *network.Service
 	ben     person
 	others  []person
 	posts   []*social.Post // of the others, one each
@@ -478,7 +479,7 @@ func (r *deletionRace) write(i, n int) error {
 	case 0:
 		return s.Follow(ctx, as, to)
 	case 1:
-		_, err := s.AddComment(ctx, as, social.NewComment{Post: post, Text: "hello"})
+		_, err := s.AddComment(ctx, as, network.NewComment{Post: post, Text: "hello"})
 		return err
 	case 2:
 		return s.React(ctx, as, post, social.ReactionLike)
@@ -486,7 +487,7 @@ func (r *deletionRace) write(i, n int) error {
 		return s.MuteThread(ctx, as, post)
 	case 4:
 		content := social.Content{Status: &social.Status{Text: "hello"}}
-		_, err := s.CreatePost(ctx, as, social.NewPost{Content: content, Audience: social.Audience{Kind: social.AudienceCircles}, WallOwner: to})
+		_, err := s.CreatePost(ctx, as, network.NewPost{Content: content, Audience: social.Audience{Kind: social.AudienceCircles}, WallOwner: to})
 		return err
 	case 5:
 		return s.Mute(ctx, as, to)

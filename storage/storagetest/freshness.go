@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/people"
 	"plaza/storage"
 )
 
@@ -19,7 +20,7 @@ func RunFreshness(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	f := &freshness{t: t, ctx: t.Context()}
 	for _, store := range open(t) {
-		f.servers = append(f.servers, &remembering{Store: store, cache: social.NewCache(store, 1<<20)})
+		f.servers = append(f.servers, &remembering{Store: store, cache: people.New(store, 1<<20)})
 	}
 	couples := make([]*couple, freshnessCouples)
 	for i := range couples {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -25,7 +26,7 @@ const (
 	chapters   = 12 // parts of a history, each of about five operations: rapid draws short lists
 )
 
-// RunModel plays random histories of the product through social.Service over the engine, and
+// RunModel plays random histories of the product through network.Service over the engine, and
 // through a plain in-memory model, and compares everything that any viewer could read, after every
 // few steps and at the end. rapid draws the histories, and shrinks a failing one; its message says
 // how to replay it. With -short it plays a fifth of them.
@@ -104,8 +105,8 @@ type history struct {
 	t       *rapid.T
 	ctx     context.Context //nolint:containedctx // it lasts as long as the history
 	store   storage.Store
-	service *social.Service   // of the present step
-	servers []*social.Service // each step is at the next one
+	service *network.Service   // of the present step
+	servers []*network.Service // each step is at the next one
 	m       *model
 }
 
@@ -114,7 +115,7 @@ func play(ctx context.Context, t *rapid.T, store storage.Store, people int, know
 	h := &history{t: t, ctx: ctx, store: store, m: &model{now: now()}}
 	newSlug := everySlugTwice()
 	for _, size := range cacheSizes {
-		h.servers = append(h.servers, social.New(store, social.Options{
+		h.servers = append(h.servers, network.New(store, network.Options{
 			Now: func() time.Time { return h.m.now }, NewSlug: newSlug, MaxDepth: modelDepth, CacheSize: size,
 		}))
 	}

@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/people"
 	"plaza/storage"
 )
 
 // Remembering is a store whose users, relations and sessions come from memory, as a server's do. It
 // has to keep every promise of the contract.
 func Remembering(store storage.Store) storage.Store {
-	return &remembering{Store: store, cache: social.NewCache(store, 1<<20)}
+	return &remembering{Store: store, cache: people.New(store, 1<<20)}
 }
 
 type remembering struct {
 	storage.Store
-	cache *social.Cache
+	cache *people.Cache
 }
 
 func (r *remembering) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {

@@ -13,6 +13,7 @@ import (
 
 	"plaza/fault"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // step is one operation of a history, in plain values: which one, who does it, and numbers that it
@@ -463,7 +464,7 @@ func (h *history) createPost(s step) {
 	}
 	content := h.content(s.Y+s.Z, len(h.m.posts))
 	h.tellf("%d posts on %d's wall for %s %v: %s", who, owner, kind, listed, contentText(content))
-	in := social.NewPost{Content: content, Audience: h.audienceOf(kind, listed), WallOwner: h.user(owner)}
+	in := network.NewPost{Content: content, Audience: h.audienceOf(kind, listed), WallOwner: h.user(owner)}
 	if who == owner && s.X%2 == 0 {
 		in.WallOwner = social.UserID{}
 	}
@@ -624,7 +625,7 @@ func (h *history) addComment(s step) {
 	}
 	text := fmt.Sprint("comment ", len(h.m.comments))
 	h.tellf("%d comments on post %d under %d: %q", who, post, parent, text)
-	in := social.NewComment{Post: h.m.posts[post].id, Text: text}
+	in := network.NewComment{Post: h.m.posts[post].id, Text: text}
 	if parent >= 0 {
 		in.Parent = h.m.comments[parent].id
 	}

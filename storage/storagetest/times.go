@@ -9,6 +9,7 @@ import (
 	"plaza/fault"
 	"plaza/id"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // timed is a list in the order of time, read through the service.
@@ -121,7 +122,7 @@ func feedsHaveRangesOfTime(w *world) {
 			w.ok(settle(w.ctx, w.Store), "background work")
 		}
 	}
-	v := social.New(w.Store, social.Options{}).Viewer(ada.ID)
+	v := network.New(w.Store, network.Options{}).Viewer(ada.ID)
 	of := func(user person, read sliceRead[social.UserID, *social.Post]) func(context.Context, social.Page) (social.Slice[*social.Post], error) {
 		return func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
 			list := social.List[social.UserID]{Of: user.ID, Page: p}
@@ -156,7 +157,7 @@ func threadsHaveRangesOfTime(w *world) {
 			root = c
 		}
 	}
-	v := social.New(w.Store, social.Options{}).Viewer(ada.ID)
+	v := network.New(w.Store, network.Options{}).Viewer(ada.ID)
 	for name, thread := range map[string]social.Thread{
 		"oldest first": {Post: post.ID, Order: social.OrderOldest}, "newest first": {Post: post.ID, Order: social.OrderNewest},
 		"replies": {Post: post.ID, Order: social.OrderOldest, Parent: root.ID},

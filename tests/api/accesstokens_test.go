@@ -14,6 +14,7 @@ import (
 	"plaza/fault"
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -226,12 +227,12 @@ func (s ending) InsertSession(ctx context.Context, session social.Session) error
 func TestEndedSessionsLeaveNoAccessToken(t *testing.T) {
 	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])
-	service := social.New(plaza.Store, plazatest.Cheap)
-	session, _, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
+	service := network.New(plaza.Store, plazatest.Cheap)
+	session, _, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, token, err := social.New(ending{plaza.Store, session}, plazatest.Cheap).CreateAccessToken(t.Context(), session, social.NewAccessToken{Name: "robot", Days: 1})
+	_, token, err := network.New(ending{plaza.Store, session}, plazatest.Cheap).CreateAccessToken(t.Context(), session, network.NewAccessToken{Name: "robot", Days: 1})
 	var mistake *fault.Error
 	if !errors.As(err, &mistake) || mistake.Code != fault.CodeUnauthenticated {
 		t.Errorf("creating a token: %v", err)

@@ -15,6 +15,7 @@ import (
 	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
@@ -192,17 +193,17 @@ func TestCommandCountsOfNotifications(t *testing.T) {
 	log := &commandLog{}
 	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))
 	reader := plaza.As(t, "reader")
-	f := &newsFiller{t: t, service: social.New(plaza.Store, plazatest.Cheap)}
+	f := &newsFiller{t: t, service: network.New(plaza.Store, plazatest.Cheap)}
 	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))
 	f.ok(err)
 	var notices []social.Notice
 	for i := range 120 {
 		f.author(fmt.Sprintf("author%d", i), owner)
-		post, err := f.service.CreatePost(t.Context(), owner, social.NewPost{
+		post, err := f.service.CreatePost(t.Context(), owner, network.NewPost{
 			Content: social.Content{Status: &social.Status{Text: "mine"}}, Audience: social.Audience{Kind: social.AudiencePublic},
 		})
 		f.ok(err)
-		comment, err := f.service.AddComment(t.Context(), f.authors[i], social.NewComment{Post: post.ID, Text: "to you"})
+		comment, err := f.service.AddComment(t.Context(), f.authors[i], network.NewComment{Post: post.ID, Text: "to you"})
 		f.ok(err)
 		group := social.NotificationGroup{To: owner, Kind: social.NotifyComment, Post: post.ID}
 		notices = append(notices, social.Notice{NotificationGroup: group, Act: social.Act{Actor: f.authors[i], Comment: comment.ID}})
@@ -225,14 +226,14 @@ func TestCommandCountsOfMentions(t *testing.T) {
 	log := &commandLog{}
 	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))
 	reader := plaza.As(t, "reader")
-	f := &newsFiller{t: t, service: social.New(plaza.Store, plazatest.Cheap)}
+	f := &newsFiller{t: t, service: network.New(plaza.Store, plazatest.Cheap)}
 	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))
 	f.ok(err)
 	post, err := social.ParsePostID(reader.Status(t, "the thread", plazatest.Public))
 	f.ok(err)
 	for i := range 110 {
 		f.author(fmt.Sprintf("author%d", i), owner)
-		_, err := f.service.AddComment(t.Context(), f.authors[i], social.NewComment{Post: post, Text: fmt.Sprintf("@author%d and @reader", i)})
+		_, err := f.service.AddComment(t.Context(), f.authors[i], network.NewComment{Post: post, Text: fmt.Sprintf("@author%d and @reader", i)})
 		f.ok(err)
 	}
 	page := `query($id: ID!, $first: Int!) { post(id: $id) { comments(first: $first) { nodes { text entities { start end ... on MentionEntity { user { handle } } } } } } }`
@@ -246,7 +247,7 @@ func TestCommandCountsOfMentions(t *testing.T) {
 // because requests are what the test counts.
 func fillNews(t testing.TB, plaza *plazatest.Plaza, reader plazatest.Person) (post string) {
 	t.Helper()
-	f := &newsFiller{t: t, service: social.New(plaza.Store, plazatest.Cheap)}
+	f := &newsFiller{t: t, service: network.New(plaza.Store, plazatest.Cheap)}
 	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))
 	f.ok(err)
 	for i := range 110 {
@@ -265,7 +266,7 @@ func fillNews(t testing.TB, plaza *plazatest.Plaza, reader plazatest.Person) (po
 
 type newsFiller struct {
 	t       testing.TB
-	service *social.Service
+	service *network.Service
 	authors []social.UserID
 }
 
@@ -279,7 +280,7 @@ func (f *newsFiller) ok(err error) {
 // author signs up, and is followed by the reader.
 func (f *newsFiller) author(handle string, reader social.UserID) {
 	f.t.Helper()
-	session, _, err := f.service.SignUp(f.t.Context(), social.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
+	session, _, err := f.service.SignUp(f.t.Context(), network.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
 	f.ok(err)
 	f.ok(f.service.Follow(f.t.Context(), reader, session.User))
 	f.authors = append(f.authors, session.User)
@@ -289,7 +290,7 @@ func (f *newsFiller) author(handle string, reader social.UserID) {
 // reader's wall.
 func (f *newsFiller) post(n int, reader social.UserID) social.PostID {
 	f.t.Helper()
-	in := social.NewPost{
+	in := network.NewPost{
 		Content:  social.Content{Status: &social.Status{Text: fmt.Sprint("post ", n)}},
 		Audience: social.Audience{Kind: social.AudiencePublic},
 	}
@@ -307,6 +308,6 @@ func (f *newsFiller) post(n int, reader social.UserID) social.PostID {
 
 func (f *newsFiller) comment(author int, post social.PostID, text string) {
 	f.t.Helper()
-	_, err := f.service.AddComment(f.t.Context(), f.authors[author], social.NewComment{Post: post, Text: text})
+	_, err := f.service.AddComment(f.t.Context(), f.authors[author], network.NewComment{Post: post, Text: text})
 	f.ok(err)
 }

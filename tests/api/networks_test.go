@@ -8,6 +8,7 @@ import (
 	"plaza/importer"
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/mongodb"
 )
@@ -25,7 +26,7 @@ func TestImportedNetworks(t *testing.T) {
 	st := plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()})
 	reader := importNetworks(t, st, 107)
 	plaza := plazatest.ServeCounted(t, st)
-	service := social.New(st, plazatest.Cheap)
+	service := network.New(st, plazatest.Cheap)
 	following, err := st.Following(t.Context(), []social.List[social.UserID]{{Of: reader, Page: social.Page{Limit: 2_000}}})
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +36,7 @@ func TestImportedNetworks(t *testing.T) {
 		t.Fatalf("fb107 has %d friends, which is not the real data", len(friends))
 	}
 	post := writePosts(t, service, friends)
-	_, token, err := service.SignIn(t.Context(), social.Credentials{Handle: importer.Handle(107), Password: networkPassword})
+	_, token, err := service.SignIn(t.Context(), network.Credentials{Handle: importer.Handle(107), Password: networkPassword})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +63,8 @@ func importNetworks(t *testing.T, st storage.Store, who importer.Person) social.
 	if err != nil {
 		t.Fatal(err)
 	}
-	account, err := social.New(st, plazatest.Cheap).NewAccount(t.Context(),
-		social.SignUpInput{Handle: "x", Name: "x", Password: networkPassword}, importer.UserID(who))
+	account, err := network.New(st, plazatest.Cheap).NewAccount(t.Context(),
+		network.SignUpInput{Handle: "x", Name: "x", Password: networkPassword}, importer.UserID(who))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,19 +77,19 @@ func importNetworks(t *testing.T, st storage.Store, who importer.Person) social.
 
 // writePosts lets the first friends post and comment, and returns a post with a thread of 120
 // comments.
-func writePosts(t *testing.T, service *social.Service, friends []social.Edge) social.PostID {
+func writePosts(t *testing.T, service *network.Service, friends []social.Edge) social.PostID {
 	t.Helper()
 	var last *social.Post
 	for i := range 110 {
 		content := social.Content{Status: &social.Status{Text: "What a day."}}
-		post, err := service.CreatePost(t.Context(), friends[i*9].To, social.NewPost{Content: content, Audience: social.Audience{Kind: social.AudiencePublic}})
+		post, err := service.CreatePost(t.Context(), friends[i*9].To, network.NewPost{Content: content, Audience: social.Audience{Kind: social.AudiencePublic}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		last = post
 	}
 	for i := range 120 {
-		comment := social.NewComment{Post: last.ID, Text: "Indeed."}
+		comment := network.NewComment{Post: last.ID, Text: "Indeed."}
 		if _, err := service.AddComment(t.Context(), friends[i].To, comment); err != nil {
 			t.Fatal(err)
 		}

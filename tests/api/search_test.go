@@ -9,6 +9,7 @@ import (
 	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -33,14 +34,14 @@ func TestFindingIsSeeing(t *testing.T) {
 // village is a community of a few people who hide much from each other.
 type village struct {
 	t       *testing.T
-	service *social.Service
+	service *network.Service
 	dice    *rand.Rand
 	people  []social.UserID
 }
 
 func newVillage(t *testing.T, st storage.Store) *village {
 	t.Helper()
-	v := &village{t: t, service: social.New(st, plazatest.Cheap), dice: rand.New(rand.NewPCG(7, 18))}
+	v := &village{t: t, service: network.New(st, plazatest.Cheap), dice: rand.New(rand.NewPCG(7, 18))}
 	var accounts []social.NewUser
 	for i := range 12 {
 		user := social.User{ID: social.UserID{ID: id.New()}, Handle: fmt.Sprint("v", i), Name: "V", WallPolicy: social.WallEveryone}

@@ -10,6 +10,7 @@ import (
 	"plaza/fault"
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // session is an entry of Viewer.sessions.
@@ -61,12 +62,12 @@ func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
 		began := time.Now().UTC().Truncate(time.Millisecond)
 		now, options := began, plazatest.Cheap
 		options.Now, options.CacheSize = func() time.Time { return now }, 1<<20
-		service := social.New(store, options)
-		session, token, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
+		service := network.New(store, options)
+		session, token, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, robot, err := service.CreateAccessToken(t.Context(), session, social.NewAccessToken{Name: "robot", Days: 40})
+		_, robot, err := service.CreateAccessToken(t.Context(), session, network.NewAccessToken{Name: "robot", Days: 40})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,12 +178,12 @@ func wantSignedOut(t *testing.T, p plazatest.Person) {
 func TestAnEndedSessionEndsNoOthers(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		service := social.New(e.Open(t), plazatest.Cheap)
-		stolen, _, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
+		service := network.New(e.Open(t), plazatest.Cheap)
+		stolen, _, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		mine, token, err := service.SignIn(t.Context(), social.Credentials{Handle: "ada", Password: "analytical engine"})
+		mine, token, err := service.SignIn(t.Context(), network.Credentials{Handle: "ada", Password: "analytical engine"})
 		if err != nil {
 			t.Fatal(err)
 		}

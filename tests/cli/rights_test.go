@@ -11,6 +11,7 @@ import (
 
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/sqlite"
 )
@@ -22,8 +23,8 @@ func TestRightsCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service := social.New(st, social.Options{})
-	ada, _, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
+	service := network.New(st, network.Options{})
+	ada, _, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,11 +57,11 @@ func TestRightsCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	requireRights(t, social.New(st, social.Options{}), ada.User)
+	requireRights(t, network.New(st, network.Options{}), ada.User)
 }
 
 // requireRights checks the rights of a user who has only the right to manage ads.
-func requireRights(t *testing.T, service *social.Service, user social.UserID) {
+func requireRights(t *testing.T, service *network.Service, user social.UserID) {
 	t.Helper()
 	for right, want := range map[social.Right]string{
 		social.RightManageAds: "",
@@ -111,8 +112,8 @@ func TestHadRight(t *testing.T) {
 		store := &askedForRights{Store: e.Open(t)}
 		var clock atomic.Int64
 		clock.Store(time.Now().UnixNano())
-		service := social.New(store, social.Options{Now: func() time.Time { return time.Unix(0, clock.Load()) }})
-		ada, _, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
+		service := network.New(store, network.Options{Now: func() time.Time { return time.Unix(0, clock.Load()) }})
+		ada, _, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/sqlite"
 )
@@ -50,7 +51,7 @@ func TestUserCommands(t *testing.T) {
 	}
 	st := openSQLite(t, data)
 	defer st.Close()
-	requireSignIn(t, social.New(st, social.Options{}), map[string]bool{"difference engine": true, "analytical engine": false})
+	requireSignIn(t, network.New(st, network.Options{}), map[string]bool{"difference engine": true, "analytical engine": false})
 }
 
 func openSQLite(t *testing.T, data string) storage.Store {
@@ -63,10 +64,10 @@ func openSQLite(t *testing.T, data string) storage.Store {
 }
 
 // requireSignIn signs in as ada with passwords, and checks whether that succeeds.
-func requireSignIn(t *testing.T, service *social.Service, passwords map[string]bool) {
+func requireSignIn(t *testing.T, service *network.Service, passwords map[string]bool) {
 	t.Helper()
 	for password, want := range passwords {
-		if _, _, err := service.SignIn(t.Context(), social.Credentials{Handle: "ada", Password: password}); (err == nil) != want {
+		if _, _, err := service.SignIn(t.Context(), network.Credentials{Handle: "ada", Password: password}); (err == nil) != want {
 			t.Errorf("signing in with %q: %v", password, err)
 		}
 	}
@@ -120,14 +121,14 @@ func TestListingUsers(t *testing.T) {
 func TestOperatorsChangeAccounts(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		service := social.New(e.Open(t), plazatest.Cheap)
+		service := network.New(e.Open(t), plazatest.Cheap)
 		for _, handle := range []string{"ada", "bob"} {
-			if _, err := service.AddUser(t.Context(), social.SignUpInput{Handle: handle, Name: handle, Password: "analytical engine"}); err != nil {
+			if _, err := service.AddUser(t.Context(), network.SignUpInput{Handle: handle, Name: handle, Password: "analytical engine"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		signIn := func(handle, password string) string {
-			_, token, err := service.SignIn(t.Context(), social.Credentials{Handle: handle, Password: password})
+			_, token, err := service.SignIn(t.Context(), network.Credentials{Handle: handle, Password: password})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +154,7 @@ func TestOperatorsChangeAccounts(t *testing.T) {
 			}
 		}
 		requireSignIn(t, service, map[string]bool{"difference engine": true, "analytical engine": false})
-		_, err := service.AddUser(t.Context(), social.SignUpInput{Handle: "Ada", Name: "Ada", Password: "analytical engine"})
+		_, err := service.AddUser(t.Context(), network.SignUpInput{Handle: "Ada", Name: "Ada", Password: "analytical engine"})
 		if mistake, ok := errors.AsType[*fault.Error](err); !ok || mistake.Code != fault.CodeTaken {
 			t.Errorf("a taken handle: %v", err)
 		}

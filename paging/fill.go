@@ -1,0 +1,114 @@
+package paging
+
+import "context"
+
+// Fill fills pages of lists that hide some entries: it reads candidates, keeps what see lets
+// through, and reads on until every page is full or its list has ended. All lists advance together,
+// so a batch takes as many reads as its slowest list, usually one. It reports to passOver how many
+// entries were hidden, and ends with its error.
+func Fill[K comparable, T any](
+	ctx context.Context,
+	lists []List[K],
+	read func(context.Context, []List[K]) (map[List[K]][]T, error),
+	key func(K, T) Key,
+	see func(context.Context, []T) (func(K, T) bool, error),
+	passOver func(hidden int) error,
+) (map[List[K]]Slice[T], error) {
+	pages := make(map[List[K]]*partialPage[K, T], len(lists))
+	for _, list := range lists {
+		pages[list] = &partialPage[K, T]{next: list}
+	}
+	answers := make(map[List[K]]Slice[T], len(lists))
+	for round := 0; len(pages) > 0; round++ {
+		requests := make([]List[K], 0, len(pages))
+		for list, page := range pages {
+			page.next.Limit = page.candidates(list.Limit, round)
+			requests = append(requests, page.next)
+		}
+		read, err := read(ctx, requests)
+		if err != nil {
+			return nil, err
+		}
+		var all []T
+		for _, page := range pages {
+			all = append(all, read[page.next]...)
+		}
+		visible, err := see(ctx, all)
+		if err != nil {
+			return nil, err
+		}
+		hidden := len(all)
+		for list, page := range pages {
+			hidden -= page.add(read[page.next], key, visible)
+			if page.ended || len(page.kept) > list.Limit {
+				answers[list] = Cut(page.kept, list.Page, func(item T) Key { return key(list.Of, item) })
+				delete(pages, list)
+			}
+		}
+		if err := passOver(hidden); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
+// partialPage is a page that is being filled.
+type partialPage[K comparable, T any] struct {
+	next  List[K] // the next candidates
+	kept  []T
+	seen  int  // candidates so far
+	ended bool // there are no more candidates
+}
+
+// candidates returns how many entries to read for a page of that size. The first read takes one
+// more than the page, to know whether there are more, and a quarter for hidden entries: another
+// read costs far more than they do. Later reads take twice the number that is likely to fill the
+// page, judging by the candidates so far, and grow.
+func (p *partialPage[K, T]) candidates(limit, round int) int {
+	const most = 1_000
+	first := limit + 1 + limit/4
+	if round == 0 || len(p.kept) == 0 {
+		return min(most, first<<(2*min(round, 8)))
+	}
+	lacking := limit + 1 - len(p.kept)
+	likely := 2 * lacking * p.seen / len(p.kept)
+	return min(most, (likely+4)<<(2*min(round-1, 8)))
+}
+
+// add keeps the visible ones of the next candidates, and returns how many they are.
+func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func(K, T) bool) int {
+	p.seen += len(candidates)
+	p.ended = len(candidates) < p.next.Limit
+	if len(candidates) == 0 {
+		return 0
+	}
+	var kept []T
+	for _, c := range candidates {
+		if visible(p.next.Of, c) {
+			kept = append(kept, c)
+		}
+	}
+	if p.next.Last {
+		p.kept = append(kept, p.kept...)
+		p.next.Before = key(p.next.Of, candidates[0])
+	} else {
+		p.kept = append(p.kept, kept...)
+		p.next.After = key(p.next.Of, candidates[len(candidates)-1])
+	}
+	return len(kept)
+}
+
+// Cut makes a page of the entries that were read for it, which may be more than the page holds.
+func Cut[T any](items []T, p Page, key func(T) Key) Slice[T] {
+	slice := Slice[T]{Items: items, More: len(items) > p.Limit}
+	switch {
+	case slice.More && p.Last:
+		slice.Items = items[len(items)-p.Limit:]
+	case slice.More:
+		slice.Items = items[:p.Limit]
+	}
+	for _, item := range slice.Items {
+		slice.Keys = append(slice.Keys, key(item))
+	}
+	return slice
+}

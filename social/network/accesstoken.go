@@ -1,0 +1,94 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+const (
+	maxAccessTokens    = 50 // per user
+	maxAccessTokenName = 100
+	maxAccessTokenDays = 365
+)
+
+// NewAccessToken describes an access token.
+type NewAccessToken struct {
+	Name   string
+	Scopes []social.Scope
+	Days   int // until it expires
+}
+
+func (n *NewAccessToken) check() error {
+	var twice, days error
+	if len(n.Scopes) != len(slices.Compact(slices.Sorted(slices.Values(n.Scopes)))) {
+		twice = fault.Invalidf("scopes", "A scope is there twice.")
+	}
+	if n.Days < 1 || n.Days > maxAccessTokenDays {
+		days = fault.Invalidf("expiresInDays", "An access token lasts for 1 to %d days.", maxAccessTokenDays)
+	}
+	return fault.All(fault.CheckLine("name", n.Name, 1, maxAccessTokenName), twice, days)
+}
+
+// CreateAccessToken creates an access token for the user of a session. The token is returned only
+// here. Errors: INVALID, BLANK, TOO_LONG, LIMIT_REACHED; UNAUTHENTICATED: the session has ended.
+func (s *Service) CreateAccessToken(ctx context.Context, by social.Session, n NewAccessToken) (created social.Session, token string, err error) {
+	if err := n.check(); err != nil {
+		return social.Session{}, "", err
+	}
+	existing, err := s.AccessTokens(ctx, by.User)
+	if err != nil {
+		return social.Session{}, "", err
+	}
+	if len(existing) >= maxAccessTokens {
+		return social.Session{}, "", fault.Errorf(fault.CodeLimitReached, "", "You have %d access tokens, the maximum: revoke one first.", maxAccessTokens)
+	}
+	token = social.AccessTokenStart + randomToken()
+	now := s.moment()
+	created = social.Session{
+		TokenHash: social.HashToken(token), User: by.User, ExpiresAt: now.AddDate(0, 0, n.Days), CreatedAt: now,
+		Grant: &social.Grant{Name: n.Name, Scopes: n.Scopes},
+	}
+	if err := s.store.InsertSession(ctx, created); err != nil {
+		return social.Session{}, "", err
+	}
+	return created, token, s.mustStillBeValid(ctx, by, created)
+}
+
+// mustStillBeValid ends a new access token if the session that created it has ended since:
+// ChangePassword ends the tokens that it finds, and this one may have come later.
+func (s *Service) mustStillBeValid(ctx context.Context, by, created social.Session) error {
+	_, err := s.store.Session(ctx, by.TokenHash, s.now())
+	if !errors.Is(err, social.ErrNotFound) {
+		return err
+	}
+	if err := s.SignOut(ctx, created); err != nil {
+		return err
+	}
+	return errInvalidToken()
+}
+
+// AccessTokens returns the sessions of a user's access tokens that have not expired, the newest first.
+func (s *Service) AccessTokens(ctx context.Context, user social.UserID) ([]social.Session, error) {
+	sessions, err := s.store.SessionsOf(ctx, user, s.now())
+	tokens := slices.DeleteFunc(sessions, func(session social.Session) bool { return session.Grant == nil })
+	slices.SortFunc(tokens, func(a, b social.Session) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return tokens, err
+}
+
+// RevokeAccessToken ends an access token of a user, and returns its session. Error: NOT_FOUND, also
+// for a token of another user, and one that has expired.
+func (s *Service) RevokeAccessToken(ctx context.Context, user social.UserID, which social.AccessTokenID) (social.Session, error) {
+	tokens, err := s.AccessTokens(ctx, user)
+	if err != nil {
+		return social.Session{}, err
+	}
+	i := slices.IndexFunc(tokens, func(token social.Session) bool { return token.AccessTokenID() == which })
+	if i < 0 {
+		return social.Session{}, fault.NotFound("accessTokenId", "access token")
+	}
+	return tokens[i], s.SignOut(ctx, tokens[i])
+}

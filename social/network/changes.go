@@ -1,0 +1,56 @@
+package network
+
+import (
+	"context"
+
+	"plaza/social"
+)
+
+// PostViewers finds the viewers who may see a post as it is now; the zero viewer is signed out. A post that is
+// gone has none.
+func (s *Service) PostViewers(ctx context.Context, post social.PostID, viewers []social.UserID) (Sighting, error) {
+	return s.postViewers(ctx, post, func(*social.Post) ([]social.UserID, viewerRule, error) { return viewers, canSee, nil })
+}
+
+// CommentChangeViewers finds the viewers who may learn that a comment was edited or deleted: those who see it as it
+// is now, or if it is gone (Comment is nil), those who see its post and its author.
+func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, viewers []social.UserID) (Sighting, error) {
+	posts, err := s.store.Posts(ctx, []social.PostID{e.Post})
+	if err != nil || posts[e.Post] == nil {
+		return Sighting{}, err
+	}
+	comments, err := s.store.Comments(ctx, []social.CommentID{e.Comment})
+	if err != nil {
+		return Sighting{}, err
+	}
+	p, c := posts[e.Post], comments[e.Comment]
+	if c == nil {
+		c = &social.Comment{ID: e.Comment, Post: e.Post, Author: e.Target}
+	}
+	sighting, err := s.sight(ctx, p, c)
+	if err != nil {
+		return sighting, err
+	}
+	err = s.admit(ctx, &sighting, viewers, func(viewer social.UserID, known map[social.UserID]social.Relation) bool {
+		return social.CanSeePost(viewer, p, known[p.Author]) && social.CanSeeComment(c, known[c.Author])
+	})
+	sighting.Comment = comments[e.Comment]
+	return sighting, err
+}
+
+// PostsSeen reads those of the posts that a viewer may see, in the order of the ids.
+func (s *Service) PostsSeen(ctx context.Context, viewer social.UserID, ids []social.PostID) ([]Sighting, error) {
+	posts, err := s.store.Posts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var sightings []Sighting
+	for _, id := range ids {
+		if posts[id] != nil {
+			sightings = append(sightings, Sighting{Post: posts[id]})
+		}
+	}
+	return s.seenBy(ctx, viewer, sightings, func(g *Sighting, known map[social.UserID]social.Relation) bool {
+		return social.CanSeePost(viewer, g.Post, known[g.Post.Author])
+	})
+}

@@ -1,0 +1,78 @@
+package network
+
+import (
+	"context"
+	"errors"
+
+	"plaza/fault"
+	"plaza/social"
+	"plaza/social/passwords"
+)
+
+// confirmed is a user who has confirmed their password.
+type confirmed struct {
+	user *social.User
+	hash string // of the password
+	rank int    // in the queue for hashes
+}
+
+// confirm checks the password of a signed-in user, which the argument has. Errors: BAD_CREDENTIALS,
+// UNAUTHENTICATED (the account is deleted), RATE_LIMITED.
+func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, password string) (confirmed, error) {
+	user, err := s.Viewer(viewer).account(ctx)
+	if err != nil {
+		return confirmed{}, err
+	}
+	attempt, err := s.limits.Confirmation(viewer.String())
+	if err != nil {
+		return confirmed{}, err
+	}
+	owner, hash, err := s.store.PasswordHash(ctx, user.Handle)
+	if err != nil && !errors.Is(err, social.ErrNotFound) {
+		return confirmed{}, err
+	}
+	matches, err := s.passwordMatches(ctx, passwords.Candidate{Password: password, Rank: attempt.Rank}, hash)
+	if err != nil {
+		return confirmed{}, err
+	}
+	if !matches || owner != viewer {
+		return confirmed{}, errWrongPassword(argument)
+	}
+	attempt.Succeeded()
+	return confirmed{user, hash, attempt.Rank}, nil
+}
+
+func errWrongPassword(argument string) error {
+	return fault.Errorf(fault.CodeBadCredentials, argument, "The password is wrong.")
+}
+
+// ChangePassword replaces the password of a session's user, and ends the user's other sessions and
+// access tokens.
+// Errors: BAD_CREDENTIALS (currentPassword), INVALID and TOO_LONG (newPassword),
+// UNAUTHENTICATED (the account is deleted), RATE_LIMITED.
+func (s *Service) ChangePassword(ctx context.Context, session social.Session, current, replacement string) error {
+	c, err := s.confirm(ctx, session.User, "currentPassword", current)
+	if err := fault.All(err, checkPassword("newPassword", replacement)); err != nil {
+		return err
+	}
+	hash, err := s.hashes.Hash(ctx, passwords.Candidate{Password: replacement, Rank: c.rank})
+	if err != nil {
+		return err
+	}
+	err = s.store.SetPassword(ctx, social.PasswordChange{
+		User: session.User, Handle: c.user.Handle, From: c.hash, To: hash, Keep: session.TokenHash,
+	})
+	if errors.Is(err, social.ErrNotFound) { // another session has just changed it
+		return errWrongPassword("currentPassword")
+	}
+	if err != nil {
+		return err
+	}
+	// A sign-in that compared the old password may have stored its session meanwhile. Either it is here
+	// by now, or the sign-in finds the new hash (mustStillMatch).
+	err = s.store.EndSessions(ctx, session.User, session.TokenHash, social.AllSessions)
+	if errors.Is(err, social.ErrNotFound) { // this session has ended meanwhile
+		return s.store.EndSessions(ctx, session.User, [32]byte{}, social.AllSessions)
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package network
+
+import (
+	"context"
+
+	"plaza/paging"
+	"plaza/social"
+)
+
+// Followers lists each user's followers (Edge.From) who are visible to the viewer.
+func (v *Viewer) Followers(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]]social.Slice[social.Edge], error) {
+	return v.edges(ctx, lists, v.s.store.Followers, func(e social.Edge) social.UserID { return e.From })
+}
+
+// Following lists the users whom each user follows (Edge.To) who are visible to the viewer.
+func (v *Viewer) Following(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]]social.Slice[social.Edge], error) {
+	return v.edges(ctx, lists, v.s.store.Following, edgeEnd)
+}
+
+type readEdges func(context.Context, []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error)
+
+func (v *Viewer) edges(ctx context.Context, lists []social.List[social.UserID], read readEdges, end func(social.Edge) social.UserID) (map[social.List[social.UserID]]social.Slice[social.Edge], error) {
+	visible, err := v.ownersSeen(ctx, lists)
+	if err != nil {
+		return nil, err
+	}
+	return collect(ctx, v, visible, read, edgeKey, seeEdges[social.UserID](v, end))
+}
+
+// seeEdges sees the edges whose end the viewer sees, in lists of a K.
+func seeEdges[K any](v *Viewer, end func(social.Edge) social.UserID) func(context.Context, []social.Edge) (func(K, social.Edge) bool, error) {
+	return func(ctx context.Context, edges []social.Edge) (func(K, social.Edge) bool, error) {
+		people := make([]social.UserID, len(edges))
+		for i, e := range edges {
+			people[i] = end(e)
+		}
+		relations, err := v.recallOr(ctx, people, v.listed)
+		if err != nil {
+			return nil, err
+		}
+		return func(_ K, e social.Edge) bool { return social.CanSeeUser(relations[end(e)]) }, nil
+	}
+}
+
+func edgeKey[K any](_ K, e social.Edge) social.Key { return social.Key(e.ID.Bytes()) }
+
+func edgeEnd(e social.Edge) social.UserID { return e.To }
+
+// Muted lists the users whom the viewer mutes (Edge.To) who are visible to the viewer.
+func (v *Viewer) Muted(ctx context.Context, p social.Page) (social.Slice[social.Edge], error) {
+	readOne := func(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
+		edges, err := v.s.store.Muted(ctx, v.ID, lists[0].Page)
+		return map[social.List[social.UserID]][]social.Edge{lists[0]: edges}, err
+	}
+	list := social.List[social.UserID]{Of: v.ID, Page: p}
+	slices, err := collect(ctx, v, []social.List[social.UserID]{list}, readOne, edgeKey, seeEdges[social.UserID](v, edgeEnd))
+	return slices[list], err
+}
+
+// BlockedUser is a user whom the viewer blocks.
+type BlockedUser struct {
+	Edge social.Edge
+	User *social.User
+}
+
+// Blocked lists the users whom the viewer blocks: the one list that still shows them.
+func (v *Viewer) Blocked(ctx context.Context, p social.Page) (social.Slice[BlockedUser], error) {
+	beyond := p
+	beyond.Limit++
+	edges, err := v.s.store.Blocked(ctx, v.ID, beyond)
+	if err != nil {
+		return social.Slice[BlockedUser]{}, err
+	}
+	page := paging.Cut(edges, p, func(e social.Edge) social.Key { return edgeKey(v.ID, e) })
+	ids := make([]social.UserID, len(page.Items))
+	for i, e := range page.Items {
+		ids[i] = e.To
+	}
+	users, err := v.s.people.Users(ctx, ids)
+	if err != nil {
+		return social.Slice[BlockedUser]{}, err
+	}
+	blocked := social.Slice[BlockedUser]{More: page.More}
+	for i, e := range page.Items {
+		if users[e.To] != nil {
+			blocked.Items = append(blocked.Items, BlockedUser{e, users[e.To]})
+			blocked.Keys = append(blocked.Keys, page.Keys[i])
+		}
+	}
+	return blocked, nil
+}
+
+// OwnCircles lists the viewer's circles, oldest first.
+func (v *Viewer) OwnCircles(ctx context.Context, p social.Page) (social.Slice[*social.Circle], error) {
+	beyond := p
+	beyond.Limit++
+	circles, err := v.s.store.CirclesOf(ctx, v.ID, beyond)
+	return paging.Cut(circles, p, func(c *social.Circle) social.Key { return social.Key(c.ID.Bytes()) }), err
+}
+
+// Members lists the members (Edge.To) of the viewer's own circles, in the order in which they were
+// added.
+func (v *Viewer) Members(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]]social.Slice[social.Edge], error) {
+	ids := make([]social.CircleID, len(lists))
+	for i, list := range lists {
+		ids[i] = list.Of
+	}
+	own, err := v.Circles(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var visible []social.List[social.CircleID]
+	for _, list := range lists {
+		if own[list.Of] != nil {
+			visible = append(visible, list)
+		}
+	}
+	return collect(ctx, v, visible, v.s.store.Members, edgeKey, seeEdges[social.CircleID](v, edgeEnd))
+}

@@ -1,0 +1,233 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+// CreateCircle creates a circle. Errors: BLANK, TOO_LONG, INVALID, TAKEN, LIMIT_REACHED.
+func (s *Service) CreateCircle(ctx context.Context, viewer social.UserID, name string) (*social.Circle, error) {
+	if err := social.CheckCircleName(name); err != nil {
+		return nil, err
+	}
+	existing, err := s.store.CirclesOf(ctx, viewer, social.Page{Limit: social.MaxCircles})
+	if err != nil {
+		return nil, err
+	}
+	if len(existing) == 0 { // everyone starts with one
+		return nil, social.ErrAccountGone
+	}
+	if len(existing) >= social.MaxCircles {
+		return nil, fault.Errorf(fault.CodeLimitReached, "", "You have %d circles already.", social.MaxCircles)
+	}
+	circle := &social.Circle{ID: social.CircleID{ID: s.givenID()}, Owner: viewer, Name: name}
+	e := s.event(social.EventCircleCreated, viewer)
+	e.Circle = circle.ID
+	if err := s.store.InsertCircle(ctx, circle, e); err != nil {
+		return nil, circleError(err)
+	}
+	return circle, nil
+}
+
+// RenameCircle renames one of the viewer's circles. Errors: as CreateCircle, and NOT_FOUND.
+func (s *Service) RenameCircle(ctx context.Context, viewer social.UserID, circle social.CircleID, name string) error {
+	_, missing := s.Viewer(viewer).circle(ctx, circle)
+	if err := fault.All(missing, social.CheckCircleName(name)); err != nil {
+		return err
+	}
+	e := s.event(social.EventCircleRenamed, viewer)
+	e.Circle = circle
+	return circleError(s.store.RenameCircle(ctx, circle, name, e))
+}
+
+// DeleteCircle removes one of the viewer's circles, but never the built-in one. Errors: NOT_FOUND,
+// NOT_ALLOWED.
+func (s *Service) DeleteCircle(ctx context.Context, viewer social.UserID, circle social.CircleID) error {
+	defer s.noteHiding()
+	stored, err := s.Viewer(viewer).circle(ctx, circle)
+	if err != nil {
+		return err
+	}
+	if stored.IsDefault {
+		return fault.Errorf(fault.CodeNotAllowed, "circleId", "The built-in circle can't be removed.")
+	}
+	e := s.event(social.EventCircleDeleted, viewer)
+	e.Circle = circle
+	return circleError(s.store.DeleteCircle(ctx, circle, e))
+}
+
+// AddToCircle adds a user to one of the viewer's circles. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) AddToCircle(ctx context.Context, viewer social.UserID, circle social.CircleID, member social.UserID) error {
+	v := s.Viewer(viewer)
+	if err := fault.All(notOneself(viewer, member), v.checkMembership(ctx, circle, member)); err != nil {
+		return err
+	}
+	e := s.event(social.EventMemberAdded, viewer)
+	e.Circle, e.Target = circle, member
+	_, err := s.store.AddToCircle(ctx, social.Membership{Circle: circle, Owner: viewer, Member: member}, social.EdgeID{ID: s.givenID()}, e)
+	return memberError(err)
+}
+
+// RemoveFromCircle removes a user from one of the viewer's circles. Error: NOT_FOUND.
+func (s *Service) RemoveFromCircle(ctx context.Context, viewer social.UserID, circle social.CircleID, member social.UserID) error {
+	defer s.noteHiding()
+	if err := s.Viewer(viewer).checkMembership(ctx, circle, member); err != nil {
+		return err
+	}
+	e := s.event(social.EventMemberRemoved, viewer)
+	e.Circle, e.Target = circle, member
+	_, err := s.store.RemoveFromCircle(ctx, social.Membership{Circle: circle, Owner: viewer, Member: member}, e)
+	return memberError(err)
+}
+
+// checkMembership checks that the viewer has such a circle, and that the user exists. Error:
+// NOT_FOUND.
+func (v *Viewer) checkMembership(ctx context.Context, circle social.CircleID, member social.UserID) error {
+	_, noCircle := v.circle(ctx, circle)
+	_, noUser := v.user(ctx, "userId", member)
+	return fault.All(noCircle, noUser)
+}
+
+// Follow adds a user to the viewer's built-in circle. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) Follow(ctx context.Context, viewer, user social.UserID) error {
+	circles, err := s.store.CirclesOf(ctx, viewer, social.Page{Limit: social.MaxCircles})
+	if err != nil {
+		return err
+	}
+	builtIn := slices.IndexFunc(circles, func(c *social.Circle) bool { return c.IsDefault })
+	if builtIn < 0 {
+		return social.ErrAccountGone
+	}
+	return s.AddToCircle(ctx, viewer, circles[builtIn].ID, user)
+}
+
+// Unfollow removes a user from all of the viewer's circles. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) Unfollow(ctx context.Context, viewer, user social.UserID) error {
+	defer s.noteHiding()
+	if err := s.checkOther(ctx, viewer, user); err != nil {
+		return err
+	}
+	e := s.event(social.EventUnfollowed, viewer)
+	e.Target = user
+	_, err := s.store.Unfollow(ctx, viewer, user, e)
+	return memberError(err)
+}
+
+// Block makes the two users invisible to each other. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) Block(ctx context.Context, viewer, user social.UserID) (*social.User, error) {
+	defer s.noteHiding()
+	if err := notOneself(viewer, user); err != nil {
+		return nil, err
+	}
+	v := s.Viewer(viewer)
+	relations, err := v.Relations(ctx, []social.UserID{user})
+	if err != nil {
+		return nil, err
+	}
+	if relations[user].Blocks { // already blocked: nothing changes
+		return s.blockedUser(ctx, user)
+	}
+	blocked, err := v.user(ctx, "userId", user)
+	if err != nil {
+		return nil, err
+	}
+	e := s.event(social.EventBlocked, viewer)
+	e.Target = user
+	_, err = s.store.Block(ctx, social.Edge{ID: social.EdgeID{ID: s.givenID()}, From: viewer, To: user}, e)
+	return blocked, memberError(err)
+}
+
+// blockedUser reads a user whom the viewer blocks: the one case in which a block does not hide
+// them.
+func (s *Service) blockedUser(ctx context.Context, user social.UserID) (*social.User, error) {
+	users, err := s.people.Users(ctx, []social.UserID{user})
+	if err != nil {
+		return nil, err
+	}
+	if users[user] == nil {
+		return nil, fault.NotFound("userId", "user")
+	}
+	return users[user], nil
+}
+
+// Unblock removes a block; without one, the user must be visible to the viewer. Errors: NOT_FOUND,
+// INVALID (oneself).
+func (s *Service) Unblock(ctx context.Context, viewer, user social.UserID) error {
+	if err := notOneself(viewer, user); err != nil {
+		return err
+	}
+	e := s.event(social.EventUnblocked, viewer)
+	e.Target = user
+	done, err := s.store.Unblock(ctx, viewer, user, e)
+	if err != nil {
+		return memberError(err)
+	}
+	if done { // the block may have been of a user who has since deleted their account
+		_, err = s.blockedUser(ctx, user)
+		return err
+	}
+	_, err = s.Viewer(viewer).user(ctx, "userId", user)
+	return err
+}
+
+// Mute keeps a user's posts out of the viewer's wall, news and incoming. Errors: NOT_FOUND, INVALID
+// (oneself).
+func (s *Service) Mute(ctx context.Context, viewer, user social.UserID) error {
+	defer s.noteHiding()
+	if err := s.checkOther(ctx, viewer, user); err != nil {
+		return err
+	}
+	e := s.event(social.EventMuted, viewer)
+	e.Target = user
+	_, err := s.store.Mute(ctx, social.Edge{ID: social.EdgeID{ID: s.givenID()}, From: viewer, To: user}, e)
+	return memberError(err)
+}
+
+// Unmute removes a mute. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) Unmute(ctx context.Context, viewer, user social.UserID) error {
+	if err := s.checkOther(ctx, viewer, user); err != nil {
+		return err
+	}
+	e := s.event(social.EventUnmuted, viewer)
+	e.Target = user
+	_, err := s.store.Unmute(ctx, viewer, user, e)
+	return memberError(err)
+}
+
+func (s *Service) checkOther(ctx context.Context, viewer, user social.UserID) error {
+	if err := notOneself(viewer, user); err != nil {
+		return err
+	}
+	_, err := s.Viewer(viewer).user(ctx, "userId", user)
+	return err
+}
+
+func notOneself(viewer, user social.UserID) error {
+	if viewer == user {
+		return fault.Invalidf("userId", "This is you.")
+	}
+	return nil
+}
+
+func circleError(err error) error {
+	switch {
+	case errors.Is(err, social.ErrTaken):
+		return fault.Errorf(fault.CodeTaken, "name", "You already have a circle with this name.")
+	case errors.Is(err, social.ErrNotFound):
+		return fault.NotFound("circleId", "circle")
+	default:
+		return err
+	}
+}
+
+// memberError treats a concurrent block as if the user did not exist.
+func memberError(err error) error {
+	if errors.Is(err, social.ErrBlocked) || errors.Is(err, social.ErrNotFound) {
+		return fault.NotFound("userId", "user")
+	}
+	return err
+}

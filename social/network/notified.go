@@ -1,0 +1,209 @@
+package network
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+// Notifications lists what the viewer is notified of, the newest act first, and the posts and
+// comments that these acts are about. Acts that the viewer may not see now are left out, and so are notifications without any other.
+func (v *Viewer) Notifications(ctx context.Context, p social.Page) (social.Slice[*social.Notification], Subjects, error) {
+	if v.ID.IsZero() {
+		return social.Slice[*social.Notification]{}, Subjects{}, nil
+	}
+	all := Subjects{map[social.PostID]*social.Post{}, map[social.CommentID]*social.Comment{}}
+	read := func(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Notification, error) {
+		found, err := v.s.store.Notifications(ctx, v.ID, lists[0].Page)
+		return map[social.List[social.UserID]][]*social.Notification{lists[0]: found}, err
+	}
+	see := func(ctx context.Context, candidates []*social.Notification) (func(social.UserID, *social.Notification) bool, error) {
+		subjects, err := v.dropHiddenActs(ctx, candidates)
+		maps.Copy(all.Posts, subjects.Posts)
+		maps.Copy(all.Comments, subjects.Comments)
+		return func(_ social.UserID, n *social.Notification) bool { return len(n.Acts) > 0 }, err
+	}
+	list := social.List[social.UserID]{Of: v.ID, Page: p}
+	found, err := collect(ctx, v, []social.List[social.UserID]{list}, read, notificationKey, see)
+	return found[list], all.of(found[list].Items), err
+}
+
+// Subjects are the posts and comments that notifications are about.
+type Subjects struct {
+	Posts    map[social.PostID]*social.Post
+	Comments map[social.CommentID]*social.Comment
+}
+
+// of keeps what the viewer sees, because notifications about it are shown.
+func (s Subjects) of(shown []*social.Notification) Subjects {
+	seen := Subjects{map[social.PostID]*social.Post{}, map[social.CommentID]*social.Comment{}}
+	for _, n := range shown {
+		if p := s.Posts[n.Post]; p != nil {
+			seen.Posts[n.Post] = p
+		}
+		for _, a := range n.Acts {
+			if c := s.Comments[a.Comment]; c != nil {
+				seen.Comments[a.Comment] = c
+			}
+		}
+	}
+	return seen
+}
+
+func notificationKey(_ social.UserID, n *social.Notification) social.Key {
+	return social.Key(n.Order.Bytes())
+}
+
+// NewestNotification returns the position of a user's newest notification, after which
+// NotificationsSince continues.
+func (s *Service) NewestNotification(ctx context.Context, to social.UserID) (social.Key, error) {
+	found, err := s.store.Notifications(ctx, to, social.Page{Limit: 1})
+	if err != nil || len(found) == 0 {
+		return social.Key(social.NotificationID{}.Bytes()), err
+	}
+	return notificationKey(to, found[0]), nil
+}
+
+// NotificationsSince reads a viewer's notifications that got acts behind a position, at most limit.
+// Without one among these that the viewer sees, the viewer sees no difference, and does not get it.
+func (s *Service) NotificationsSince(ctx context.Context, viewer social.UserID, after social.Key, limit int) (Past, error) {
+	found, err := s.store.Notifications(ctx, viewer, since(after, limit))
+	if err != nil || len(found) == 0 {
+		return Past{Last: after}, err
+	}
+	past := Past{Last: notificationKey(viewer, found[0]), More: len(found) == limit}
+	_, err = s.Viewer(viewer).dropHiddenActs(ctx, found)
+	for _, n := range slices.Backward(found) {
+		if len(n.Acts) > 0 && social.Key(n.Acts[0].ID.Bytes()) > after {
+			past.Seen = append(past.Seen, sightNotification(n))
+		}
+	}
+	return past, err
+}
+
+// NotificationViewers finds out whether a notification's recipient may see it now.
+func (s *Service) NotificationViewers(ctx context.Context, to social.UserID, notification social.NotificationID) (Sighting, error) {
+	found, err := s.Viewer(to).NotificationsByID(ctx, []social.NotificationID{notification})
+	if err != nil || found[notification] == nil {
+		return Sighting{}, err
+	}
+	return sightNotification(found[notification]), nil
+}
+
+func sightNotification(n *social.Notification) Sighting {
+	return Sighting{Notification: n, Viewers: map[social.UserID]map[social.UserID]social.Relation{n.To: {}}}
+}
+
+// MaxUnread is how many unread notifications are counted at most.
+const MaxUnread = 100
+
+// UnreadNotifications counts the notifications that the viewer sees and has not read, among the
+// newest MaxUnread.
+func (v *Viewer) UnreadNotifications(ctx context.Context) (int, error) {
+	if v.ID.IsZero() {
+		return 0, nil
+	}
+	unread, err := v.s.store.UnreadNotifications(ctx, v.ID, MaxUnread)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := v.dropHiddenActs(ctx, unread); err != nil {
+		return 0, err
+	}
+	seen := slices.DeleteFunc(unread, func(n *social.Notification) bool { return len(n.Acts) == 0 })
+	return len(seen), nil
+}
+
+// NotificationsByID reads the viewer's own notifications; those that the viewer does not see now are
+// missing in the map.
+func (v *Viewer) NotificationsByID(ctx context.Context, ids []social.NotificationID) (map[social.NotificationID]*social.Notification, error) {
+	if v.ID.IsZero() {
+		return nil, nil
+	}
+	found, err := v.s.store.NotificationsByID(ctx, v.ID, ids)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Collect(maps.Values(found))
+	if _, err := v.dropHiddenActs(ctx, all); err != nil {
+		return nil, err
+	}
+	for _, n := range all {
+		if len(n.Acts) == 0 {
+			delete(found, n.ID)
+		}
+	}
+	return found, nil
+}
+
+// MarkNotificationsRead marks the viewer's notifications as read: those with these ids, and all up
+// to a place in the list (zero: none). Error: NOT_FOUND, also for another user's.
+func (s *Service) MarkNotificationsRead(ctx context.Context, viewer social.UserID, ids []social.NotificationID, upTo social.NotificationID) error {
+	found, err := s.Viewer(viewer).NotificationsByID(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if found[id] == nil {
+			return fault.NotFound(fault.Part("notificationIds", strconv.Itoa(i)), "notification")
+		}
+	}
+	return s.store.MarkRead(ctx, viewer, ids, upTo)
+}
+
+// dropHiddenActs removes the acts that the viewer may not see now, and returns what the others are
+// about. It reads everything that the notifications name in one batch of each kind.
+func (v *Viewer) dropHiddenActs(ctx context.Context, all []*social.Notification) (Subjects, error) {
+	if len(all) == 0 {
+		return Subjects{}, nil
+	}
+	subjects, people, err := v.readSubjects(ctx, all)
+	if err != nil {
+		return subjects, err
+	}
+	relations, err := v.recallOr(ctx, people, v.named)
+	if err != nil {
+		return subjects, err
+	}
+	muted, err := v.MutedThreads(ctx, slices.Collect(maps.Values(subjects.Posts)))
+	if err != nil {
+		return subjects, err
+	}
+	for _, n := range all {
+		n.Acts = slices.DeleteFunc(n.Acts, func(a social.Act) bool {
+			return !social.InNotification(n.NotificationGroup, a, subjects.Posts[n.Post], subjects.Comments[a.Comment], relations, muted[n.Post])
+		})
+	}
+	return subjects, nil
+}
+
+// readSubjects reads the posts and comments of notifications, and lists the actors and the posts' authors.
+func (v *Viewer) readSubjects(ctx context.Context, all []*social.Notification) (s Subjects, people []social.UserID, err error) {
+	var posts []social.PostID
+	var comments []social.CommentID
+	for _, n := range all {
+		if !n.Post.IsZero() {
+			posts = append(posts, n.Post)
+		}
+		for _, a := range n.Acts {
+			people = append(people, a.Actor)
+			if !a.Comment.IsZero() {
+				comments = append(comments, a.Comment)
+			}
+		}
+	}
+	if len(posts) > 0 {
+		s.Posts, err = v.s.store.Posts(ctx, posts)
+	}
+	if len(comments) > 0 && err == nil {
+		s.Comments, err = v.s.store.Comments(ctx, comments)
+	}
+	for _, p := range s.Posts {
+		people = append(people, p.Author)
+	}
+	return s, people, err
+}

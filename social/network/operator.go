@@ -1,0 +1,80 @@
+package network
+
+import (
+	"context"
+	"errors"
+
+	"plaza/fault"
+	"plaza/social"
+	"plaza/social/passwords"
+)
+
+// AddUser creates an account for an operator, without a session and without limits. The handle may be a
+// reserved one. Errors: INVALID, BLANK, TOO_LONG, TAKEN.
+func (s *Service) AddUser(ctx context.Context, in SignUpInput) (*social.User, error) {
+	user := social.UserID{ID: s.newID()}
+	account, err := s.NewAccount(ctx, in, user)
+	if err != nil {
+		return nil, err
+	}
+	err = s.store.InsertUser(ctx, account, s.event(social.EventUserSignedUp, user))
+	if errors.Is(err, social.ErrTaken) {
+		return nil, errTaken()
+	}
+	return &account.User, err
+}
+
+// ReplacePassword sets the password of the user with that handle, without the old one, and ends all
+// their sessions. Errors: NOT_FOUND, BLANK, TOO_LONG, INVALID; CONFLICT: it has just been changed.
+func (s *Service) ReplacePassword(ctx context.Context, handle, password string) (*social.User, error) {
+	if err := checkPassword("password", password); err != nil {
+		return nil, err
+	}
+	user, err := s.Viewer(social.UserID{}).UserByHandle(ctx, handle)
+	if err != nil {
+		return nil, err
+	}
+	_, old, err := s.store.PasswordHash(ctx, user.Handle)
+	if err != nil {
+		return nil, userError(err)
+	}
+	hash, err := s.hashes.Hash(ctx, passwords.Candidate{Password: password, Rank: 0})
+	if err != nil {
+		return nil, err
+	}
+	err = s.store.SetPassword(ctx, social.PasswordChange{User: user.ID, Handle: user.Handle, From: old, To: hash})
+	if errors.Is(err, social.ErrNotFound) {
+		return nil, fault.Errorf(fault.CodeConflict, "password", "The password has just been changed by someone else; try again.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return user, s.store.EndSessions(ctx, user.ID, [32]byte{}, social.AllSessions) // as ChangePassword does
+}
+
+// EndAllSessions signs the user with that handle out everywhere. Error: NOT_FOUND.
+func (s *Service) EndAllSessions(ctx context.Context, handle string) (*social.User, error) {
+	user, err := s.Viewer(social.UserID{}).UserByHandle(ctx, handle)
+	if err != nil {
+		return nil, err
+	}
+	return user, s.store.EndSessions(ctx, user.ID, [32]byte{}, social.AllSessions)
+}
+
+// AllUsers lists all users by name, for an operator: a page of at most p.Limit, and the cursor of its
+// last user.
+func (s *Service) AllUsers(ctx context.Context, p social.Page) ([]*social.User, social.Key, error) {
+	users, err := s.store.UsersNamed(ctx, "", p)
+	if err != nil || len(users) == 0 {
+		return nil, "", err
+	}
+	last := users[len(users)-1]
+	return users, social.Key(social.NameOrder(last.Name, last.ID)), nil
+}
+
+func userError(err error) error {
+	if errors.Is(err, social.ErrNotFound) {
+		return fault.NotFound("handle", "user")
+	}
+	return err
+}

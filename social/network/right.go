@@ -1,0 +1,65 @@
+package network
+
+import (
+	"context"
+	"errors"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+// GrantRight gives the right to the user with that handle; false if they already have it. Error:
+// NOT_FOUND.
+func (s *Service) GrantRight(ctx context.Context, handle string, right social.Right) (bool, error) {
+	return s.changeRight(ctx, handle, right, social.EventRightGranted, s.store.GrantRight)
+}
+
+// RevokeRight takes the right from the user with that handle; false if they do not have it. Error:
+// NOT_FOUND.
+func (s *Service) RevokeRight(ctx context.Context, handle string, right social.Right) (bool, error) {
+	return s.changeRight(ctx, handle, right, social.EventRightRevoked, s.store.RevokeRight)
+}
+
+func (s *Service) changeRight(ctx context.Context, handle string, right social.Right, kind social.EventKind,
+	store func(context.Context, social.UserID, social.Right, social.Event) (bool, error),
+) (bool, error) {
+	user, err := s.Viewer(social.UserID{}).UserByHandle(ctx, handle)
+	if err != nil {
+		return false, err
+	}
+	e := s.event(kind, social.UserID{})
+	e.Target = user.ID
+	changed, err := store(ctx, user.ID, right, e)
+	if errors.Is(err, social.ErrNotFound) {
+		return false, fault.NotFound("handle", "user")
+	}
+	return changed, err
+}
+
+// HadRight reports whether the user has the right, or had it up to a second ago. Do not use it for
+// permissions. Rights are read once in that time, however many calls there are.
+func (s *Service) HadRight(ctx context.Context, user social.UserID, right social.Right) (bool, error) {
+	holder, err := s.holders.holder(ctx, user)
+	return holder != nil && holder.HasRight(right), err
+}
+
+// RequireRight rejects viewers who do not have the right now. Errors: FORBIDDEN, UNAUTHENTICATED.
+func (s *Service) RequireRight(ctx context.Context, viewer social.UserID, right social.Right) error {
+	user, err := s.Viewer(viewer).account(ctx)
+	if err != nil {
+		return err
+	}
+	if !user.HasRight(right) {
+		return fault.Errorf(fault.CodeForbidden, "", "This needs the right %q.", right)
+	}
+	return nil
+}
+
+// Rights reads the viewer's own rights, in the order of [Rights]. Error: UNAUTHENTICATED.
+func (v *Viewer) Rights(ctx context.Context) ([]social.Right, error) {
+	user, err := v.account(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return user.RightsInOrder(), nil
+}

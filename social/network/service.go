@@ -1,0 +1,108 @@
+package network
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/social/passwords"
+	"plaza/social/people"
+)
+
+// Service is the domain: every write goes through it, and every read through a Viewer that it
+// creates.
+type Service struct {
+	store    social.Store
+	now      func() time.Time
+	newID    func() id.ID
+	givenID  func() id.ID // for a post, comment, follow, block or mute; zero: the store assigns one
+	newSlug  func() string
+	maxDepth int
+	noSignUp bool
+	hashes   *passwords.Hasher
+	limits   *passwords.Limits // nil: none
+	cache    *people.Cache     // nil: none
+	people   people.Reader     // the cache, or else the store
+	hidings  atomic.Uint64
+	holders  rightHolders
+	using    singleflight.Group // notes the use of sessions
+}
+
+// Options configure a Service; the zero value is ready for use.
+type Options struct {
+	Now func() time.Time // default: time.Now
+	// NewID creates all ids, which contain the creation time; set it to create data in the past.
+	// Default: id.New; posts, comments, follows, blocks
+	// and mutes then get their ids from the store, in commit order.
+	NewID    func() id.ID
+	NewSlug  func() string // default: 8 random characters of base32
+	MaxDepth int           // levels of a thread; default: DefaultMaxDepth
+
+	// NoSignUp closes registration: SignUp fails, and only operators create accounts (AddUser).
+	NoSignUp bool
+
+	Passwords passwords.Cost    // of new hashes; default: DefaultPasswordCost
+	Limits    *passwords.Limits // default: none
+
+	// CacheSize is how many bytes of users, relations and sessions are kept in memory; default: none are.
+	CacheSize int64
+}
+
+// New creates the domain's service over a store.
+func New(store social.Store, o Options) *Service {
+	s := &Service{
+		store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: passwords.NewHasher(o.Passwords, o.Limits),
+		limits: o.Limits, noSignUp: o.NoSignUp,
+	}
+	s.people = people.Unremembered(store)
+	if o.CacheSize > 0 {
+		s.cache = people.New(store, o.CacheSize)
+		s.people = s.cache
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.newID == nil {
+		s.newID = id.New
+		s.givenID = func() id.ID { return id.ID{} }
+	}
+	if s.newSlug == nil {
+		s.newSlug = randomSlug
+	}
+	if s.maxDepth <= 0 {
+		s.maxDepth = social.DefaultMaxDepth
+	}
+	s.holders.now = s.now
+	s.holders.read = func(ctx context.Context) ([]*social.User, error) { return store.UsersWithRights(ctx) }
+	return s
+}
+
+// CacheStats returns the counts of the service's cache; zero if it has none.
+func (s *Service) CacheStats() people.Stats {
+	if s.cache == nil {
+		return people.Stats{}
+	}
+	return s.cache.Stats()
+}
+
+var slugEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+func randomSlug() string {
+	var raw [5]byte
+	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
+	return slugEncoding.EncodeToString(raw[:])
+}
+
+// event creates an event of a kind by an actor; the caller adds the objects.
+func (s *Service) event(kind social.EventKind, actor social.UserID) social.Event {
+	return social.Event{ID: social.EventID{ID: s.newID()}, Kind: kind, Actor: actor}
+}
+
+// moment returns the current time as every engine stores it: in milliseconds, UTC.
+func (s *Service) moment() time.Time { return s.now().UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,102 @@
+package passwords
+
+import (
+	"strings"
+	"time"
+
+	"plaza/fault"
+	"plaza/ratelimit"
+)
+
+// Limits protect accounts from those who guess passwords, and the processor from computing
+// too many hashes. Only wrong passwords count: what a correct one has taken is given back.
+//
+// An account is never locked: the limit for a handle counts each client by itself, so nobody can use
+// up the tries of the owner, who is somewhere else.
+type Limits struct {
+	Addresses *ratelimit.Limit // attempts of a client
+	Guesses   *ratelimit.Limit // attempts of a client at one handle, or of a user to confirm a password
+	Handles   *ratelimit.Limit // attempts at a handle by all; it refuses none, and only ranks them in the queue
+	SignUps   *ratelimit.Limit // new accounts of a client
+	// Waiting is how many passwords may wait for their hash. Once so many wait, those go that come
+	// from the clients with the most attempts.
+	Waiting int
+}
+
+// NewLimits returns the usual limits.
+func NewLimits() *Limits {
+	return &Limits{
+		Addresses: ratelimit.New(ratelimit.Policy{Name: "sign-ins", Burst: 60, Window: 3 * time.Minute}),
+		Guesses:   ratelimit.New(ratelimit.Policy{Name: "guesses", Burst: 10, Window: 10 * time.Minute}),
+		Handles:   ratelimit.New(ratelimit.Policy{Name: "handles", Burst: 100, Window: 10 * time.Minute}),
+		SignUps:   ratelimit.New(ratelimit.Policy{Name: "sign-ups", Burst: 20, Window: 20 * time.Minute}),
+		Waiting:   64,
+	}
+}
+
+// Attempt is one at a handle.
+type Attempt struct {
+	limits       *Limits
+	from, handle string
+	guessed      string // the key in Guesses
+	Rank         int    // in the queue for hashes: lower goes first
+}
+
+// Attempt counts an attempt to sign in. Error: RATE_LIMITED.
+func (l *Limits) Attempt(from, handle string) (*Attempt, error) {
+	if l == nil {
+		return &Attempt{limits: &Limits{}}, nil
+	}
+	handle = strings.ToLower(handle)
+	a := &Attempt{limits: l, from: from, handle: handle, guessed: from + " " + handle}
+	address := l.Addresses.Take(from, 1)
+	if err := refused(address); err != nil {
+		return nil, err
+	}
+	if err := refused(l.Guesses.Take(a.guessed, 1)); err != nil {
+		return nil, err
+	}
+	a.Rank = address.Used() + l.Handles.Take(handle, 1).Used()
+	return a, nil
+}
+
+// Succeeded gives back what the attempt has taken.
+func (a *Attempt) Succeeded() {
+	a.limits.Addresses.Give(a.from, 1)
+	a.limits.Guesses.Give(a.guessed, 1)
+	a.limits.Handles.Give(a.handle, 1)
+}
+
+// Confirmation counts an attempt of a signed-in user to confirm the password. Error: RATE_LIMITED.
+func (l *Limits) Confirmation(user string) (*Attempt, error) {
+	if l == nil {
+		return &Attempt{limits: &Limits{}}, nil
+	}
+	a := &Attempt{limits: &Limits{Guesses: l.Guesses}, guessed: user}
+	state := l.Guesses.Take(a.guessed, 1)
+	a.Rank = state.Used()
+	return a, refused(state)
+}
+
+// SignUp counts a new account, and returns its rank in the queue for hashes. Error: RATE_LIMITED.
+func (l *Limits) SignUp(from string) (rank int, err error) {
+	if l == nil {
+		return 0, nil
+	}
+	state := l.SignUps.Take(from, 1)
+	return state.Used(), refused(state)
+}
+
+func (l *Limits) waiting() int {
+	if l == nil {
+		return 0
+	}
+	return l.Waiting
+}
+
+func refused(state ratelimit.State) error {
+	if state.RetryAfter == 0 {
+		return nil
+	}
+	return fault.RateLimited(state.Name, state.RetryAfter)
+}

@@ -1,0 +1,440 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"plaza/social"
+)
+
+// Store is what a Cache needs of a storage engine.
+type Store interface {
+	Source
+	social.ChangeLog
+}
+
+// Cache is a Reader from memory. Each read first asks the store what has changed (ChangeLog), so it
+// returns nothing older than the store would; reads that ask at the same time share the answer (as in
+// the ReadIndex protocol of Raft: Ongaro, "Consensus: Bridging Theory and Practice", section 6.4).
+// People and Users return nobody from memory who is hidden from the viewer or absent: both take the
+// same read. It is safe for concurrent use, and what it returns must not be changed.
+type Cache struct {
+	store   Store
+	entries *otter.Cache[cacheKey, entry]
+
+	mu       sync.Mutex
+	position social.ChangePosition
+	fills    map[*fill]struct{}
+	next     *refresh // has not asked the store yet; nil: none
+	isAsking bool
+
+	users, relations, sessions lookups
+}
+
+// entry is a user, a relation or a session; the others are nil.
+type entry struct {
+	user     *social.User
+	relation *social.Relation
+	session  *social.Session
+	readAt   time.Time
+}
+
+// maxAge is how long an entry is used. Changes need no such limit: it is for those that other
+// programs make in the database.
+const maxAge = time.Minute
+
+// cacheKey is a user (a), a viewer and another user (a, b), or the hash of a session's token (a and b).
+type cacheKey struct {
+	of   byte
+	a, b [16]byte
+}
+
+func userKey(user social.UserID) cacheKey { return cacheKey{of: 'u', a: user.ID} }
+
+func pairKey(p social.Pair) cacheKey { return cacheKey{of: 'r', a: p.Viewer.ID, b: p.Other.ID} }
+
+func sessionKey(hash [32]byte) cacheKey {
+	return cacheKey{of: 's', a: [16]byte(hash[:16]), b: [16]byte(hash[16:])}
+}
+
+// entryOverhead is about what an entry takes besides its texts and circles, in bytes: the key, the
+// value, and what the cache itself needs.
+const entryOverhead = 320
+
+func weight(_ cacheKey, e entry) uint32 {
+	size := entryOverhead
+	if e.user != nil {
+		size += len(e.user.Handle) + len(e.user.Name) + len(e.user.Bio) + len(e.user.AvatarURL)
+	}
+	if e.relation != nil {
+		size += 16 * len(e.relation.Circles)
+	}
+	return uint32(size)
+}
+
+// New makes an empty cache of at most size bytes.
+func New(store Store, size int64) *Cache {
+	return &Cache{
+		store: store, fills: map[*fill]struct{}{},
+		entries: otter.Must(&otter.Options[cacheKey, entry]{MaximumWeight: uint64(max(1, size)), Weigher: weight}),
+	}
+}
+
+// lookups count what was found in memory, and what was not.
+type lookups struct{ hits, misses atomic.Uint64 }
+
+func (l *lookups) count(isHit bool) {
+	if isHit {
+		l.hits.Add(1)
+	} else {
+		l.misses.Add(1)
+	}
+}
+
+// Stats are how often a cache was asked for users, relations and sessions since the start, and
+// about how many bytes it has now.
+type Stats struct {
+	Users, Relations, Sessions LookupStats
+	Bytes                      uint64
+}
+
+// LookupStats count look-ups that memory answered, and those that the store did.
+type LookupStats struct{ Hits, Misses uint64 }
+
+func (l *lookups) stats() LookupStats { return LookupStats{l.hits.Load(), l.misses.Load()} }
+
+// Stats returns the counts of now.
+func (c *Cache) Stats() Stats {
+	return Stats{
+		Users: c.users.stats(), Relations: c.relations.stats(), Sessions: c.sessions.stats(), Bytes: c.entries.WeightedSize(),
+	}
+}
+
+// refresh is one question to the store for what has changed, for all who wait for it.
+type refresh struct {
+	done chan struct{}
+	err  error
+}
+
+// catchUp forgets what has changed before it was called.
+func (c *Cache) catchUp(ctx context.Context) error {
+	c.mu.Lock()
+	if c.next == nil {
+		c.next = &refresh{done: make(chan struct{})}
+	}
+	r := c.next // whoever asks already may have asked before the last change
+	if !c.isAsking {
+		c.isAsking = true
+		go c.ask(context.WithoutCancel(ctx))
+	}
+	c.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ask asks for as long as there is somebody to ask for.
+func (c *Cache) ask(ctx context.Context) {
+	for {
+		c.mu.Lock()
+		r := c.next
+		c.next, c.isAsking = nil, r != nil
+		since := c.position
+		c.mu.Unlock()
+		if r == nil {
+			return
+		}
+		changes, position, err := c.changes(ctx, since)
+		c.forget(changes, position, err)
+		r.err = err
+		close(r.done)
+	}
+}
+
+// changes asks the store. A panic is an error: it would end the process, because no request is
+// around it.
+func (c *Cache) changes(ctx context.Context, since social.ChangePosition) (changes []social.Change, now social.ChangePosition, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("reading what has changed: panic: %v", p)
+		}
+	}()
+	return c.store.Changes(ctx, since)
+}
+
+// forget applies the answer of the store. Without one, nothing in memory is known to be right.
+func (c *Cache) forget(changes []social.Change, position social.ChangePosition, err error) {
+	if err == nil && len(changes) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil && c.position == nil {
+		return // nothing is remembered
+	}
+	if err != nil {
+		changes, position = []social.Change{{All: true}}, nil
+	}
+	c.position = position
+	for i := range changes {
+		c.forgetOne(&changes[i])
+		for f := range c.fills {
+			f.changes = append(f.changes, &changes[i])
+		}
+	}
+}
+
+func (c *Cache) forgetOne(change *social.Change) {
+	if change.All {
+		c.entries.InvalidateAll()
+		return
+	}
+	for _, user := range change.Users {
+		c.entries.Invalidate(userKey(user))
+	}
+	for _, p := range change.Pairs {
+		c.entries.Invalidate(pairKey(p))
+		c.entries.Invalidate(pairKey(social.Pair{Viewer: p.Other, Other: p.Viewer}))
+	}
+	for _, hash := range change.Sessions {
+		c.entries.Invalidate(sessionKey(hash))
+	}
+	if len(change.Around) > 0 { // rare: a circle or an account was deleted
+		for key := range c.entries.Keys() {
+			if isAround(change, key) {
+				c.entries.Invalidate(key)
+			}
+		}
+	}
+}
+
+func isAround(c *social.Change, key cacheKey) bool {
+	return key.of == 'r' && slices.ContainsFunc(c.Around, func(user social.UserID) bool {
+		return key.a == user.ID || key.b == user.ID
+	})
+}
+
+// names reports whether a change is of what a key stands for.
+func names(c *social.Change, key cacheKey) bool {
+	return c.All || isAround(c, key) ||
+		slices.ContainsFunc(c.Users, func(user social.UserID) bool { return key == userKey(user) }) ||
+		slices.ContainsFunc(c.Pairs, func(p social.Pair) bool {
+			return key == pairKey(p) || key == pairKey(social.Pair{Viewer: p.Other, Other: p.Viewer})
+		}) ||
+		slices.ContainsFunc(c.Sessions, func(hash [32]byte) bool { return key == sessionKey(hash) })
+}
+
+// fill is a read of the store whose result will be remembered, except for what changes meanwhile.
+type fill struct {
+	cache   *Cache
+	began   time.Time
+	changes []*social.Change
+	found   map[cacheKey]entry
+}
+
+func (c *Cache) beginFill() *fill {
+	f := &fill{cache: c, began: time.Now(), found: map[cacheKey]entry{}}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fills[f] = struct{}{}
+	return f
+}
+
+// end remembers what was found.
+func (f *fill) end() {
+	c := f.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.fills, f)
+	for key, e := range f.found {
+		if !slices.ContainsFunc(f.changes, func(change *social.Change) bool { return names(change, key) }) {
+			e.readAt = f.began
+			c.entries.Set(key, e)
+		}
+	}
+}
+
+// usable reports whether memory may answer, after it has caught up: what it returns is then at least
+// as new as all that was read before. If it may not because some changes are not known, the store
+// answers alone.
+func (c *Cache) usable(ctx context.Context) (bool, error) {
+	err := c.catchUp(ctx)
+	if errors.Is(err, social.ErrNoChanges) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Users implements Reader.
+func (c *Cache) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
+	if usable, err := c.usable(ctx); !usable {
+		return orRead(err, func() (map[social.UserID]*social.User, error) { return c.store.Users(ctx, ids) })
+	}
+	users := make(map[social.UserID]*social.User, len(ids))
+	var unknown []social.UserID
+	for _, user := range ids {
+		known := c.user(user)
+		if known == nil {
+			unknown = append(unknown, user)
+			continue
+		}
+		users[user] = known
+	}
+	if len(unknown) == 0 {
+		return users, nil
+	}
+	f := c.beginFill()
+	defer f.end()
+	read, err := c.store.Users(ctx, unknown)
+	for user, u := range read {
+		users[user], f.found[userKey(user)] = u, entry{user: u}
+	}
+	return users, err
+}
+
+// recall returns what is in memory under a key.
+func (c *Cache) recall(key cacheKey, count *lookups) (entry, bool) {
+	e, ok := c.entries.GetIfPresent(key)
+	ok = ok && time.Since(e.readAt) < maxAge
+	count.count(ok)
+	return e, ok
+}
+
+func (c *Cache) user(user social.UserID) *social.User {
+	if e, ok := c.recall(userKey(user), &c.users); ok {
+		return e.user
+	}
+	return nil
+}
+
+// Relations implements Reader.
+func (c *Cache) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
+	if usable, err := c.usable(ctx); !usable {
+		return orRead(err, func() (map[social.Pair]social.Relation, error) { return c.store.Relations(ctx, pairs) })
+	}
+	relations, unknown := c.known(pairs)
+	if len(unknown) == 0 {
+		return relations, nil
+	}
+	f := c.beginFill()
+	defer f.end()
+	read, err := c.store.Relations(ctx, unknown)
+	if err != nil {
+		return relations, err
+	}
+	for _, p := range unknown {
+		relations[p] = read[p]
+		f.addRelation(p, read[p])
+	}
+	return relations, nil
+}
+
+// Known implements Reader.
+func (c *Cache) Known(ctx context.Context, viewer social.UserID, others []social.UserID) (map[social.UserID]social.Person, error) {
+	usable, err := c.usable(ctx)
+	if !usable {
+		return nil, err
+	}
+	known := make(map[social.UserID]social.Person, len(others))
+	for _, other := range others {
+		if relation, ok := c.relation(social.Pair{Viewer: viewer, Other: other}); ok {
+			known[other] = social.Person{User: c.user(other), Relation: relation}
+		}
+	}
+	return known, nil
+}
+
+func (c *Cache) known(pairs []social.Pair) (relations map[social.Pair]social.Relation, unknown []social.Pair) {
+	relations = make(map[social.Pair]social.Relation, len(pairs))
+	for _, p := range pairs {
+		if relation, ok := c.relation(p); ok {
+			relations[p] = relation
+		} else {
+			unknown = append(unknown, p)
+		}
+	}
+	return relations, unknown
+}
+
+func (c *Cache) relation(p social.Pair) (social.Relation, bool) {
+	e, ok := c.recall(pairKey(p), &c.relations)
+	if !ok {
+		return social.Relation{}, false
+	}
+	return *e.relation, true
+}
+
+// addRelation adds a relation to what will be remembered, unless the other is no user.
+func (f *fill) addRelation(p social.Pair, r social.Relation) {
+	if p.Other != social.MissingUser {
+		f.found[pairKey(p)] = entry{relation: &r}
+	}
+}
+
+// People implements Reader.
+func (c *Cache) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
+	if usable, err := c.usable(ctx); !usable {
+		return orRead(err, func() (map[social.UserID]social.Person, error) { return c.store.People(ctx, viewer, ids) })
+	}
+	people := make(map[social.UserID]social.Person, len(ids))
+	var unknown []social.UserID
+	for _, other := range ids {
+		user := c.user(other)
+		relation, related := c.relation(social.Pair{Viewer: viewer, Other: other})
+		if user == nil || !related || !social.CanSeeUser(relation) {
+			unknown = append(unknown, other)
+			continue
+		}
+		people[other] = social.Person{User: user, Relation: relation}
+	}
+	if len(unknown) == 0 {
+		return people, nil
+	}
+	f := c.beginFill()
+	defer f.end()
+	read, err := c.store.People(ctx, viewer, unknown)
+	for other, person := range read {
+		people[other] = person
+		if person.User != nil {
+			f.found[userKey(other)] = entry{user: person.User}
+			f.addRelation(social.Pair{Viewer: viewer, Other: other}, person.Relation)
+		}
+	}
+	return people, err
+}
+
+// Session implements Reader.
+func (c *Cache) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
+	if usable, err := c.usable(ctx); !usable {
+		return orRead(err, func() (social.Session, error) { return c.store.Session(ctx, tokenHash, now) })
+	}
+	if e, ok := c.recall(sessionKey(tokenHash), &c.sessions); ok && e.session.ExpiresAt.After(now) {
+		return *e.session, nil
+	}
+	f := c.beginFill()
+	defer f.end()
+	session, err := c.store.Session(ctx, tokenHash, now)
+	if err == nil {
+		f.found[sessionKey(tokenHash)] = entry{session: &session}
+	}
+	return session, err
+}
+
+// orRead returns the error, or else what the store says.
+func orRead[T any](err error, read func() (T, error)) (T, error) {
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return read()
+}

@@ -1,0 +1,35 @@
+package people
+
+import (
+	"context"
+	"time"
+
+	"plaza/social"
+)
+
+// Source is what a storage engine knows of people: see social.Users, social.Graph and social.Sessions.
+type Source interface {
+	Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error)
+	Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error)
+	People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error)
+	Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error)
+}
+
+// Reader reads users, relations between users, and sessions.
+type Reader interface {
+	Source
+
+	// Known returns those of the others whose relation to the viewer is in memory; their users are
+	// nil unless they are, too.
+	Known(ctx context.Context, viewer social.UserID, others []social.UserID) (map[social.UserID]social.Person, error)
+}
+
+// Unremembered is a Reader without a memory.
+func Unremembered(from Source) Reader { return stored{from} }
+
+type stored struct{ Source }
+
+// Known implements Reader: nothing is.
+func (stored) Known(context.Context, social.UserID, []social.UserID) (map[social.UserID]social.Person, error) {
+	return nil, nil
+}
