@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"plaza/graph/model"
+	"plaza/graph/relay"
+	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/social/network"
 )
@@ -36,7 +38,7 @@ func (r mutationResolver) CreateAccessToken(ctx context.Context, input model.Cre
 	var created social.Session
 	var token string
 	mistakes, err := r.mutate(ctx, func(social.UserID) (err error) {
-		created, token, err = r.Social.CreateAccessToken(ctx, sessionOf(ctx), network.NewAccessToken{Name: input.Name, Scopes: input.Scopes, Days: input.ExpiresInDays})
+		created, token, err = r.Social.CreateAccessToken(ctx, gate.SessionOf(ctx), network.NewAccessToken{Name: input.Name, Scopes: input.Scopes, Days: input.ExpiresInDays})
 		return err
 	})
 	if err != nil || len(mistakes) > 0 {
@@ -50,7 +52,7 @@ func (r mutationResolver) RevokeAccessToken(ctx context.Context, input model.Rev
 	var viewer social.UserID
 	var revoked social.Session
 	mistakes, err := r.mutate(ctx, func(user social.UserID) error {
-		which, err := parseID("accessTokenId", "access token", input.AccessTokenID, social.ParseAccessTokenID)
+		which, err := relay.AccessTokenID("accessTokenId", input.AccessTokenID)
 		if err != nil {
 			return err
 		}

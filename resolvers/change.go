@@ -5,18 +5,21 @@ import (
 
 	"plaza/fault"
 	"plaza/graph/model"
+	"plaza/graph/relay"
 	"plaza/loaders"
+	"plaza/resolvers/gate"
+	"plaza/resolvers/presenter"
 	"plaza/social"
 )
 
 // mutate makes one change for the signed-in viewer: input errors become userErrors, and the payload
 // reads everything again.
 func (r *Resolver) mutate(ctx context.Context, change func(viewer social.UserID) error) ([]*model.UserError, error) {
-	viewer, err := signedIn(ctx)
+	viewer, err := gate.SignedIn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	mistakes, err := userErrors(ctx, change(viewer))
+	mistakes, err := presenter.UserErrors(ctx, change(viewer))
 	loaders.Renew(ctx, r.newLoaders(ctx, viewer))
 	return mistakes, err
 }
@@ -30,10 +33,10 @@ type noun[ID any, T comparable] struct {
 }
 
 var (
-	users    = noun[social.UserID, *model.User]{"user", "userId", userID, loadUser}
-	circles  = noun[social.CircleID, *model.Circle]{"circle", "circleId", circleID, loadCircle}
-	posts    = noun[social.PostID, model.Post]{"post", "postId", postID, loadPost}
-	comments = noun[social.CommentID, *model.Comment]{"comment", "commentId", commentID, loadComment}
+	users    = noun[social.UserID, *model.User]{"user", "userId", relay.UserID, loadUser}
+	circles  = noun[social.CircleID, *model.Circle]{"circle", "circleId", relay.CircleID, loadCircle}
+	posts    = noun[social.PostID, model.Post]{"post", "postId", relay.PostID, loadPost}
+	comments = noun[social.CommentID, *model.Comment]{"comment", "commentId", relay.CommentID, loadComment}
 )
 
 // write creates or changes an object, and then reads it.
@@ -51,6 +54,19 @@ func (n noun[ID, T]) write(ctx context.Context, r mutationResolver, do func(view
 }
 
 type change[ID any] func(ctx context.Context, viewer social.UserID, id ID) error
+
+// with returns the change that a call of the domain makes with one more argument.
+func with[ID, A any](do func(ctx context.Context, viewer social.UserID, id ID, argument A) error, argument A) change[ID] {
+	return func(ctx context.Context, viewer social.UserID, id ID) error { return do(ctx, viewer, id, argument) }
+}
+
+// rewrite is with, for calls that also return the object.
+func rewrite[ID, A, T any](do func(ctx context.Context, viewer social.UserID, id ID, argument A) (T, error), argument A) change[ID] {
+	return func(ctx context.Context, viewer social.UserID, id ID) error {
+		_, err := do(ctx, viewer, id, argument)
+		return err
+	}
+}
 
 // change changes the object with an id, and then reads it again. wrong holds the errors of the rest
 // of the input: if it is not nil, nothing is changed, and it is returned together with the errors
@@ -87,13 +103,5 @@ func (n noun[ID, T]) remove(ctx context.Context, r mutationResolver, text string
 
 // changedViewer returns the viewer whom a mutation has changed, or nil if there were errors.
 func changedViewer(ctx context.Context, mistakes []*model.UserError) *model.Viewer {
-	return unless(mistakes, model.Viewer{UserID: loaders.For(ctx).Viewer.ID})
-}
-
-// unless returns a value of a payload, or nil if there were errors.
-func unless[T any](mistakes []*model.UserError, value T) *T {
-	if len(mistakes) > 0 {
-		return nil
-	}
-	return &value
+	return presenter.Unless(mistakes, model.Viewer{UserID: loaders.For(ctx).Viewer.ID})
 }

@@ -4,30 +4,15 @@ import (
 	"context"
 
 	"plaza/graph/model"
+	"plaza/graph/relay"
 	"plaza/loaders"
 	"plaza/social"
 )
 
 // Members resolves Circle.members.
 func (r circleResolver) Members(ctx context.Context, obj *model.Circle, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	members := loaders.For(ctx).Members
-	c, err := edgeList(func(ctx context.Context, p social.Page) (social.Slice[social.Edge], error) {
-		return members.Load(ctx, social.List[social.CircleID]{Of: obj.ID, Page: p})
-	}, "members", obj.ID.String()).connect(ctx, pageArgs{first, after, last, before})
-	if err != nil {
-		return nil, err
-	}
-	users, err := loaders.For(ctx).Users.LoadAll(ctx, ends(c.items, to))
-	return userConnection(c, users), err
-}
-
-// loadCircle loads one of the viewer's circles; nil if there is none.
-func loadCircle(ctx context.Context, id social.CircleID) (*model.Circle, error) {
-	circle, err := loaders.For(ctx).Circles.Load(ctx, id)
-	if err != nil || circle == nil {
-		return nil, err
-	}
-	return &model.Circle{Circle: circle}, nil
+	members := relay.ListOf(edgeCursors("members", obj.ID.String()), pagesOf(loaders.For(ctx).Members, obj.ID))
+	return connectUsers(ctx, members, relay.ArgsOf(first, after, last, before), to)
 }
 
 // CreateCircle resolves Mutation.createCircle.
@@ -36,7 +21,7 @@ func (r mutationResolver) CreateCircle(ctx context.Context, input model.CreateCi
 	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
 		circle, err := r.Social.CreateCircle(ctx, viewer, input.Name)
 		if err == nil {
-			created = &model.Circle{Circle: circle}
+			created = wrapCircle(circle)
 		}
 		return err
 	})
@@ -45,9 +30,7 @@ func (r mutationResolver) CreateCircle(ctx context.Context, input model.CreateCi
 
 // RenameCircle resolves Mutation.renameCircle.
 func (r mutationResolver) RenameCircle(ctx context.Context, input model.RenameCircleInput) (*model.RenameCirclePayload, error) {
-	circle, mistakes, err := circles.change(ctx, r, input.CircleID, func(ctx context.Context, viewer social.UserID, id social.CircleID) error {
-		return r.Social.RenameCircle(ctx, viewer, id, input.Name)
-	}, social.CheckCircleName(input.Name))
+	circle, mistakes, err := circles.change(ctx, r, input.CircleID, with(r.Social.RenameCircle, input.Name), social.CheckCircleName(input.Name))
 	return &model.RenameCirclePayload{Circle: circle, UserErrors: mistakes}, err
 }
 
@@ -73,7 +56,7 @@ type memberChange func(ctx context.Context, viewer social.UserID, circle social.
 
 // changeMember adds or removes a member of a circle, and reads both again.
 func (r mutationResolver) changeMember(ctx context.Context, circleText, userText string, change memberChange) (*model.Circle, *model.User, []*model.UserError, error) {
-	member, malformed := userID("userId", userText)
+	member, malformed := relay.UserID("userId", userText)
 	circle, mistakes, err := circles.change(ctx, r, circleText, func(ctx context.Context, viewer social.UserID, circle social.CircleID) error {
 		return change(ctx, viewer, circle, member)
 	}, malformed)

@@ -6,7 +6,9 @@ import (
 
 	"plaza/fault"
 	"plaza/graph/model"
+	"plaza/graph/relay"
 	"plaza/loaders"
+	"plaza/resolvers/presenter"
 	"plaza/social"
 	"plaza/social/network"
 )
@@ -50,15 +52,13 @@ func (r commentResolver) Ancestors(ctx context.Context, obj *model.Comment) ([]*
 // Replies resolves Comment.replies.
 func (r commentResolver) Replies(ctx context.Context, obj *model.Comment, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
 	replies := social.Thread{Post: obj.Comment.Post, Order: social.OrderOldest, Parent: obj.ID}
-	c, err := threadList(ctx, replies).within(since, until, replies.Narrow).connect(ctx, pageArgs{first, after, last, before})
-	return commentConnection(ctx, c, err)
+	return connectComments(ctx, threadList(ctx, replies).Within(since, until, replies.Narrow), relay.ArgsOf(first, after, last, before))
 }
 
 // Discussion resolves Comment.discussion.
 func (r commentResolver) Discussion(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
 	discussion := social.Thread{Post: obj.Comment.Post, Order: social.OrderThreaded, Under: obj.TreePath}
-	c, err := threadList(ctx, discussion).connect(ctx, pageArgs{first, after, last, before})
-	return commentConnection(ctx, c, err)
+	return connectComments(ctx, threadList(ctx, discussion), relay.ArgsOf(first, after, last, before))
 }
 
 // ViewerCanDelete resolves Comment.viewerCanDelete.
@@ -80,34 +80,6 @@ func (r commentResolver) ViewerCanReply(ctx context.Context, obj *model.Comment)
 	return err == nil && obj.Viewer.CanReply(obj.Comment, post, relation), err
 }
 
-// threadCursors returns the cursors of a thread, which are the same for all viewers.
-func threadCursors(t social.Thread) cursors {
-	kind := cursorComment
-	if t.Order == social.OrderThreaded {
-		kind = cursorTree
-	}
-	return cursorsOf(kind, "thread", t.Post.String(), string(t.Order), t.Parent.String(), string(t.Under))
-}
-
-func threadList(ctx context.Context, t social.Thread) list[*social.Comment] {
-	threads := loaders.For(ctx).Threads
-	return list[*social.Comment]{threadCursors(t), func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
-		return threads.Load(ctx, social.List[social.Thread]{Of: t, Page: p})
-	}}
-}
-
-func wrapComment(ctx context.Context, c *social.Comment) *model.Comment {
-	return &model.Comment{Comment: c, Viewer: loaders.For(ctx).Viewer}
-}
-
-func wrapComments(ctx context.Context, comments []*social.Comment) []*model.Comment {
-	wrapped := make([]*model.Comment, len(comments))
-	for i, c := range comments {
-		wrapped[i] = wrapComment(ctx, c)
-	}
-	return wrapped
-}
-
 // AddComment resolves Mutation.addComment.
 func (r mutationResolver) AddComment(ctx context.Context, input model.AddCommentInput) (*model.AddCommentPayload, error) {
 	var added *model.Comment
@@ -125,29 +97,25 @@ func (r mutationResolver) AddComment(ctx context.Context, input model.AddComment
 	return &model.AddCommentPayload{Comment: added, UserErrors: mistakes}, err
 }
 
-type addCommentPayloadResolver struct{ *Resolver }
-
 // Edge resolves AddCommentPayload.edge.
 func (addCommentPayloadResolver) Edge(_ context.Context, obj *model.AddCommentPayload, order social.CommentOrder) (*model.CommentEdge, error) {
 	if obj.Comment == nil {
 		return nil, nil // null: nothing was added
 	}
 	thread := social.Thread{Post: obj.Comment.Comment.Post, Order: order}
-	return &model.CommentEdge{Cursor: threadCursors(thread).encode(social.CommentKey(thread, obj.Comment.Comment)), Node: obj.Comment}, nil
+	return &model.CommentEdge{Cursor: threadCursors(thread).Encode(social.CommentKey(thread, obj.Comment.Comment)), Node: obj.Comment}, nil
 }
 
 func newComment(input model.AddCommentInput) (network.NewComment, error) {
 	c := network.NewComment{Text: input.Text}
 	var noPost error
-	c.Post, noPost = postID("postId", input.PostID)
-	return c, fault.All(noPost, setID(&c.Parent, "parentId", input.ParentID, commentID))
+	c.Post, noPost = relay.PostID("postId", input.PostID)
+	return c, fault.All(noPost, relay.SetID(&c.Parent, "parentId", input.ParentID, relay.CommentID))
 }
 
 // EditComment resolves Mutation.editComment.
 func (r mutationResolver) EditComment(ctx context.Context, input model.EditCommentInput) (*model.EditCommentPayload, error) {
-	comment, mistakes, err := comments.change(ctx, r, input.CommentID, func(ctx context.Context, viewer social.UserID, id social.CommentID) error {
-		return r.Social.EditComment(ctx, viewer, id, input.Text)
-	}, social.CheckCommentText(input.Text))
+	comment, mistakes, err := comments.change(ctx, r, input.CommentID, with(r.Social.EditComment, input.Text), social.CheckCommentText(input.Text))
 	return &model.EditCommentPayload{Comment: comment, UserErrors: mistakes}, err
 }
 
@@ -163,8 +131,6 @@ func (r mutationResolver) DeleteComment(ctx context.Context, input model.DeleteC
 	}
 	return &model.DeleteCommentPayload{DeletedCommentID: &input.CommentID, Comment: tombstone, UserErrors: mistakes, Deleted: deleted}, nil
 }
-
-type deleteCommentPayloadResolver struct{ *Resolver }
 
 // Post resolves DeleteCommentPayload.post.
 func (deleteCommentPayloadResolver) Post(ctx context.Context, obj *model.DeleteCommentPayload) (model.Post, error) {
@@ -192,14 +158,5 @@ func (r mutationResolver) DeleteAllMyComments(ctx context.Context, input model.D
 		remaining, err = r.Social.EraseComments(ctx, viewer)
 		return err
 	})
-	return &model.DeleteAllMyCommentsPayload{RemainingCount: unless(mistakes, remaining), UserErrors: mistakes}, err
-}
-
-// loadComment loads a comment; nil if there is none that the viewer may see.
-func loadComment(ctx context.Context, id social.CommentID) (*model.Comment, error) {
-	comment, err := loaders.For(ctx).Comments.Load(ctx, id)
-	if err != nil || comment == nil {
-		return nil, err
-	}
-	return wrapComment(ctx, comment), nil
+	return &model.DeleteAllMyCommentsPayload{RemainingCount: presenter.Unless(mistakes, remaining), UserErrors: mistakes}, err
 }

@@ -46,7 +46,7 @@ func entitiesOf(ctx context.Context, text string, written time.Time) ([]model.Te
 		case e.Tag != "":
 			entities = append(entities, &model.TagEntity{Start: e.Start, End: e.End, Tag: e.Tag})
 		case user != nil && user.CreatedAt().Before(written.Add(clockTolerance)):
-			entities = append(entities, &model.MentionEntity{Start: e.Start, End: e.End, User: &model.User{User: user}})
+			entities = append(entities, &model.MentionEntity{Start: e.Start, End: e.End, User: wrapUser(user)})
 		}
 	}
 	return entities, nil

@@ -6,25 +6,17 @@ import (
 
 	"plaza/fault"
 	"plaza/graph/model"
+	"plaza/graph/relay"
 	"plaza/id"
 	"plaza/loaders"
+	"plaza/resolvers/presenter"
 	"plaza/social"
 )
 
-func wrapNotification(n *social.Notification) *model.Notification {
-	return &model.Notification{Notification: n}
-}
-
-// notificationCursors returns the cursors of a viewer's notifications.
-func notificationCursors(viewer social.UserID) cursors {
-	return cursorsOf(cursorNotice, "notifications", viewer.String())
-}
-
 // Notifications resolves Viewer.notifications.
 func (r viewerResolver) Notifications(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.NotificationConnection, error) {
-	notifications := list[*social.Notification]{notificationCursors(obj.UserID), loaders.For(ctx).NotificationPage}
-	c, err := notifications.connect(ctx, pageArgs{first, after, last, before})
-	return connectionOf(c, err, wrapNotification)
+	notifications := relay.ListOf(notificationCursors(obj.UserID), loaders.For(ctx).NotificationPage)
+	return relay.Connect(ctx, notifications, relay.ArgsOf(first, after, last, before), wrapNotification)
 }
 
 // UnreadNotificationsCount resolves Viewer.unreadNotificationsCount.
@@ -49,7 +41,7 @@ func (r notificationResolver) Actors(ctx context.Context, obj *model.Notificatio
 	actors := make([]*model.User, 0, len(users))
 	for _, user := range users {
 		if user != nil { // nil: the account was deleted a moment ago
-			actors = append(actors, &model.User{User: user})
+			actors = append(actors, wrapUser(user))
 		}
 	}
 	return actors, nil
@@ -86,14 +78,14 @@ func (r mutationResolver) MarkNotificationsRead(ctx context.Context, input model
 		}
 		return r.Social.MarkNotificationsRead(ctx, viewer, ids, upTo)
 	})
-	return &model.MarkNotificationsReadPayload{Viewer: unless(mistakes, model.Viewer{UserID: reader}), UserErrors: mistakes}, err
+	return &model.MarkNotificationsReadPayload{Viewer: presenter.Unless(mistakes, model.Viewer{UserID: reader}), UserErrors: mistakes}, err
 }
 
 func notificationsToMark(viewer social.UserID, input model.MarkNotificationsReadInput) (ids []social.NotificationID, upTo social.NotificationID, err error) {
 	if len(input.NotificationIds) == 0 && input.UpTo == nil {
 		return nil, upTo, fault.Invalidf("notificationIds", "Give notificationIds, upTo or both.")
 	}
-	key, wrongCursor := notificationCursors(viewer).decode("upTo", input.UpTo)
+	key, wrongCursor := notificationCursors(viewer).Decode("upTo", input.UpTo)
 	if key != "" {
 		upTo.ID = id.ID([]byte(key))
 	}
@@ -107,7 +99,7 @@ func notificationIDs(texts []string) ([]social.NotificationID, error) {
 	}
 	ids, wrong := make([]social.NotificationID, len(texts)), make([]error, len(texts))
 	for i, text := range texts {
-		ids[i], wrong[i] = notificationID(fmt.Sprintf("notificationIds.%d", i), text)
+		ids[i], wrong[i] = relay.NotificationID(fmt.Sprintf("notificationIds.%d", i), text)
 	}
 	return ids, fault.All(wrong...)
 }

@@ -6,13 +6,24 @@ import (
 
 	"plaza/fault"
 	"plaza/graph/model"
+	"plaza/graph/relay"
 	"plaza/loaders"
 	"plaza/social"
 	"plaza/social/network"
 )
 
-// postResolver resolves the fields that all types of posts share.
-type postResolver[P model.Post] struct{}
+// Post resolves Query.post.
+func (r queryResolver) Post(ctx context.Context, id string) (model.Post, error) {
+	parsed, err := relay.PostID("id", id)
+	if err != nil {
+		return nil, err
+	}
+	post, err := loadPost(ctx, parsed)
+	if err == nil && post == nil {
+		err = fault.NotFound("id", "post")
+	}
+	return post, err
+}
 
 // Author resolves Post.author.
 func (postResolver[P]) Author(ctx context.Context, obj P) (*model.User, error) {
@@ -56,8 +67,7 @@ func (postResolver[P]) Comments(ctx context.Context, obj P, order *social.Commen
 	if order != nil {
 		thread.Order = *order
 	}
-	c, err := threadList(ctx, thread).within(since, until, thread.Narrow).connect(ctx, pageArgs{first, after, last, before})
-	return commentConnection(ctx, c, err)
+	return connectComments(ctx, threadList(ctx, thread).Within(since, until, thread.Narrow), relay.ArgsOf(first, after, last, before))
 }
 
 // Comment resolves Post.comment.
@@ -114,20 +124,6 @@ func (r replyPolicyResolver) Circles(ctx context.Context, obj *model.ReplyPolicy
 	return ownCircles(ctx, obj.Of.Circles)
 }
 
-// loadPost loads a post; nil if there is none that the viewer may see.
-func loadPost(ctx context.Context, id social.PostID) (model.Post, error) {
-	post, err := loaders.For(ctx).Posts.Load(ctx, id)
-	if err != nil || post == nil {
-		return nil, err
-	}
-	return model.NewPost(loaders.For(ctx).Viewer, post), nil
-}
-
-// postList returns the list of posts that these words identify: see cursorsOf.
-func postList(read func(context.Context, social.Page) (social.Slice[*social.Post], error), identity ...string) list[*social.Post] {
-	return list[*social.Post]{cursorsOf(cursorPost, identity...), read}
-}
-
 // CreatePost resolves Mutation.createPost.
 func (r mutationResolver) CreatePost(ctx context.Context, input model.CreatePostInput) (*model.CreatePostPayload, error) {
 	post, mistakes, err := posts.write(ctx, r, func(viewer social.UserID) (social.PostID, error) {
@@ -152,53 +148,33 @@ func (r mutationResolver) CreatePost(ctx context.Context, input model.CreatePost
 }
 
 // postEdge returns a post as an entry of a list.
-func postEdge(of cursors, p model.Post) *model.PostEdge {
-	return &model.PostEdge{Cursor: of.encode(social.Key(p.Domain().ID.Bytes())), Node: p}
-}
-
-// wallCursors returns the cursors of User.wall.
-func wallCursors(owner social.UserID) cursors { return cursorsOf(cursorPost, "wall", owner.String()) }
-
-// postsByCursors returns the cursors of User.posts.
-func postsByCursors(author social.UserID) cursors {
-	return cursorsOf(cursorPost, "posts by", author.String())
+func postEdge(of relay.Cursors, p model.Post) *model.PostEdge {
+	return &model.PostEdge{Cursor: of.Encode(social.Key(p.Domain().ID.Bytes())), Node: p}
 }
 
 // EditPost resolves Mutation.editPost.
 func (r mutationResolver) EditPost(ctx context.Context, input model.EditPostInput) (*model.EditPostPayload, error) {
-	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
-		_, err := r.Social.EditPost(ctx, viewer, id, content(input.Content))
-		return err
-	}, r.Social.CheckEdit(content(input.Content)))
+	post, mistakes, err := posts.change(ctx, r, input.PostID, rewrite(r.Social.EditPost, content(input.Content)), r.Social.CheckEdit(content(input.Content)))
 	return &model.EditPostPayload{Post: post, UserErrors: mistakes}, err
 }
 
 // SetPostAudience resolves Mutation.setPostAudience.
 func (r mutationResolver) SetPostAudience(ctx context.Context, input model.SetPostAudienceInput) (*model.SetPostAudiencePayload, error) {
 	audience, malformed := audience(input.Audience)
-	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
-		_, err := r.Social.SetAudience(ctx, viewer, id, audience)
-		return err
-	}, malformed)
+	post, mistakes, err := posts.change(ctx, r, input.PostID, rewrite(r.Social.SetAudience, audience), malformed)
 	return &model.SetPostAudiencePayload{Post: post, UserErrors: mistakes}, err
 }
 
 // SetReplyPolicy resolves Mutation.setReplyPolicy.
 func (r mutationResolver) SetReplyPolicy(ctx context.Context, input model.SetReplyPolicyInput) (*model.SetReplyPolicyPayload, error) {
 	policy, malformed := replyPolicy(input.Replies)
-	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
-		_, err := r.Social.SetReplyPolicy(ctx, viewer, id, policy)
-		return err
-	}, malformed)
+	post, mistakes, err := posts.change(ctx, r, input.PostID, rewrite(r.Social.SetReplyPolicy, policy), malformed)
 	return &model.SetReplyPolicyPayload{Post: post, UserErrors: mistakes}, err
 }
 
 // SetCommentOrder resolves Mutation.setCommentOrder.
 func (r mutationResolver) SetCommentOrder(ctx context.Context, input model.SetCommentOrderInput) (*model.SetCommentOrderPayload, error) {
-	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
-		_, err := r.Social.SetCommentOrder(ctx, viewer, id, input.Order)
-		return err
-	})
+	post, mistakes, err := posts.change(ctx, r, input.PostID, rewrite(r.Social.SetCommentOrder, input.Order))
 	return &model.SetCommentOrderPayload{Post: post, UserErrors: mistakes}, err
 }
 
@@ -222,17 +198,13 @@ func (r mutationResolver) DeletePost(ctx context.Context, input model.DeletePost
 
 // VotePoll resolves Mutation.votePoll.
 func (r mutationResolver) VotePoll(ctx context.Context, input model.VotePollInput) (*model.VotePollPayload, error) {
-	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
-		return r.Social.Vote(ctx, viewer, id, input.Option)
-	})
+	post, mistakes, err := posts.change(ctx, r, input.PostID, with(r.Social.Vote, input.Option))
 	return &model.VotePollPayload{Post: post, UserErrors: mistakes}, err
 }
 
 // AddReaction resolves Mutation.addReaction.
 func (r mutationResolver) AddReaction(ctx context.Context, input model.AddReactionInput) (*model.AddReactionPayload, error) {
-	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
-		return r.Social.React(ctx, viewer, id, input.Kind)
-	})
+	post, mistakes, err := posts.change(ctx, r, input.PostID, with(r.Social.React, input.Kind))
 	return &model.AddReactionPayload{Post: post, UserErrors: mistakes}, err
 }
 
@@ -240,80 +212,4 @@ func (r mutationResolver) AddReaction(ctx context.Context, input model.AddReacti
 func (r mutationResolver) RemoveReaction(ctx context.Context, input model.RemoveReactionInput) (*model.RemoveReactionPayload, error) {
 	post, mistakes, err := posts.change(ctx, r, input.PostID, r.Social.Unreact)
 	return &model.RemoveReactionPayload{Post: post, UserErrors: mistakes}, err
-}
-
-func newPost(input model.CreatePostInput) (network.NewPost, error) {
-	audience, badAudience := audience(input.Audience)
-	post := network.NewPost{Content: content(input.Content), Audience: audience, Order: value(input.CommentOrder)}
-	var badReplies error
-	if input.Replies != nil {
-		post.Replies, badReplies = replyPolicy(input.Replies)
-	}
-	return post, fault.All(badAudience, badReplies, setID(&post.WallOwner, "wallOwnerId", input.WallOwnerID, userID))
-}
-
-func audience(input *model.AudienceInput) (social.Audience, error) {
-	circles, err := listedCircles("audience.circleIds", input.CircleIds)
-	audience := social.Audience{Kind: input.Kind, Circles: circles}
-	return audience, fault.All(err, audience.Check())
-}
-
-func replyPolicy(input *model.ReplyPolicyInput) (social.ReplyPolicy, error) {
-	circles, err := listedCircles("replies.circleIds", input.CircleIds)
-	policy := social.ReplyPolicy{Kind: input.Kind, Circles: circles}
-	return policy, fault.All(err, policy.Check())
-}
-
-func listedCircles(argument string, texts []string) ([]social.CircleID, error) {
-	if len(texts) > social.MaxListedCircles {
-		return nil, fault.Invalidf(argument, "LISTED takes 1 to %d circles.", social.MaxListedCircles)
-	}
-	var circles []social.CircleID
-	for _, text := range texts {
-		id, err := circleID(argument, text)
-		if err != nil {
-			return nil, err
-		}
-		circles = append(circles, id)
-	}
-	return circles, nil
-}
-
-func content(input *model.PostContentInput) social.Content {
-	var c social.Content
-	if in := input.Status; in != nil {
-		c.Status = &social.Status{Text: in.Text}
-	}
-	if in := input.Photo; in != nil {
-		c.Photo = &social.Photo{URL: in.URL, Alt: value(in.Alt), Caption: value(in.Caption), Width: pixels(in.Width), Height: pixels(in.Height)}
-	}
-	if in := input.Link; in != nil {
-		c.Link = &social.Link{URL: in.URL, Title: value(in.Title), Text: value(in.Text)}
-	}
-	if in := input.Checkin; in != nil {
-		c.Checkin = &social.Checkin{Place: in.Place, Latitude: in.Latitude, Longitude: in.Longitude, Text: value(in.Text)}
-		if photo := in.Photo; photo != nil {
-			c.Checkin.Photo = &social.Picture{URL: photo.URL, Alt: value(photo.Alt), Width: pixels(photo.Width), Height: pixels(photo.Height)}
-		}
-	}
-	if in := input.Poll; in != nil {
-		c.Poll = &social.Poll{Question: in.Question, Options: in.Options, ClosesAt: value[time.Time](in.ClosesAt)}
-	}
-	return c
-}
-
-// pixels distinguishes a given 0, which is rejected, from an unknown size.
-func pixels(n *int) int {
-	if n != nil && *n == 0 {
-		return -1
-	}
-	return value(n)
-}
-
-func value[T any](pointer *T) T {
-	var v T
-	if pointer != nil {
-		v = *pointer
-	}
-	return v
 }

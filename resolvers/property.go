@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"plaza/graph/model"
+	"plaza/graph/relay"
 	"plaza/loaders"
 	"plaza/social"
 )
@@ -30,26 +31,25 @@ func (r queryResolver) Users(ctx context.Context, where []*model.PropertyConditi
 		return nil, err
 	}
 	viewer := loaders.For(ctx).Viewer
-	c, err := list[social.UserID]{cursorsOf(cursorProfile, "search", string(asked)), func(ctx context.Context, p social.Page) (social.Slice[social.UserID], error) {
+	read := func(ctx context.Context, p social.Page) (social.Slice[social.UserID], error) {
 		return viewer.Search(ctx, sought, p)
-	}}.connect(ctx, pageArgs{first: first, after: after})
-	if err != nil {
-		return nil, err
 	}
-	users, err := loaders.For(ctx).Users.LoadAll(ctx, c.items)
-	return userConnection(c, users), err
+	found := relay.ListOf(relay.CursorsOf(relay.KindProfile, "search", string(asked)), read)
+	return connectUsers(ctx, found, relay.ArgsOf(first, after, nil, nil), func(id social.UserID) social.UserID { return id })
 }
 
 // UsersByName resolves Query.usersByName.
 func (r queryResolver) UsersByName(ctx context.Context, startsWith string, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
 	viewer := loaders.For(ctx).Viewer
-	c, err := list[*social.User]{cursorsOf(cursorName, "named", social.NameKey(startsWith)), func(ctx context.Context, p social.Page) (social.Slice[*social.User], error) {
+	read := func(ctx context.Context, p social.Page) (social.Slice[*social.User], error) {
 		return viewer.UsersNamed(ctx, startsWith, p)
-	}}.connect(ctx, pageArgs{first, after, last, before})
+	}
+	named := relay.ListOf(relay.CursorsOf(relay.KindName, "named", social.NameKey(startsWith)), read)
+	page, err := named.Page(ctx, relay.ArgsOf(first, after, last, before))
 	if err != nil {
 		return nil, err
 	}
-	return userConnection(c, c.items), nil
+	return userConnection(page, page.Items), nil
 }
 
 // Properties resolves User.properties.

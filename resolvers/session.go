@@ -4,12 +4,11 @@ import (
 	"context"
 
 	"plaza/graph/model"
+	"plaza/graph/relay"
+	"plaza/resolvers/gate"
+	"plaza/resolvers/presenter"
 	"plaza/social"
 )
-
-func sessionID(field, text string) (social.SessionID, error) {
-	return parseID(field, "session", text, social.ParseSessionID)
-}
 
 // Sessions resolves Viewer.sessions.
 func (r viewerResolver) Sessions(ctx context.Context, obj *model.Viewer) ([]*model.Session, error) {
@@ -17,7 +16,7 @@ func (r viewerResolver) Sessions(ctx context.Context, obj *model.Viewer) ([]*mod
 	if err != nil {
 		return nil, err
 	}
-	current := sessionOf(ctx).TokenHash
+	current := gate.SessionOf(ctx).TokenHash
 	found := make([]*model.Session, len(sessions))
 	for i, s := range sessions {
 		found[i] = &model.Session{ID: s.ID().String(), CreatedAt: s.Began(), LastUsedAt: s.LastUse(), ExpiresAt: s.ExpiresAt, IsCurrent: s.TokenHash == current}
@@ -27,10 +26,10 @@ func (r viewerResolver) Sessions(ctx context.Context, obj *model.Viewer) ([]*mod
 
 // RevokeSession resolves Mutation.revokeSession.
 func (r mutationResolver) RevokeSession(ctx context.Context, input model.RevokeSessionInput) (*model.RevokeSessionPayload, error) {
-	current := sessionOf(ctx)
+	current := gate.SessionOf(ctx)
 	var ended social.Session
 	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
-		which, err := sessionID("sessionId", input.SessionID)
+		which, err := relay.SessionID("sessionId", input.SessionID)
 		if err != nil {
 			return err
 		}
@@ -51,10 +50,10 @@ func (r mutationResolver) RevokeSession(ctx context.Context, input model.RevokeS
 
 // RevokeOtherSessions resolves Mutation.revokeOtherSessions.
 func (r mutationResolver) RevokeOtherSessions(ctx context.Context) (*model.RevokeOtherSessionsPayload, error) {
-	session := sessionOf(ctx)
+	session := gate.SessionOf(ctx)
 	mistakes, err := r.mutate(ctx, func(social.UserID) error { return r.Social.RevokeOtherSessions(ctx, session) })
 	if err != nil {
 		return &model.RevokeOtherSessionsPayload{UserErrors: mistakes}, err
 	}
-	return &model.RevokeOtherSessionsPayload{Viewer: unless(mistakes, model.Viewer{UserID: session.User}), UserErrors: mistakes}, nil
+	return &model.RevokeOtherSessionsPayload{Viewer: presenter.Unless(mistakes, model.Viewer{UserID: session.User}), UserErrors: mistakes}, nil
 }

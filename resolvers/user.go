@@ -5,82 +5,56 @@ import (
 	"time"
 
 	"plaza/graph/model"
+	"plaza/graph/relay"
 	"plaza/loaders"
 	"plaza/social"
 )
 
+// User resolves Query.user.
+func (r queryResolver) User(ctx context.Context, handle string) (*model.User, error) {
+	user, err := loaders.For(ctx).Viewer.UserByHandle(ctx, handle)
+	if err != nil {
+		return nil, err
+	}
+	return wrapUser(user), nil
+}
+
 // Wall resolves User.wall.
 func (r userResolver) Wall(ctx context.Context, obj *model.User, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postsOf(obj.ID, loaders.For(ctx).Walls, "wall").within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
-	return postConnection(ctx, c, err)
+	wall := relay.ListOf(wallCursors(obj.ID), pagesOf(loaders.For(ctx).Walls, obj.ID)).Within(since, until, social.TimeRange.Narrow)
+	return connectPosts(ctx, wall, relay.ArgsOf(first, after, last, before))
 }
 
 // Posts resolves User.posts.
 func (r userResolver) Posts(ctx context.Context, obj *model.User, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postsOf(obj.ID, loaders.For(ctx).PostsBy, "posts by").within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
-	return postConnection(ctx, c, err)
-}
-
-// postsOf returns a list of posts that belongs to a user; what selects which.
-func postsOf(user social.UserID, loader loaders.Loader[social.List[social.UserID], social.Slice[*social.Post]], what string) list[*social.Post] {
-	return postList(func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
-		return loader.Load(ctx, social.List[social.UserID]{Of: user, Page: p})
-	}, what, user.String())
+	posts := relay.ListOf(postsByCursors(obj.ID), pagesOf(loaders.For(ctx).PostsBy, obj.ID)).Within(since, until, social.TimeRange.Narrow)
+	return connectPosts(ctx, posts, relay.ArgsOf(first, after, last, before))
 }
 
 // Comments resolves User.comments.
 func (r userResolver) Comments(ctx context.Context, obj *model.User, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
-	loader := loaders.For(ctx).CommentsBy
-	read := func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
-		return loader.Load(ctx, social.List[social.UserID]{Of: obj.ID, Page: p})
-	}
-	comments := list[*social.Comment]{cursorsOf(cursorComment, "comments by", obj.ID.String()), read}
-	c, err := comments.within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
+	cursors := relay.CursorsOf(relay.KindComment, "comments by", obj.ID.String())
+	comments := relay.ListOf(cursors, pagesOf(loaders.For(ctx).CommentsBy, obj.ID)).Within(since, until, social.TimeRange.Narrow)
+	page, err := comments.Page(ctx, relay.ArgsOf(first, after, last, before))
 	if err != nil {
 		return nil, err
 	}
-	if err := prefetchWithPosts(ctx, c.items); err != nil {
+	if err := prefetchWithPosts(ctx, page.Items); err != nil {
 		return nil, err
 	}
-	return commentConnection(ctx, c, nil)
+	return commentConnection(ctx, page)
 }
 
 // Followers resolves User.followers.
 func (r userResolver) Followers(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	from := func(e social.Edge) social.UserID { return e.From }
-	return edgeConnection(ctx, "followers", obj.ID, loaders.For(ctx).Followers, from, pageArgs{first, after, last, before})
+	followers := relay.ListOf(edgeCursors("followers", obj.ID.String()), pagesOf(loaders.For(ctx).Followers, obj.ID))
+	return connectUsers(ctx, followers, relay.ArgsOf(first, after, last, before), from)
 }
 
 // Following resolves User.following.
 func (r userResolver) Following(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	return edgeConnection(ctx, "following", obj.ID, loaders.For(ctx).Following, to, pageArgs{first, after, last, before})
-}
-
-func to(e social.Edge) social.UserID { return e.To }
-
-type edgeLoader = loaders.Loader[social.List[social.UserID], social.Slice[social.Edge]]
-
-func edgeConnection(ctx context.Context, what string, of social.UserID, loader edgeLoader, end func(social.Edge) social.UserID, args pageArgs) (*model.UserConnection, error) {
-	c, err := edgeList(func(ctx context.Context, p social.Page) (social.Slice[social.Edge], error) {
-		return loader.Load(ctx, social.List[social.UserID]{Of: of, Page: p})
-	}, what, of.String()).connect(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	users, err := loaders.For(ctx).Users.LoadAll(ctx, ends(c.items, end))
-	return userConnection(c, users), err
-}
-
-func edgeList(read func(context.Context, social.Page) (social.Slice[social.Edge], error), identity ...string) list[social.Edge] {
-	return list[social.Edge]{cursorsOf(cursorEdge, identity...), read}
-}
-
-func ends(edges []social.Edge, end func(social.Edge) social.UserID) []social.UserID {
-	users := make([]social.UserID, len(edges))
-	for i, e := range edges {
-		users[i] = end(e)
-	}
-	return users
+	following := relay.ListOf(edgeCursors("following", obj.ID.String()), pagesOf(loaders.For(ctx).Following, obj.ID))
+	return connectUsers(ctx, following, relay.ArgsOf(first, after, last, before), to)
 }
 
 // ViewerFollows resolves User.viewerFollows.
@@ -110,30 +84,9 @@ func (r userResolver) ViewerCircles(ctx context.Context, obj *model.User) ([]*mo
 	return ownCircles(ctx, ids)
 }
 
-// ownCircles loads the viewer's own circles, and drops deleted ones.
-func ownCircles(ctx context.Context, ids []social.CircleID) ([]*model.Circle, error) {
-	found, err := loaders.For(ctx).Circles.LoadAll(ctx, ids)
-	circles := []*model.Circle{}
-	for _, circle := range found {
-		if circle != nil {
-			circles = append(circles, &model.Circle{Circle: circle})
-		}
-	}
-	return circles, err
-}
-
 // ViewerCanPostOnWall resolves User.viewerCanPostOnWall.
 func (r userResolver) ViewerCanPostOnWall(ctx context.Context, obj *model.User) (bool, error) {
 	return loaders.For(ctx).PostOnWall.Load(ctx, obj.User)
-}
-
-// loadUser loads a user; nil if there is none whom the viewer may see.
-func loadUser(ctx context.Context, id social.UserID) (*model.User, error) {
-	user, err := loaders.For(ctx).Users.Load(ctx, id)
-	if err != nil || user == nil {
-		return nil, err
-	}
-	return &model.User{User: user}, nil
 }
 
 // UpdateProfile resolves Mutation.updateProfile.
@@ -162,13 +115,13 @@ func (r mutationResolver) UnfollowUser(ctx context.Context, input model.Unfollow
 func (r mutationResolver) BlockUser(ctx context.Context, input model.BlockUserInput) (*model.BlockUserPayload, error) {
 	var blocked *model.User
 	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
-		id, err := userID("userId", input.UserID)
+		id, err := relay.UserID("userId", input.UserID)
 		if err != nil {
 			return err
 		}
 		user, err := r.Social.Block(ctx, viewer, id)
 		if err == nil {
-			blocked = &model.User{User: user}
+			blocked = wrapUser(user)
 		}
 		return err
 	})

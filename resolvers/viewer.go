@@ -5,80 +5,92 @@ import (
 	"time"
 
 	"plaza/graph/model"
+	"plaza/graph/relay"
 	"plaza/loaders"
+	"plaza/resolvers/gate"
 	"plaza/social"
-	"plaza/social/network"
 )
+
+// Viewer resolves Query.viewer.
+func (r queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
+	if loaders.For(ctx).Viewer.ID.IsZero() {
+		return nil, nil // null: signed out
+	}
+	return &model.Viewer{UserID: loaders.For(ctx).Viewer.ID}, nil
+}
 
 // User resolves Viewer.user.
 func (r viewerResolver) User(ctx context.Context, obj *model.Viewer) (*model.User, error) {
 	user, err := loadUser(ctx, obj.UserID)
 	if err == nil && user == nil {
-		err = errUnauthenticated // the account is deleted, and so is the session
+		err = gate.ErrUnauthenticated // the account is deleted, and so is the session
 	}
 	return user, err
 }
 
 // News resolves Viewer.news.
 func (r viewerResolver) News(ctx context.Context, obj *model.Viewer, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	news := list[*social.Post]{newsCursors(obj.UserID), loaders.For(ctx).Viewer.News}
-	c, err := news.within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
-	page, err := postConnection(ctx, c, err, r.viewerForAds(ctx, c.items)...)
-	if err == nil {
-		r.sponsor(ctx, page)
+	news := relay.ListOf(newsCursors(obj.UserID), loaders.For(ctx).Viewer.News).Within(since, until, social.TimeRange.Narrow)
+	page, err := news.Page(ctx, relay.ArgsOf(first, after, last, before))
+	if err != nil {
+		return nil, err
 	}
-	return page, err
+	connection, err := postConnection(ctx, page, r.viewerForAds(ctx, page.Items)...)
+	if err == nil {
+		r.Advertising.Sponsor(ctx, connection)
+	}
+	return connection, err
 }
 
-// newsCursors returns the cursors of a viewer's news.
-func newsCursors(viewer social.UserID) cursors {
-	return cursorsOf(cursorPost, "news", viewer.String())
+// viewerForAds returns the user whom the choice of a page's ads looks up, to be read with those
+// whom the page shows; none if the page has no ads.
+func (r viewerResolver) viewerForAds(ctx context.Context, posts []*social.Post) []social.UserID {
+	if !r.Advertising.HasAds(posts) || !selection(ctx)["sponsored"] {
+		return nil
+	}
+	return []social.UserID{loaders.For(ctx).Viewer.ID}
 }
 
 // Incoming resolves Viewer.incoming.
 func (r viewerResolver) Incoming(ctx context.Context, obj *model.Viewer, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postList(loaders.For(ctx).Viewer.Incoming, "incoming", obj.UserID.String()).within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
-	return postConnection(ctx, c, err)
+	incoming := relay.ListOf(incomingCursors(obj.UserID), loaders.For(ctx).Viewer.Incoming).Within(since, until, social.TimeRange.Narrow)
+	return connectPosts(ctx, incoming, relay.ArgsOf(first, after, last, before))
 }
 
 // Wall resolves Viewer.wall.
 func (r viewerResolver) Wall(ctx context.Context, obj *model.Viewer, view social.WallView, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
 	viewer := loaders.For(ctx).Viewer
-	c, err := postList(func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
+	read := func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
 		return viewer.OwnWall(ctx, view, p)
-	}, "own wall", obj.UserID.String(), string(view)).within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
-	return postConnection(ctx, c, err)
+	}
+	wall := relay.ListOf(relay.CursorsOf(relay.KindPost, "own wall", obj.UserID.String(), string(view)), read).Within(since, until, social.TimeRange.Narrow)
+	return connectPosts(ctx, wall, relay.ArgsOf(first, after, last, before))
 }
 
 // Circles resolves Viewer.circles.
 func (r viewerResolver) Circles(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.CircleConnection, error) {
-	own := list[*social.Circle]{cursorsOf(cursorCircle, "circles", obj.UserID.String()), loaders.For(ctx).Viewer.OwnCircles}
-	c, err := own.connect(ctx, pageArgs{first, after, last, before})
-	return connectionOf(c, err, func(c *social.Circle) *model.Circle { return &model.Circle{Circle: c} })
+	circles := relay.ListOf(relay.CursorsOf(relay.KindCircle, "circles", obj.UserID.String()), loaders.For(ctx).Viewer.OwnCircles)
+	return relay.Connect(ctx, circles, relay.ArgsOf(first, after, last, before), wrapCircle)
 }
 
 // BlockedUsers resolves Viewer.blockedUsers.
 func (r viewerResolver) BlockedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	blocked := list[network.BlockedUser]{cursorsOf(cursorEdge, "blocked", obj.UserID.String()), loaders.For(ctx).Viewer.Blocked}
-	c, err := blocked.connect(ctx, pageArgs{first, after, last, before})
+	blocked := relay.ListOf(edgeCursors("blocked", obj.UserID.String()), loaders.For(ctx).Viewer.Blocked)
+	page, err := blocked.Page(ctx, relay.ArgsOf(first, after, last, before))
 	if err != nil {
 		return nil, err
 	}
-	users := make([]*social.User, len(c.items))
-	for i, b := range c.items {
+	users := make([]*social.User, len(page.Items))
+	for i, b := range page.Items {
 		users[i] = b.User
 	}
-	return userConnection(c, users), nil
+	return userConnection(page, users), nil
 }
 
 // MutedUsers resolves Viewer.mutedUsers.
 func (r viewerResolver) MutedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	c, err := edgeList(loaders.For(ctx).Viewer.Muted, "muted", obj.UserID.String()).connect(ctx, pageArgs{first, after, last, before})
-	if err != nil {
-		return nil, err
-	}
-	users, err := loaders.For(ctx).Users.LoadAll(ctx, ends(c.items, func(e social.Edge) social.UserID { return e.To }))
-	return userConnection(c, users), err
+	muted := relay.ListOf(edgeCursors("muted", obj.UserID.String()), loaders.For(ctx).Viewer.Muted)
+	return connectUsers(ctx, muted, relay.ArgsOf(first, after, last, before), to)
 }
 
 // CommentErasure resolves Viewer.commentErasure.

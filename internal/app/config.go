@@ -11,13 +11,13 @@ import (
 	"github.com/rs/cors"
 
 	"plaza/ads/adserver"
-	"plaza/resolvers"
+	"plaza/resolvers/advertising"
 	"plaza/social/network"
 	"plaza/transport"
 )
 
 // NewsAds says where news carries ads.
-type NewsAds = resolvers.NewsAds
+type NewsAds = advertising.News
 
 // Config configures a server. Only Addr is required: by default no other web origin may use the
 // API, and news has no ads.

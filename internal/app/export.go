@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"plaza/fault"
-	"plaza/resolvers"
+	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/social/network"
 	"plaza/transport"
@@ -66,7 +66,7 @@ func (e *export) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "The database does not answer just now; try again.", http.StatusServiceUnavailable)
 		return
-	case err != nil || resolvers.SessionUser(ctx).IsZero():
+	case err != nil || gate.UserOf(ctx).IsZero():
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "Sign in first: send the header Authorization: Bearer <token>.", http.StatusUnauthorized)
 		return
@@ -88,7 +88,7 @@ func (e *export) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (e *export) write(ctx context.Context, w http.ResponseWriter, authorization string) error {
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="comments.jsonl"`)
-	control, viewer := http.NewResponseController(w), resolvers.SessionUser(ctx)
+	control, viewer := http.NewResponseController(w), gate.UserOf(ctx)
 	return writeComments(ctx, w, func(ctx context.Context, p social.Page) ([]*social.Comment, bool, error) {
 		if err := e.continues(ctx, authorization, p); err != nil {
 			return nil, false, err

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plaza/ratelimit"
-	"plaza/resolvers"
+	"plaza/resolvers/gate"
 	"plaza/social/network"
 	"plaza/social/passwords"
 	"plaza/transport"
@@ -80,8 +80,8 @@ func (l *limits) charge(ctx context.Context, c transport.Charge) []transport.Quo
 		return nil
 	}
 	due := []payment{{l.clients, clientIn(ctx), c.Cost}}
-	if user := resolvers.SessionUser(ctx); !user.IsZero() {
-		due = append(due, payment{l.tokens, resolvers.SessionKey(ctx), c.Cost}, payment{l.users, user.String(), c.Cost})
+	if user := gate.UserOf(ctx); !user.IsZero() {
+		due = append(due, payment{l.tokens, gate.SessionKey(ctx), c.Cost}, payment{l.users, user.String(), c.Cost})
 		if c.Writes > 0 {
 			due = append(due, payment{l.writes, user.String(), c.Writes})
 		}

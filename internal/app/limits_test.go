@@ -14,7 +14,7 @@ import (
 
 	"plaza/internal/testtime"
 	"plaza/ratelimit"
-	"plaza/resolvers"
+	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/social/network"
 	"plaza/social/passwords"
@@ -139,7 +139,7 @@ func TestPastIsCharged(t *testing.T) {
 	for range atOnce {
 		receiveItem(t, socket)
 	}
-	if left := limiting.tokens.Take(resolvers.KeyOf(session.TokenHash), 1); left.RetryAfter == 0 {
+	if left := limiting.tokens.Take(gate.KeyOf(session.TokenHash), 1); left.RetryAfter == 0 {
 		t.Errorf("%d items leave %d of the limit", atOnce, left.Remaining+1)
 	}
 }

@@ -24,6 +24,9 @@ import (
 	"plaza/metrics"
 	"plaza/notify"
 	"plaza/resolvers"
+	"plaza/resolvers/advertising"
+	"plaza/resolvers/gate"
+	"plaza/resolvers/presenter"
 	"plaza/social/network"
 	"plaza/storage"
 	"plaza/transport"
@@ -67,24 +70,27 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
 		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords, NotifiedUpTo: s.Notifier.UpTo,
 		SocketLimits: c.SocketLimits.ByName(), People: s.social.CacheStats,
-		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
+		Codes: presenter.Codes(), RefusalCodes: transport.Codes(), Mistake: presenter.MistakeOf,
 	})
-	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
+	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(gate.KeyOf(session)) })
 	s.log = s.accessLog()
+	errs := &presenter.Presenter{Logger: slog.Default(), RequestID: transport.RequestID}
+	entrance := &gate.Gate{Social: s.social, Errors: errs, MembersOnly: c.MembersOnly}
 	resolver := &resolvers.Resolver{
-		Social: s.social, Ads: s.ads, Hub: s.Hub, Logger: slog.Default(), NewsAds: c.NewsAds, LoaderWait: c.LoaderWait, MembersOnly: c.MembersOnly,
-		ClickURL:  strings.TrimSuffix(c.PublicURL, "/") + clickPath,
-		StreamOf:  func(ctx context.Context) resolvers.Stream { return transport.StreamOf(ctx) },
-		RequestID: transport.RequestID,
-		ClientOf:  clientIn,
+		Social: s.social, Hub: s.Hub, Logger: slog.Default(), LoaderWait: c.LoaderWait,
+		Advertising: &advertising.Resolver{
+			Server: s.ads, Social: s.social, News: c.NewsAds, ClickURL: strings.TrimSuffix(c.PublicURL, "/") + clickPath,
+		},
+		StreamOf: func(ctx context.Context) resolvers.Stream { return transport.StreamOf(ctx) },
+		ClientOf: clientIn,
 	}
 	from := newProxies(c)
 	s.GraphQL = transport.New(resolver.Executable(), transport.Options{
 		Arrive:           limiting.arrive,
 		Charge:           limiting.charge,
-		SignedOut:        resolvers.SignedOut,
-		Authenticate:     resolver.Authenticate,
-		SessionKey:       resolvers.SessionKey,
+		SignedOut:        gate.SignedOut,
+		Authenticate:     entrance.Authenticate,
+		SessionKey:       gate.SessionKey,
 		Refused:          s.refused,
 		SocketLimits:     c.SocketLimits,
 		ClientOf:         clientIn,
@@ -93,15 +99,15 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		TrustedDocuments: c.TrustedDocuments,
 		OnlyTrusted:      c.OnlyTrusted,
 		PublicMaxAge:     c.PublicMaxAge,
-		Once:             resolvers.Once,
+		Once:             advertising.Once,
 		Limits:           transport.Limits{NoIntrospection: c.NoIntrospection},
-		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, resolver.RequireMember, resolver.RequireScopes, resolver.OperationLoaders, resolver.OncePerKey},
+		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, entrance.RequireMember, entrance.RequireScopes, resolver.OperationLoaders, entrance.OncePerKey},
 		AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
-		ErrorPresenter:   resolver.PresentError,
-		Recover:          resolver.Recover,
+		ErrorPresenter:   errs.Present,
+		Recover:          errs.Recover,
 		AllowedOrigins:   c.origins(),
 	})
-	s.Handler = s.log.Around(s.Metrics.Requests(s.lettingGo(guarded(s.routes(resolver.Authenticate, from)))))
+	s.Handler = s.log.Around(s.Metrics.Requests(s.lettingGo(guarded(s.routes(entrance.Authenticate, from)))))
 	return s
 }
 
@@ -150,7 +156,7 @@ func (s *Server) accessLog() *accesslog.Log {
 
 // viewerIn returns the id of ctx's user as the API shows it; "" if signed out.
 func viewerIn(ctx context.Context) string {
-	user := resolvers.SessionUser(ctx)
+	user := gate.UserOf(ctx)
 	if user.IsZero() {
 		return ""
 	}

@@ -136,7 +136,7 @@ func TestDeletingAStar(t *testing.T) {
 				t.Fatal(err)
 			}
 			var commands atomic.Int64
-			var before bench.Reading
+			var before measure.Reading
 			o.Monitor = &event.CommandMonitor{Started: func(context.Context, *event.CommandStartedEvent) { commands.Add(1) }}
 			took := storagetest.DeleteStar(t, fresh(t, o), size, func() {
 				before, err = meter.Read(t.Context())

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"plaza/internal/plazatest"
-	"plaza/resolvers"
+	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/storage"
 )
@@ -241,7 +241,7 @@ func TestNoMutationIsCarriedOutTwice(t *testing.T) {
 func mostHarmfulLast() []*ast.FieldDefinition {
 	all := slices.DeleteFunc(slices.Clone(schema.Mutation.Fields), func(mutation *ast.FieldDefinition) bool {
 		return strings.HasPrefix(mutation.Name, "__") || strings.HasPrefix(mutation.Name, "recordAd") ||
-			slices.Contains([]string{"refundAds", "deleteAccount"}, mutation.Name) || slices.Contains(resolvers.SignedOut, mutation.Name)
+			slices.Contains([]string{"refundAds", "deleteAccount"}, mutation.Name) || slices.Contains(gate.SignedOut, mutation.Name)
 	})
 	harm := []string{"blockUser", "remove", "delete", "deletePost", "createCircle", "revoke", "revokeOther", "changePassword"}
 	slices.SortStableFunc(all, func(a, b *ast.FieldDefinition) int { return rank(harm, a.Name) - rank(harm, b.Name) })

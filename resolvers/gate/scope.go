@@ -1,4 +1,4 @@
-package resolvers
+package gate
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 // RequireScopes refuses operations of access tokens that select a field beyond their scopes
 // (@scope); it is a graphql.OperationMiddleware. It looks at the whole document before anything
 // runs, also at what @skip or @include leave out.
-func (r *Resolver) RequireScopes(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-	session := sessionOf(ctx)
+func (g *Gate) RequireScopes(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	session := SessionOf(ctx)
 	if session.Grant == nil {
 		return next(ctx)
 	}
 	check := scopeCheck{session: session, seen: map[*ast.FragmentDefinition]bool{}}
 	if err := check.selection(graphql.GetOperationContext(ctx).Operation.SelectionSet); err != nil {
-		return r.refuse(ctx, err)
+		return g.Errors.Refuse(ctx, err)
 	}
 	return next(ctx)
 }

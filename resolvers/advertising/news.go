@@ -1,4 +1,4 @@
-package resolvers
+package advertising
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"plaza/social"
 )
 
-// NewsAds configures ads in news. The zero value disables them.
-type NewsAds struct {
+// News configures ads in news. The zero value disables them.
+type News struct {
 	Zone  ads.ZoneID // the zone to choose ads from
 	Every int        // one ad after this many public posts of a page
 }
 
-// sponsor attaches ads to a page of news. They are chosen together when the first of them is
+// Sponsor attaches ads to a page of news. They are chosen together when the first of them is
 // requested. The choice knows only the topics of the page's public posts, and their number.
-func (r *Resolver) sponsor(ctx context.Context, page *model.PostConnection) {
+func (r *Resolver) Sponsor(ctx context.Context, page *model.PostConnection) {
 	posts := make([]*social.Post, len(page.Nodes))
 	for i, node := range page.Nodes {
 		posts[i] = node.Domain()
@@ -28,11 +28,11 @@ func (r *Resolver) sponsor(ctx context.Context, page *model.PostConnection) {
 		return
 	}
 	choose := sync.OnceValues(func() ([]adserver.Choice, error) {
-		request, err := r.adRequest(ctx, r.NewsAds.Zone.Site, r.NewsAds.Zone.Name, social.Topics(posts, ads.MaxKeywords), len(breaks), nil)
+		request, err := r.adRequest(ctx, r.News.Zone.Site, r.News.Zone.Name, social.Topics(posts, ads.MaxKeywords), len(breaks), nil)
 		if err != nil {
 			return nil, err
 		}
-		return r.Ads.Choose(ctx, request)
+		return r.Server.Choose(ctx, request)
 	})
 	for n, place := range breaks {
 		page.Edges[place].Ad = func() (*model.AdChoice, error) {
@@ -47,17 +47,11 @@ func (r *Resolver) sponsor(ctx context.Context, page *model.PostConnection) {
 
 // breaks are the places of a page after which ads may be inserted.
 func (r *Resolver) breaks(posts []*social.Post) []int {
-	if r.NewsAds.Every == 0 {
+	if r.News.Every == 0 {
 		return nil
 	}
-	return social.Breaks(posts, r.NewsAds.Every, adserver.MaxCount)
+	return social.Breaks(posts, r.News.Every, adserver.MaxCount)
 }
 
-// viewerForAds returns the user whom the choice of a page's ads looks up, to be read with those
-// whom the page shows; none if the page has no ads.
-func (r *Resolver) viewerForAds(ctx context.Context, posts []*social.Post) []social.UserID {
-	if len(r.breaks(posts)) == 0 || !selection(ctx)["sponsored"] {
-		return nil
-	}
-	return []social.UserID{viewerOf(ctx)}
-}
+// HasAds reports whether Sponsor attaches ads to a page of these posts.
+func (r *Resolver) HasAds(posts []*social.Post) bool { return len(r.breaks(posts)) > 0 }

@@ -1,4 +1,4 @@
-package resolvers
+package gate
 
 import (
 	"context"
@@ -11,37 +11,33 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"plaza/fault"
+	"plaza/resolvers/presenter"
 )
-
-// passing are the codes of failures after which the same operation may succeed.
-var passing = []string{
-	codeInternal, codeTimeout, codeCancelled, string(fault.CodeUnavailable), string(fault.CodeRateLimited), string(fault.CodeKeyInUse),
-}
 
 // OncePerKey runs a mutation with extensions.idempotencyKey at most once for each user and key, and
 // answers all requests with that key alike; it is a graphql.OperationMiddleware. Other operations
 // ignore the key, and so do those that need no user.
-func (r *Resolver) OncePerKey(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+func (g *Gate) OncePerKey(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	op := graphql.GetOperationContext(ctx)
 	key, hasKey := op.Extensions["idempotencyKey"].(string)
 	if !hasKey || op.Operation.Operation != ast.Mutation || !slices.ContainsFunc(rootFields(op), needsUser) {
 		return next(ctx)
 	}
-	response, err := r.once(ctx, key, next)
+	response, err := g.once(ctx, key, next)
 	if err != nil {
-		return r.refuse(ctx, err)
+		return g.Errors.Refuse(ctx, err)
 	}
 	return graphql.OneShot(response)
 }
 
-func (r *Resolver) once(ctx context.Context, key string, next graphql.OperationHandler) (*graphql.Response, error) {
+func (g *Gate) once(ctx context.Context, key string, next graphql.OperationHandler) (*graphql.Response, error) {
 	op := graphql.GetOperationContext(ctx)
 	for _, field := range rootFields(op) {
 		if !needsUser(field) {
 			return nil, fault.Invalidf("", "%s takes no idempotency key: send it in a request of its own.", field.Name)
 		}
 	}
-	user, err := signedIn(ctx)
+	user, err := SignedIn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +45,7 @@ func (r *Resolver) once(ctx context.Context, key string, next graphql.OperationH
 	if err != nil {
 		return nil, err
 	}
-	answer, err := r.Social.Once(ctx, user, key, fingerprint, func(ctx context.Context) ([]byte, bool) {
+	answer, err := g.Social.Once(ctx, user, key, fingerprint, func(ctx context.Context) ([]byte, bool) {
 		response := next(ctx)(ctx)
 		answer, err := json.Marshal(response)
 		if err != nil {
@@ -80,6 +76,6 @@ func fingerprintOf(op *graphql.OperationContext) ([sha256.Size]byte, error) {
 func isFinal(response *graphql.Response) bool {
 	return !slices.ContainsFunc(response.Errors, func(err *gqlerror.Error) bool {
 		code, _ := err.Extensions["code"].(string)
-		return slices.Contains(passing, code)
+		return presenter.IsPassing(code)
 	})
 }

@@ -1,4 +1,4 @@
-package resolvers_test
+package presenter_test
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 
 	"plaza/fault"
 	"plaza/live"
-	"plaza/resolvers"
+	"plaza/resolvers/presenter"
 )
 
 func TestPresentedCodes(t *testing.T) {
 	var logged strings.Builder
-	r := &resolvers.Resolver{
+	p := &presenter.Presenter{
 		Logger:    slog.New(slog.NewTextHandler(&logged, nil)),
 		RequestID: func(context.Context) string { return "request-1" },
 	}
@@ -42,7 +42,7 @@ func TestPresentedCodes(t *testing.T) {
 		{t.Context(), errors.New("secret detail"), "INTERNAL", true},
 	} {
 		logged.Reset()
-		presented := r.PresentError(graphql.WithResponseContext(c.ctx, graphql.DefaultErrorPresenter, nil), c.err)
+		presented := p.Present(graphql.WithResponseContext(c.ctx, graphql.DefaultErrorPresenter, nil), c.err)
 		if presented.Extensions["code"] != c.code {
 			t.Errorf("%v: code %v, want %s", c.err, presented.Extensions["code"], c.code)
 		}

@@ -1,4 +1,4 @@
-package resolvers
+package advertising
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 
 	"plaza/ads/adserver"
 	"plaza/graph/model"
+	"plaza/loaders"
+	"plaza/resolvers/presenter"
 	"plaza/social"
 )
 
@@ -15,12 +17,12 @@ import (
 var Once = []string{"ads"}
 
 // Ads resolves Query.ads.
-func (r queryResolver) Ads(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error) {
+func (r Query) Ads(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error) {
 	request, err := r.adRequest(ctx, site, zone, keywords, count, visitor)
 	if err != nil {
 		return nil, err
 	}
-	choices, err := r.Resolver.Ads.Choose(ctx, request)
+	choices, err := r.Server.Choose(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +39,7 @@ func (r *Resolver) adRequest(ctx context.Context, site, zone string, keywords []
 	if visitor != nil {
 		request.Visitor = *visitor
 	}
-	viewer := viewerOf(ctx)
+	viewer := loaders.For(ctx).Viewer.ID
 	if viewer.IsZero() {
 		return request, nil
 	}
@@ -78,15 +80,15 @@ func why(c *adserver.Choice, about string) string {
 }
 
 // RecordAdImpression resolves Mutation.recordAdImpression.
-func (r mutationResolver) RecordAdImpression(ctx context.Context, input model.RecordAdImpressionInput) (*model.RecordAdImpressionPayload, error) {
-	recorded, err := r.Resolver.Ads.RecordImpression(ctx, input.Token)
-	mistakes, err := userErrors(ctx, err)
-	return &model.RecordAdImpressionPayload{Recorded: unless(mistakes, recorded), UserErrors: mistakes}, err
+func (r Mutation) RecordAdImpression(ctx context.Context, input model.RecordAdImpressionInput) (*model.RecordAdImpressionPayload, error) {
+	recorded, err := r.Server.RecordImpression(ctx, input.Token)
+	mistakes, err := presenter.UserErrors(ctx, err)
+	return &model.RecordAdImpressionPayload{Recorded: presenter.Unless(mistakes, recorded), UserErrors: mistakes}, err
 }
 
 // RecordAdConversion resolves Mutation.recordAdConversion.
-func (r mutationResolver) RecordAdConversion(ctx context.Context, input model.RecordAdConversionInput) (*model.RecordAdConversionPayload, error) {
-	recorded, err := r.Resolver.Ads.RecordConversion(ctx, input.Token)
-	mistakes, err := userErrors(ctx, err)
-	return &model.RecordAdConversionPayload{Recorded: unless(mistakes, recorded), UserErrors: mistakes}, err
+func (r Mutation) RecordAdConversion(ctx context.Context, input model.RecordAdConversionInput) (*model.RecordAdConversionPayload, error) {
+	recorded, err := r.Server.RecordConversion(ctx, input.Token)
+	mistakes, err := presenter.UserErrors(ctx, err)
+	return &model.RecordAdConversionPayload{Recorded: presenter.Unless(mistakes, recorded), UserErrors: mistakes}, err
 }

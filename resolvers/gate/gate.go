@@ -1,0 +1,23 @@
+package gate
+
+import (
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"plaza/resolvers/presenter"
+	"plaza/social/network"
+)
+
+// Gate has what decisions about operations need.
+type Gate struct {
+	Social *network.Service
+	Errors *presenter.Presenter
+	// MembersOnly lets only those who are signed in read.
+	MembersOnly bool
+}
+
+// rootFields are the fields that an operation selects of Query, Mutation or Subscription.
+func rootFields(op *graphql.OperationContext) []graphql.CollectedField {
+	root := map[ast.Operation]string{ast.Query: "Query", ast.Mutation: "Mutation", ast.Subscription: "Subscription"}[op.Operation.Operation]
+	return graphql.CollectFields(op, op.Operation.SelectionSet, []string{root})
+}

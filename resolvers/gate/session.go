@@ -1,0 +1,77 @@
+package gate
+
+import (
+	"context"
+	"encoding/hex"
+	"strings"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+type sessionKey struct{}
+
+// SignedOut are the mutations that need no session, and work although a request has one that has
+// ended.
+var SignedOut = []string{"signIn", "signUp"}
+
+// ErrUnauthenticated refuses what needs a session.
+var ErrUnauthenticated = &fault.Error{Code: fault.CodeUnauthenticated, Message: "Sign in first: send the header Authorization: Bearer <token>."}
+
+// Authenticate stores the session of an Authorization header ("" if signed out) in ctx. Error:
+// UNAUTHENTICATED.
+func (g *Gate) Authenticate(ctx context.Context, authorization string) (context.Context, error) {
+	if authorization == "" {
+		return ctx, nil
+	}
+	scheme, token, ok := strings.Cut(authorization, " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return ctx, ErrUnauthenticated
+	}
+	session, err := g.Social.Authenticate(ctx, strings.TrimSpace(token))
+	if err != nil {
+		return ctx, err
+	}
+	return context.WithValue(ctx, sessionKey{}, &session), nil
+}
+
+// UserOf returns the user that ctx was authenticated as; the zero id if signed out.
+func UserOf(ctx context.Context) social.UserID { return SessionOf(ctx).User }
+
+// SessionOf returns the session that ctx was authenticated with; the zero value if signed out, also
+// earlier in the operation.
+func SessionOf(ctx context.Context) social.Session {
+	if session, ok := ctx.Value(sessionKey{}).(*social.Session); ok {
+		return *session
+	}
+	return social.Session{}
+}
+
+// ForgetSession signs the rest of an operation out. Only mutations call it, whose fields run one
+// after another.
+func ForgetSession(ctx context.Context) {
+	if session, ok := ctx.Value(sessionKey{}).(*social.Session); ok {
+		*session = social.Session{}
+	}
+}
+
+// SessionKey identifies a session to code that must know when it ends; "" if signed out.
+func SessionKey(ctx context.Context) string {
+	session := SessionOf(ctx)
+	if session.User.IsZero() {
+		return ""
+	}
+	return KeyOf(session.TokenHash)
+}
+
+// KeyOf returns the SessionKey of a token's hash.
+func KeyOf(tokenHash [32]byte) string { return hex.EncodeToString(tokenHash[:]) }
+
+// SignedIn returns the user of ctx. Error: UNAUTHENTICATED.
+func SignedIn(ctx context.Context) (social.UserID, error) {
+	session := SessionOf(ctx)
+	if session.User.IsZero() {
+		return social.UserID{}, ErrUnauthenticated
+	}
+	return session.User, nil
+}

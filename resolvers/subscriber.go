@@ -1,0 +1,117 @@
+package resolvers
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"time"
+
+	"plaza/graph/relay"
+	"plaza/live"
+	"plaza/loaders"
+	"plaza/resolvers/gate"
+	"plaza/social"
+)
+
+// subscriber is the receiver of a subscription.
+type subscriber struct {
+	r           *Resolver
+	who         live.Subscriber
+	stream      Stream
+	cursors     relay.Cursors
+	selection   sameSelection // zero: what it shows differs from viewer to viewer
+	showsPeople bool
+}
+
+func (r *Resolver) newSubscriber(ctx context.Context, of relay.Cursors) *subscriber {
+	session := gate.SessionOf(ctx)
+	return &subscriber{
+		r: r, who: live.Subscriber{Viewer: session.User, Session: session.TokenHash},
+		stream: r.StreamOf(ctx), cursors: of, selection: sharedSelection(ctx), showsPeople: showsPeople(ctx),
+	}
+}
+
+// Encode implements live.Receiver. It waits for the rate limits first: an item that is hidden
+// meanwhile is not sent.
+func (s *subscriber) Encode(item *live.Item) []byte {
+	s.stream.Await()
+	if s.selection == (sameSelection{}) || item.Post == nil {
+		return s.withCursor(s.execute(s.stream.Context(), item), item)
+	}
+	text := item.Shared(s.selection, func() []byte {
+		return s.execute(context.WithoutCancel(s.stream.Context()), item) // others wait for it, too
+	})
+	return s.withCursor(text, item)
+}
+
+// cursorBlank takes the place of cursors in a response, because a response is shared by subscribers
+// whose cursors differ. Texts of users cannot contain it: it is random, and never sent.
+var cursorBlank = "cursor-" + rand.Text()
+
+func cursorOf(item *live.Item) *string {
+	if item.Event == live.Gap {
+		return nil
+	}
+	return &cursorBlank
+}
+
+// withCursor returns a copy of a response with the subscriber's own cursor.
+func (s *subscriber) withCursor(response []byte, item *live.Item) []byte {
+	return bytes.ReplaceAll(response, []byte(cursorBlank), []byte(s.cursors.Encode(item.Key)))
+}
+
+// eventTimeout ends the execution of one event.
+const eventTimeout = 30 * time.Second
+
+func (s *subscriber) execute(ctx context.Context, item *live.Item) []byte {
+	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
+	defer cancel()
+	load := s.r.loadersFor(s.who.Viewer, s.showsPeople)
+	prime(ctx, load, item)
+	return s.stream.Execute(context.WithValue(loaders.Install(ctx, load), itemKey{}, item))
+}
+
+type itemKey struct{}
+
+// itemOf returns the item that a subscription is resolved for; nil: the subscription begins.
+func itemOf(ctx context.Context) *live.Item {
+	item, _ := ctx.Value(itemKey{}).(*live.Item)
+	return item
+}
+
+// subscribe is what a subscription's field gives to gqlgen: no item when it begins, and one item each
+// time that it is executed.
+func subscribe(ctx context.Context, begin func() error) (<-chan *live.Item, error) {
+	items := make(chan *live.Item, 1)
+	defer close(items)
+	if item := itemOf(ctx); item != nil {
+		items <- item
+		return items, nil
+	}
+	if err := begin(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+// prime fills an event's loaders with what was read to find out who may see it.
+func prime(ctx context.Context, load *loaders.Loaders, item *live.Item) {
+	for other, relation := range item.Relations {
+		load.Viewer.Prime(other, relation)
+		if user := item.People[other]; user != nil && social.CanSeeUser(relation) {
+			load.Users.Prime(ctx, other, user)
+		}
+	}
+	if item.Post != nil {
+		load.Posts.Prime(ctx, item.Post.ID, item.Post)
+	}
+	if item.Comment != nil {
+		load.Comments.Prime(ctx, item.Comment.ID, item.Comment)
+	}
+}
+
+// Send implements live.Receiver.
+func (s *subscriber) Send(response []byte) { s.stream.Send(response) }
+
+// End implements live.Receiver.
+func (s *subscriber) End(reason error) { s.stream.End(reason) }
