@@ -27,6 +27,12 @@ import (
 	"plaza/social"
 	"plaza/storage"
 	"plaza/transport"
+	"plaza/transport/codes"
+	"plaza/transport/connections"
+	"plaza/transport/document"
+	"plaza/transport/execution"
+	"plaza/transport/request"
+	"plaza/transport/websocket"
 	"plaza/web"
 )
 
@@ -67,39 +73,47 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
 		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords, NotifiedUpTo: s.Notifier.UpTo,
 		SocketLimits: c.SocketLimits.ByName(), People: s.social.CacheStats,
-		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
+		Codes: resolvers.Codes(), RefusalCodes: codes.All(), Mistake: resolvers.MistakeOf,
 	})
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
 	s.log = s.accessLog()
 	resolver := &resolvers.Resolver{
 		Social: s.social, Ads: s.ads, Hub: s.Hub, Logger: slog.Default(), NewsAds: c.NewsAds, LoaderWait: c.LoaderWait, MembersOnly: c.MembersOnly,
 		ClickURL:  strings.TrimSuffix(c.PublicURL, "/") + clickPath,
-		StreamOf:  func(ctx context.Context) resolvers.Stream { return transport.StreamOf(ctx) },
-		RequestID: transport.RequestID,
+		StreamOf:  func(ctx context.Context) resolvers.Stream { return execution.StreamOf(ctx) },
+		RequestID: request.ID,
 		ClientOf:  clientIn,
 	}
 	from := newProxies(c)
 	s.GraphQL = transport.New(resolver.Executable(), transport.Options{
-		Arrive:           limiting.arrive,
-		Charge:           limiting.charge,
-		SignedOut:        resolvers.SignedOut,
-		Authenticate:     resolver.Authenticate,
-		SessionKey:       resolvers.SessionKey,
-		Refused:          s.refused,
-		SocketLimits:     c.SocketLimits,
-		ClientOf:         clientIn,
-		UserOf:           viewerIn,
-		SocketRefused:    s.Metrics.SocketRefused,
-		TrustedDocuments: c.TrustedDocuments,
-		OnlyTrusted:      c.OnlyTrusted,
-		PublicMaxAge:     c.PublicMaxAge,
-		Once:             resolvers.Once,
-		Limits:           transport.Limits{NoIntrospection: c.NoIntrospection},
-		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, resolver.RequireMember, resolver.RequireScopes, resolver.OperationLoaders, resolver.OncePerKey},
-		AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
-		ErrorPresenter:   resolver.PresentError,
-		Recover:          resolver.Recover,
-		AllowedOrigins:   c.origins(),
+		Documents: document.Options{
+			Limits:      document.Limits{NoIntrospection: c.NoIntrospection},
+			Trusted:     c.TrustedDocuments,
+			OnlyTrusted: c.OnlyTrusted,
+		},
+		Execution: execution.Options{
+			Arrive:           limiting.arrive,
+			Charge:           limiting.charge,
+			Authenticate:     resolver.Authenticate,
+			Refused:          s.refused,
+			AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, resolver.RequireMember, resolver.RequireScopes, resolver.OperationLoaders, resolver.OncePerKey},
+			AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
+			ErrorPresenter:   resolver.PresentError,
+			Recover:          resolver.Recover,
+		},
+		HTTP: transport.HTTPOptions{
+			SignedOut:    resolvers.SignedOut,
+			PublicMaxAge: c.PublicMaxAge,
+			Once:         resolvers.Once,
+		},
+		Connections: connections.Options{
+			Limits:     c.SocketLimits,
+			ClientOf:   clientIn,
+			UserOf:     viewerIn,
+			SessionKey: resolvers.SessionKey,
+			Refused:    s.Metrics.SocketRefused,
+		},
+		WebSocket: websocket.Options{AllowedOrigins: c.origins()},
 	})
 	s.Handler = s.log.Around(s.Metrics.Requests(s.lettingGo(guarded(s.routes(resolver.Authenticate, from)))))
 	return s

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"plaza/transport"
+	"plaza/transport/connections"
 )
 
 // socketLimits are the usual limits of websockets, and what --socket-limit changes.
-func (c *serveCommand) socketLimits() (transport.SocketLimits, error) {
-	limits := transport.SocketLimits{
+func (c *serveCommand) socketLimits() (connections.Limits, error) {
+	limits := connections.Limits{
 		Server: mostSockets(openFiles()), Client: 1000, SignedOut: 200, User: 100, Operations: 100, SignedOutOperations: 20,
 	}
 	byName := map[string]*int{
