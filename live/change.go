@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"plaza/social"
@@ -11,100 +12,100 @@ import (
 // mergeTime: changes of a post that follow each other faster are told as one.
 const mergeTime = 100 * time.Millisecond
 
-// dispatchChange tells the watches of posts of an event.
-func (h *Hub) dispatchChange(ctx context.Context, e social.Event) {
+// changes tells subscribers what is different about what they have.
+type changes struct {
+	service  *network.Service
+	registry *registry
+
+	mu      sync.Mutex
+	merging map[social.PostID]bool // posts of which a change was told a moment ago, and whether there is another
+}
+
+// tell tells the watches of posts of an event.
+func (c *changes) tell(ctx context.Context, e social.Event) {
 	if e.Kind.ChangesPost() {
-		h.postChanged(ctx, e.Post)
-		h.commentChanged(ctx, e)
+		c.postChanged(ctx, e.Post)
+		c.commentChanged(ctx, e)
 		return
 	}
 	touched := map[social.PostID][]*Subscription{}
-	for _, s := range h.touchedBy(e) {
+	for _, s := range c.touchedBy(e) {
 		for _, post := range s.watch.touched(s.viewer, e) {
 			touched[post] = append(touched[post], s)
 		}
 	}
 	for post, subscriptions := range touched {
-		h.tellChange(ctx, post, subscriptions)
+		c.queue(ctx, post, subscriptions)
 	}
 }
 
 // touchedBy finds the watches some of whose posts an event may show or hide.
-func (h *Hub) touchedBy(e social.Event) []*Subscription {
+func (c *changes) touchedBy(e social.Event) []*Subscription {
 	switch e.Kind {
 	case social.EventCircleDeleted, social.EventUserDeleted:
-		return h.subscribers(topic{kind: ofAllPosts})
+		return c.registry.subscribers(topic{kind: ofAllPosts})
 	case social.EventMemberAdded, social.EventMemberRemoved, social.EventUnfollowed, social.EventBlocked, social.EventUnblocked:
-		return append(h.subscribers(topic{kind: ofRelations, user: e.Target}), h.subscribers(topic{kind: ofRelations, user: e.Actor})...)
+		return append(c.registry.subscribers(topic{kind: ofRelations, user: e.Target}), c.registry.subscribers(topic{kind: ofRelations, user: e.Actor})...)
 	default:
 		return nil
 	}
 }
 
 // postChanged tells of a change, at most once in mergeTime: a change that comes sooner is told at its end.
-func (h *Hub) postChanged(ctx context.Context, post social.PostID) {
-	subscriptions := h.subscribers(topic{kind: ofPost, post: post})
-	if len(subscriptions) == 0 || h.isMerged(post) {
+func (c *changes) postChanged(ctx context.Context, post social.PostID) {
+	subscriptions := c.registry.subscribers(topic{kind: ofPost, post: post})
+	if len(subscriptions) == 0 || c.isMerged(post) {
 		return
 	}
-	h.tellChange(ctx, post, subscriptions)
+	c.queue(ctx, post, subscriptions)
 	time.AfterFunc(mergeTime, func() {
-		if h.mayTell(post) {
-			h.postChanged(ctx, post)
+		if c.mayTell(post) {
+			c.postChanged(ctx, post)
 		}
 	})
 }
 
 // isMerged reports whether a change of the post was told a moment ago. This one is then told later.
-func (h *Hub) isMerged(post social.PostID) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	_, merged := h.merging[post]
-	h.merging[post] = merged
+func (c *changes) isMerged(post social.PostID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, merged := c.merging[post]
+	c.merging[post] = merged
 	return merged
 }
 
 // mayTell ends the time in which changes of a post are merged, and reports whether there were any.
-func (h *Hub) mayTell(post social.PostID) (changed bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	changed = h.merging[post]
-	delete(h.merging, post)
+func (c *changes) mayTell(post social.PostID) (changed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed = c.merging[post]
+	delete(c.merging, post)
 	return changed
 }
 
-// tellChange queues a post for subscriptions. It is read when the first of them sends it.
-func (h *Hub) tellChange(ctx context.Context, post social.PostID, subscriptions []*Subscription) {
-	u := h.newChange(ctx, post, subscriptions)
+// queue queues a change of a post for subscriptions. It is read when the first of them sends it.
+func (c *changes) queue(ctx context.Context, post social.PostID, subscriptions []*Subscription) {
+	u := newChange(ctx, c.service, post, viewersOf(subscriptions))
 	for _, s := range subscriptions {
 		s.queueChange(u, true)
 	}
 }
 
 // commentChanged tells the subscribers to the changes of a thread of an event. What happens to comments has no
-// current state to read: whoever misses some gets a gap.
-func (h *Hub) commentChanged(ctx context.Context, e social.Event) {
+// current state to read: those who miss some get a gap.
+func (c *changes) commentChanged(ctx context.Context, e social.Event) {
 	if e.Kind != social.EventCommentEdited && e.Kind != social.EventCommentDeleted {
 		return
 	}
-	subscriptions := h.subscribers(topic{kind: ofComments, post: e.Post})
+	subscriptions := c.registry.subscribers(topic{kind: ofComments, post: e.Post})
 	if len(subscriptions) == 0 {
 		return
 	}
-	u := h.newUpdate(ctx, &e, subscriptions, func(ctx context.Context, viewers []social.UserID) (network.Sighting, error) {
-		return h.service.CommentChangeViewers(ctx, e, viewers)
+	u := newUpdate(ctx, c.service, keyOf(e.Post, e.Comment), viewersOf(subscriptions), func(ctx context.Context, viewers []social.UserID) (network.Sighting, error) {
+		return c.service.CommentChangeViewers(ctx, e, viewers)
 	})
 	u.changes, u.comment = e.Post, e.Comment
 	for _, s := range subscriptions {
 		s.queueChange(u, true)
 	}
-}
-
-func (h *Hub) newChange(ctx context.Context, post social.PostID, subscriptions []*Subscription) *update {
-	u := &update{hub: h, ctx: ctx, key: keyOf(post, social.CommentID{}), changes: post}
-	u.see = func(ctx context.Context, viewers []social.UserID) (network.Sighting, error) {
-		return h.service.PostViewers(ctx, post, viewers)
-	}
-	u.await(subscriptions)
-	return u
 }

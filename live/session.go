@@ -2,9 +2,12 @@ package live
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
+
+	"plaza/social/network"
 )
 
 // How often, and in what batches, the sessions of open subscriptions are checked.
@@ -13,10 +16,18 @@ const (
 	sessionBatch    = 1000
 )
 
-// watchSessions ends the subscriptions of ended sessions, until ctx ends. Events report those that
-// were signed out; this finds those that have expired, and those that were removed from the
-// database in any other way.
-func (h *Hub) watchSessions(ctx context.Context) {
+// sessionWatch finds sessions that have ended.
+type sessionWatch struct {
+	service  *network.Service
+	registry *registry
+	logger   *slog.Logger
+	ended    func(session [32]byte)
+}
+
+// run calls ended for the sessions of subscriptions that have ended, until ctx ends. Events report
+// those that were signed out; this finds those that have expired, and those that were removed from
+// the database in any other way.
+func (w *sessionWatch) run(ctx context.Context) {
 	again := time.NewTicker(sessionInterval)
 	defer again.Stop()
 	for {
@@ -24,16 +35,16 @@ func (h *Hub) watchSessions(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-again.C:
-			h.endOldSessions(ctx)
+			w.endOld(ctx)
 		}
 	}
 }
 
-func (h *Hub) endOldSessions(ctx context.Context) {
-	for batch := range slices.Chunk(h.openSessions(), sessionBatch) {
-		live, err := h.service.LiveSessions(ctx, batch)
+func (w *sessionWatch) endOld(ctx context.Context) {
+	for batch := range slices.Chunk(w.open(), sessionBatch) {
+		live, err := w.service.LiveSessions(ctx, batch)
 		if err != nil {
-			h.logger.DebugContext(ctx, "cannot check sessions", "error", err)
+			w.logger.DebugContext(ctx, "cannot check sessions", "error", err)
 			return // the next round is soon
 		}
 		valid := make(map[[32]byte]bool, len(live))
@@ -42,15 +53,15 @@ func (h *Hub) endOldSessions(ctx context.Context) {
 		}
 		for _, session := range batch {
 			if !valid[session] {
-				h.EndSession(session)
+				w.ended(session)
 			}
 		}
 	}
 }
 
-// openSessions returns the sessions that have a subscription on this server, without duplicates.
-func (h *Hub) openSessions() [][32]byte {
-	signedIn := h.matching(func(s *Subscription) bool { return s.session != [32]byte{} })
+// open returns the sessions that have a subscription on this server, without duplicates.
+func (w *sessionWatch) open() [][32]byte {
+	signedIn := w.registry.matching(func(s *Subscription) bool { return s.session != [32]byte{} })
 	sessions := make(map[[32]byte]struct{}, len(signedIn))
 	for _, s := range signedIn {
 		sessions[s.session] = struct{}{}

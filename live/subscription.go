@@ -3,10 +3,27 @@ package live
 import (
 	"context"
 	"errors"
+	"iter"
+	"log/slog"
 	"sync"
 
 	"plaza/social"
+	"plaza/social/network"
 )
+
+// The errors with which a subscription ends, unless its subscriber ended it.
+var (
+	// ErrInterrupted: the database does not answer. Subscribe again after the last item.
+	ErrInterrupted = errors.New("the database does not answer")
+	// ErrSessionEnded: the subscriber's session is over: signed out, expired or removed.
+	ErrSessionEnded = errors.New("the session has ended")
+	// ErrClosed: the server is shutting down.
+	ErrClosed = errors.New("the server is shutting down")
+)
+
+// BufferSize is how many items are queued for a subscriber. A slower subscriber reads the others
+// from the database.
+const BufferSize = 64
 
 // Subscriber is a user and their session; the zero value is signed out.
 type Subscriber struct {
@@ -33,11 +50,12 @@ type Receiver interface {
 // list in the database has behind its position. Ids are in commit order (ADR 27), so a position is
 // the id of a post or comment, and tells which updates were already queued.
 type Subscription struct {
+	*surroundings
+
 	viewer   social.UserID
 	session  [32]byte
 	topics   []topic
 	watch    *watch // of changes of posts; nil: of a list
-	hub      *Hub
 	receiver Receiver
 	ctx      context.Context
 
@@ -52,53 +70,13 @@ type Subscription struct {
 	reason   error      // why it has ended; nil: its subscriber has ended it, or has been told
 }
 
-// News subscribes to the posts that appear in the subscriber's news, until ctx ends: those behind the
-// post after, then those that are created. Without a key they begin now.
-func (h *Hub) News(ctx context.Context, who Subscriber, after social.Key, receiver Receiver) {
-	h.subscribe(ctx, who, topic{}, after, receiver)
-}
-
-// Incoming subscribes to the posts that others address to the subscriber, like News.
-func (h *Hub) Incoming(ctx context.Context, who Subscriber, after social.Key, receiver Receiver) {
-	h.subscribe(ctx, who, topic{kind: ofIncoming}, after, receiver)
-}
-
-// Wall subscribes to the posts on a user's wall, like News.
-func (h *Hub) Wall(ctx context.Context, who Subscriber, owner social.UserID, after social.Key, receiver Receiver) {
-	h.subscribe(ctx, who, topic{kind: ofWall, user: owner}, after, receiver)
-}
-
-// Comments subscribes to the comments on a post, like News.
-func (h *Hub) Comments(ctx context.Context, who Subscriber, post social.PostID, after social.Key, receiver Receiver) {
-	h.subscribe(ctx, who, topic{kind: ofThread, post: post}, after, receiver)
-}
-
-// Notifications subscribes to the subscriber's notifications, as they get acts, until ctx ends: those
-// behind the position after, then new ones. It reads them when an event says that there are any, so it is never
-// more than behind.
-func (h *Hub) Notifications(ctx context.Context, who Subscriber, after social.Key, receiver Receiver) {
-	h.subscribe(ctx, who, topic{kind: ofNotifications, user: who.Viewer}, after, receiver)
-}
-
-func (h *Hub) subscribe(ctx context.Context, who Subscriber, about topic, after social.Key, receiver Receiver) {
-	h.begin(&Subscription{
-		viewer: who.Viewer, session: who.Session, topics: []topic{about}, hub: h, receiver: receiver, ctx: ctx,
-		position: after, behind: after != "",
-	})
-}
-
-// begin registers a subscription. If it is behind, it starts to catch up.
-func (h *Hub) begin(s *Subscription) {
-	if !h.add(s) {
-		s.receiver.End(ErrClosed)
-		return
-	}
-	context.AfterFunc(s.ctx, func() { s.end(nil) })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.behind && !s.ended {
-		s.run()
-	}
+// surroundings are what subscriptions need of their hub.
+type surroundings struct {
+	service *network.Service
+	past    *past
+	logger  *slog.Logger
+	working sync.WaitGroup      // goroutines of subscriptions
+	removed func(*Subscription) // is called when a subscription has ended
 }
 
 // deliver never waits: a subscription that has no room for an update reads it from the database
@@ -134,7 +112,7 @@ func (s *Subscription) push(u *update) {
 // end closes the subscription once; a nil reason means that its subscriber ended it. Otherwise the
 // subscriber receives what is in the queue, unless the session has ended, and then the reason.
 func (s *Subscription) end(reason error) {
-	defer s.hub.remove(s) // last: a hub that stops waits for the goroutines of the subscriptions that it has
+	defer s.removed(s) // last: a hub that stops waits for the goroutines of the subscriptions that it has
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if reason == nil {
@@ -154,7 +132,7 @@ func (s *Subscription) end(reason error) {
 func (s *Subscription) run() {
 	if !s.running {
 		s.running = true
-		s.hub.working.Go(s.work)
+		s.working.Go(s.work)
 	}
 }
 
@@ -183,7 +161,7 @@ func (s *Subscription) work() {
 // subscriber who resumes after that would never get the update.
 func (s *Subscription) lose(u *update, err error) {
 	if u.ctx.Err() == nil {
-		s.hub.logUnseen(u, err)
+		u.logUnseen(s.logger, err)
 	}
 	s.mu.Lock()
 	s.queue = nil
@@ -222,7 +200,7 @@ func (s *Subscription) send(u *update) error {
 		if err != nil {
 			return err
 		}
-		item := seen.item(u, s.viewer)
+		item := u.item(seen, s.viewer)
 		if s.watch != nil {
 			item = s.watch.item(u, item)
 		}
@@ -230,7 +208,7 @@ func (s *Subscription) send(u *update) error {
 			return nil
 		}
 		text := s.receiver.Encode(item)
-		if seen.hidings == s.hub.service.Hidings() {
+		if seen.hidings == s.service.Hidings() {
 			s.receiver.Send(text)
 			if s.watch != nil {
 				s.watch.sent(item)
@@ -240,84 +218,38 @@ func (s *Subscription) send(u *update) error {
 	}
 }
 
-func (h *Hub) add(s *Subscription) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return false
+// queueChange queues a change. If one of the same post or comment is queued, it takes its place if it is newer,
+// and is dropped otherwise. Comments have no limit: if too many have changed, a gap takes the place of all.
+func (s *Subscription) queueChange(u *update, newer bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		u.received(s.viewer)
+		return
 	}
-	h.all[s] = struct{}{}
-	for _, about := range s.topics {
-		if h.topics[about] == nil {
-			h.topics[about] = map[*Subscription]struct{}{}
-		}
-		h.topics[about][s] = struct{}{}
-	}
-	return true
-}
-
-func (h *Hub) remove(s *Subscription) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.all, s)
-	for _, about := range s.topics {
-		delete(h.topics[about], s)
-		if len(h.topics[about]) == 0 {
-			delete(h.topics, about)
+	for i, queued := range s.queue {
+		if queued.key == u.key {
+			if newer {
+				s.queue[i], u = u, queued
+			}
+			u.received(s.viewer)
+			return
 		}
 	}
-}
-
-func (h *Hub) subscribers(about topic) []*Subscription {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	subscriptions := make([]*Subscription, 0, len(h.topics[about]))
-	for s := range h.topics[about] {
-		subscriptions = append(subscriptions, s)
+	if s.watch == nil && len(s.queue) >= BufferSize {
+		s.queue, u = nil, gap
 	}
-	return subscriptions
+	s.queue = append(s.queue, u)
+	s.run()
 }
 
-// Subscriptions returns the number of subscriptions on this server.
-func (h *Hub) Subscriptions() int {
-	return len(h.matching(everyone))
-}
-
-// matching finds subscriptions of any topic.
-func (h *Hub) matching(match func(*Subscription) bool) []*Subscription {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var found []*Subscription
-	for s := range h.all {
-		if match(s) {
-			found = append(found, s)
+// viewersOf are the viewers of subscriptions.
+func viewersOf(subscriptions []*Subscription) iter.Seq[social.UserID] {
+	return func(yield func(social.UserID) bool) {
+		for _, s := range subscriptions {
+			if !yield(s.viewer) {
+				return
+			}
 		}
 	}
-	return found
-}
-
-func everyone(*Subscription) bool { return true }
-
-func (h *Hub) end(subscriptions []*Subscription, reason error) {
-	for _, s := range subscriptions {
-		s.end(reason)
-	}
-}
-
-func (h *Hub) endAll(reason error) {
-	h.end(h.matching(everyone), reason)
-}
-
-// EndSession ends a session's subscriptions and sockets on this server. Other servers learn of it
-// from the event log.
-func (h *Hub) EndSession(session [32]byte) {
-	defer h.sessionEnded(session)
-	h.end(h.matching(func(s *Subscription) bool { return s.session == session }), ErrSessionEnded)
-}
-
-func (h *Hub) close() {
-	h.mu.Lock()
-	h.closed = true
-	h.mu.Unlock()
-	h.endAll(ErrClosed)
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"plaza/internal/testtime"
+	"plaza/transport/codes"
+	"plaza/transport/request"
 )
 
 const acceptGraphQL = "Accept: application/graphql-response+json"
@@ -57,31 +59,31 @@ func TestStatusByMediaType(t *testing.T) {
 		{"nulls and unknown keys", `{"query":"{viewer}","variables":null,"operationName":null,"extensions":null,"id":1}`, 200, 200, "", true, true},
 		{"a field fails", `{"query":"{ public }"}`, 200, 200, "", true, false},
 		{"data is null", `{"query":"{ required }"}`, 200, 200, "", true, false},
-		{"syntax", `{"query":"{"}`, 200, 400, CodeParseFailed, false, false},
-		{"no operation", `{"query":"fragment F on Query{viewer}"}`, 200, 400, CodeParseFailed, false, false},
-		{"unknown field", `{"query":"{ nothing }"}`, 200, 400, CodeValidationFailed, false, false},
-		{"unknown operation", `{"query":"query A{viewer}","operationName":"B"}`, 200, 400, CodeValidationFailed, false, false},
-		{"which operation", `{"query":"query A{viewer} query B{viewer}"}`, 200, 400, CodeValidationFailed, false, false},
-		{"@defer", `{"query":"{ ... @defer { viewer } }"}`, 200, 400, CodeValidationFailed, false, false},
-		{"@stream", `{"query":"{ posts @stream { id } }"}`, 200, 400, CodeValidationFailed, false, false},
-		{"Int literal over 32 bits", `{"query":"{ number(n: 2147483648) }"}`, 200, 400, CodeValidationFailed, false, false},
-		{"nested Int literal", `{"query":"{ echo(input:{text:\"\",nested:{text:\"\",n:99999999999}}) }"}`, 200, 400, CodeValidationFailed, false, false},
-		{"missing variable", `{"query":"query($i:EchoInput!){echo(input:$i)}"}`, 200, 400, CodeBadUserInput, false, false},
-		{"too costly", `{"query":"{news(first:100){nodes{author{news(first:100){nodes{author{news(first:100){nodes{id}}}}}}}}}"}`, 200, 400, CodeQueryTooComplex, false, false},
-		{"subscription", `{"query":"subscription{ticks(count:1){n}}"}`, 400, 400, CodeBadUserInput, false, false},
-		{"empty body", ``, 400, 400, CodeBadUserInput, false, false},
-		{"no JSON", `{"query":`, 400, 400, CodeBadUserInput, false, false},
-		{"trailing garbage", `{"query":"{viewer}"}{}`, 400, 400, CodeBadUserInput, false, false},
-		{"null", `null`, 400, 400, CodeBadUserInput, false, false},
-		{"batch", `[{"query":"{viewer}"}]`, 400, 400, CodeBadUserInput, false, false},
-		{"no query", `{"variables":{}}`, 400, 400, CodeBadUserInput, false, false},
-		{"empty query", `{"query":""}`, 400, 400, CodeBadUserInput, false, false},
-		{"key in another case", `{"Query":"{viewer}"}`, 400, 400, CodeBadUserInput, false, false},
-		{"query is a number", `{"query":7}`, 400, 400, CodeBadUserInput, false, false},
-		{"variables are a list", `{"query":"{viewer}","variables":[1]}`, 400, 400, CodeBadUserInput, false, false},
-		{"variables are a string", `{"query":"{viewer}","variables":"{}"}`, 400, 400, CodeBadUserInput, false, false},
-		{"operationName is a list", `{"query":"{viewer}","operationName":[]}`, 400, 400, CodeBadUserInput, false, false},
-		{"extensions are a number", `{"query":"{viewer}","extensions":1}`, 400, 400, CodeBadUserInput, false, false},
+		{"syntax", `{"query":"{"}`, 200, 400, codes.ParseFailed, false, false},
+		{"no operation", `{"query":"fragment F on Query{viewer}"}`, 200, 400, codes.ParseFailed, false, false},
+		{"unknown field", `{"query":"{ nothing }"}`, 200, 400, codes.ValidationFailed, false, false},
+		{"unknown operation", `{"query":"query A{viewer}","operationName":"B"}`, 200, 400, codes.ValidationFailed, false, false},
+		{"which operation", `{"query":"query A{viewer} query B{viewer}"}`, 200, 400, codes.ValidationFailed, false, false},
+		{"@defer", `{"query":"{ ... @defer { viewer } }"}`, 200, 400, codes.ValidationFailed, false, false},
+		{"@stream", `{"query":"{ posts @stream { id } }"}`, 200, 400, codes.ValidationFailed, false, false},
+		{"Int literal over 32 bits", `{"query":"{ number(n: 2147483648) }"}`, 200, 400, codes.ValidationFailed, false, false},
+		{"nested Int literal", `{"query":"{ echo(input:{text:\"\",nested:{text:\"\",n:99999999999}}) }"}`, 200, 400, codes.ValidationFailed, false, false},
+		{"missing variable", `{"query":"query($i:EchoInput!){echo(input:$i)}"}`, 200, 400, codes.BadUserInput, false, false},
+		{"too costly", `{"query":"{news(first:100){nodes{author{news(first:100){nodes{author{news(first:100){nodes{id}}}}}}}}}"}`, 200, 400, codes.QueryTooComplex, false, false},
+		{"subscription", `{"query":"subscription{ticks(count:1){n}}"}`, 400, 400, codes.BadUserInput, false, false},
+		{"empty body", ``, 400, 400, codes.BadUserInput, false, false},
+		{"no JSON", `{"query":`, 400, 400, codes.BadUserInput, false, false},
+		{"trailing garbage", `{"query":"{viewer}"}{}`, 400, 400, codes.BadUserInput, false, false},
+		{"null", `null`, 400, 400, codes.BadUserInput, false, false},
+		{"batch", `[{"query":"{viewer}"}]`, 400, 400, codes.BadUserInput, false, false},
+		{"no query", `{"variables":{}}`, 400, 400, codes.BadUserInput, false, false},
+		{"empty query", `{"query":""}`, 400, 400, codes.BadUserInput, false, false},
+		{"key in another case", `{"Query":"{viewer}"}`, 400, 400, codes.BadUserInput, false, false},
+		{"query is a number", `{"query":7}`, 400, 400, codes.BadUserInput, false, false},
+		{"variables are a list", `{"query":"{viewer}","variables":[1]}`, 400, 400, codes.BadUserInput, false, false},
+		{"variables are a string", `{"query":"{viewer}","variables":"{}"}`, 400, 400, codes.BadUserInput, false, false},
+		{"operationName is a list", `{"query":"{viewer}","operationName":[]}`, 400, 400, codes.BadUserInput, false, false},
+		{"extensions are a number", `{"query":"{viewer}","extensions":1}`, 400, 400, codes.BadUserInput, false, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,25 +147,25 @@ func TestRefusesByMethodAndHeaders(t *testing.T) {
 	}{
 		{"GET query", "GET", "/graphql?query=" + url.QueryEscape("{viewer}"), "", nil, 200, "", ""},
 		{"GET with variables", "GET", "/graphql?query=" + url.QueryEscape("query($n:Int){number(n:$n)}") + "&variables=" + url.QueryEscape(`{"n":3}`), "", nil, 200, "", ""},
-		{"GET mutation", "GET", "/graphql?query=" + url.QueryEscape(mutation), "", nil, 405, CodeMethodNotAllowed, "POST"},
-		{"GET mutation among queries", "GET", "/graphql?operationName=M&query=" + url.QueryEscape("query Q{viewer} mutation M{setText(text:\"x\")}"), "", nil, 405, CodeMethodNotAllowed, "POST"},
-		{"GET without query", "GET", "/graphql", "", nil, 400, CodeBadUserInput, ""},
-		{"GET malformed query string", "GET", "/graphql?query=%zz", "", nil, 400, CodeBadUserInput, ""},
-		{"GET malformed variables", "GET", "/graphql?query=" + url.QueryEscape("{viewer}") + "&variables={", "", nil, 400, CodeBadUserInput, ""},
-		{"GET variables that break out", "GET", "/graphql?query=" + url.QueryEscape("{viewer}") + "&variables=" + url.QueryEscape(`{},"query":"{nothing}"`), "", nil, 400, CodeBadUserInput, ""},
-		{"PUT", "PUT", "/graphql", body, []string{"Content-Type: application/json"}, 405, CodeMethodNotAllowed, "GET, POST"},
-		{"no content type", "POST", "/graphql", body, nil, 415, CodeUnsupportedMediaType, ""},
-		{"text/plain", "POST", "/graphql", body, []string{"Content-Type: text/plain"}, 415, CodeUnsupportedMediaType, ""},
-		{"multipart", "POST", "/graphql", body, []string{"Content-Type: multipart/form-data; boundary=x"}, 415, CodeUnsupportedMediaType, ""},
-		{"form", "POST", "/graphql", "query=%7Bviewer%7D", []string{"Content-Type: application/x-www-form-urlencoded"}, 415, CodeUnsupportedMediaType, ""},
-		{"Latin-1", "POST", "/graphql", body, []string{"Content-Type: application/json; charset=latin1"}, 415, CodeUnsupportedMediaType, ""},
-		{"gzip", "POST", "/graphql", body, []string{"Content-Type: application/json", "Content-Encoding: gzip"}, 415, CodeUnsupportedMediaType, ""},
+		{"GET mutation", "GET", "/graphql?query=" + url.QueryEscape(mutation), "", nil, 405, codes.MethodNotAllowed, "POST"},
+		{"GET mutation among queries", "GET", "/graphql?operationName=M&query=" + url.QueryEscape("query Q{viewer} mutation M{setText(text:\"x\")}"), "", nil, 405, codes.MethodNotAllowed, "POST"},
+		{"GET without query", "GET", "/graphql", "", nil, 400, codes.BadUserInput, ""},
+		{"GET malformed query string", "GET", "/graphql?query=%zz", "", nil, 400, codes.BadUserInput, ""},
+		{"GET malformed variables", "GET", "/graphql?query=" + url.QueryEscape("{viewer}") + "&variables={", "", nil, 400, codes.BadUserInput, ""},
+		{"GET variables that break out", "GET", "/graphql?query=" + url.QueryEscape("{viewer}") + "&variables=" + url.QueryEscape(`{},"query":"{nothing}"`), "", nil, 400, codes.BadUserInput, ""},
+		{"PUT", "PUT", "/graphql", body, []string{"Content-Type: application/json"}, 405, codes.MethodNotAllowed, "GET, POST"},
+		{"no content type", "POST", "/graphql", body, nil, 415, codes.UnsupportedMediaType, ""},
+		{"text/plain", "POST", "/graphql", body, []string{"Content-Type: text/plain"}, 415, codes.UnsupportedMediaType, ""},
+		{"multipart", "POST", "/graphql", body, []string{"Content-Type: multipart/form-data; boundary=x"}, 415, codes.UnsupportedMediaType, ""},
+		{"form", "POST", "/graphql", "query=%7Bviewer%7D", []string{"Content-Type: application/x-www-form-urlencoded"}, 415, codes.UnsupportedMediaType, ""},
+		{"Latin-1", "POST", "/graphql", body, []string{"Content-Type: application/json; charset=latin1"}, 415, codes.UnsupportedMediaType, ""},
+		{"gzip", "POST", "/graphql", body, []string{"Content-Type: application/json", "Content-Encoding: gzip"}, 415, codes.UnsupportedMediaType, ""},
 		{"charset", "POST", "/graphql", body, []string{"Content-Type: application/json; charset=UTF-8"}, 200, "", ""},
-		{"not acceptable", "POST", "/graphql", body, []string{"Content-Type: application/json", "Accept: text/html"}, 406, CodeNotAcceptable, ""},
-		{"bad token", "POST", "/graphql", body, []string{"Content-Type: application/json", "Authorization: Bearer x"}, 401, CodeUnauthenticated, ""},
-		{"bad token and bad body", "POST", "/graphql", "{", []string{"Content-Type: application/json", "Authorization: Bearer x"}, 401, CodeUnauthenticated, ""},
-		{"bad token, own media type", "POST", "/graphql", body, []string{"Content-Type: application/json", acceptGraphQL, "Authorization: Bearer x"}, 401, CodeUnauthenticated, ""},
-		{"failing database", "POST", "/graphql", body, []string{"Content-Type: application/json", "Authorization: Bearer broken"}, 500, CodeInternal, ""},
+		{"not acceptable", "POST", "/graphql", body, []string{"Content-Type: application/json", "Accept: text/html"}, 406, codes.NotAcceptable, ""},
+		{"bad token", "POST", "/graphql", body, []string{"Content-Type: application/json", "Authorization: Bearer x"}, 401, codes.Unauthenticated, ""},
+		{"bad token and bad body", "POST", "/graphql", "{", []string{"Content-Type: application/json", "Authorization: Bearer x"}, 401, codes.Unauthenticated, ""},
+		{"bad token, own media type", "POST", "/graphql", body, []string{"Content-Type: application/json", acceptGraphQL, "Authorization: Bearer x"}, 401, codes.Unauthenticated, ""},
+		{"failing database", "POST", "/graphql", body, []string{"Content-Type: application/json", "Authorization: Bearer broken"}, 500, codes.Internal, ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -182,18 +184,18 @@ func TestRefusesByMethodAndHeaders(t *testing.T) {
 }
 
 func TestBodyLimit(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.MaxBodyBytes = 100 })
+	s := newTestServer(t, func(o *Options) { o.HTTP.MaxBodyBytes = 100 })
 	fits := `{"query":"{viewer}"` + strings.Repeat(" ", 100-len(`{"query":"{viewer}"}`)) + `}`
 	if got := s.post(t, fits); got.status != 200 {
 		t.Errorf("100 bytes: %d %s", got.status, got.body)
 	}
-	if got := s.post(t, fits+" "); got.status != 413 || got.code(t) != CodePayloadTooLarge {
+	if got := s.post(t, fits+" "); got.status != 413 || got.code(t) != codes.PayloadTooLarge {
 		t.Errorf("101 bytes: %d %s", got.status, got.body)
 	}
 }
 
 func TestSlowBodyIsRefused(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.BodyTimeout = 50 * time.Millisecond })
+	s := newTestServer(t, func(o *Options) { o.HTTP.BodyTimeout = 50 * time.Millisecond })
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +214,7 @@ func TestSlowBodyIsRefused(t *testing.T) {
 
 func TestBodyTimeoutDoesNotEndTheOperation(t *testing.T) {
 	bodyTimeout := testtime.Scale(200 * time.Millisecond) // the body itself has to arrive in it
-	s := newTestServer(t, func(o *Options) { o.BodyTimeout = bodyTimeout })
+	s := newTestServer(t, func(o *Options) { o.HTTP.BodyTimeout = bodyTimeout })
 	done := make(chan result, 1)
 	go func() { done <- s.query(t, `mutation{holds}`) }()
 	receive(t, s.resolver.Started)
@@ -249,7 +251,7 @@ func TestBadTextNamesItsVariable(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := s.post(t, c.body)
 			d := got.decode(t)
-			if got.status != 400 || len(d.Errors) != 1 || d.Errors[0].Extensions["code"] != CodeBadUserInput || d.Errors[0].Extensions["variable"] != c.variable {
+			if got.status != 400 || len(d.Errors) != 1 || d.Errors[0].Extensions["code"] != codes.BadUserInput || d.Errors[0].Extensions["variable"] != c.variable {
 				t.Errorf("got %d %s, want %s", got.status, got.body, c.variable)
 			}
 			if !strings.HasPrefix(d.Errors[0].Message, c.variable) || !utf8.ValidString(got.body) || strings.ContainsAny(got.body, "\uFFFD\uFDD0") {
@@ -259,7 +261,7 @@ func TestBadTextNamesItsVariable(t *testing.T) {
 	}
 	t.Run("malformed as well", func(t *testing.T) {
 		got := s.post(t, `{"query":"`+"\xff"+`hunter2`)
-		if got.status != 400 || got.code(t) != CodeBadUserInput || strings.Contains(got.body, "hunter2") {
+		if got.status != 400 || got.code(t) != codes.BadUserInput || strings.Contains(got.body, "hunter2") {
 			t.Errorf("got %d %s", got.status, got.body)
 		}
 	})
@@ -330,7 +332,7 @@ func TestVariables(t *testing.T) {
 				}
 				return
 			}
-			if d.Data != nil || len(d.Errors) != 1 || d.Errors[0].Extensions["code"] != CodeBadUserInput || d.Errors[0].Extensions["variable"] != c.variable {
+			if d.Data != nil || len(d.Errors) != 1 || d.Errors[0].Extensions["code"] != codes.BadUserInput || d.Errors[0].Extensions["variable"] != c.variable {
 				t.Errorf("got %s, want %s", got.body, c.variable)
 			}
 		})
@@ -359,7 +361,7 @@ func TestErrorsOfResolvers(t *testing.T) {
 		if n := strings.Count(s.log.String(), id); n != 1 {
 			t.Errorf("%s: logged %d times", query, n)
 		}
-		if d.Errors[0].Extensions["requestId"] != id || d.Errors[0].Extensions["code"] != CodeInternal {
+		if d.Errors[0].Extensions["requestId"] != id || d.Errors[0].Extensions["code"] != codes.Internal {
 			t.Errorf("%s: extensions %v, id %s", query, d.Errors[0].Extensions, id)
 		}
 	}
@@ -383,20 +385,20 @@ func TestRequestIDsDiffer(t *testing.T) {
 
 func TestPanicOutsideResolvers(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
-		o.AroundOperations = append(o.AroundOperations, func(context.Context, graphql.OperationHandler) graphql.ResponseHandler {
+		o.Execution.AroundOperations = append(o.Execution.AroundOperations, func(context.Context, graphql.OperationHandler) graphql.ResponseHandler {
 			panic(secret)
 		})
 	})
 	got := s.query(t, `{ viewer }`)
-	if got.status != 500 || got.code(t) != CodeInternal || strings.Contains(got.body, secret) {
+	if got.status != 500 || got.code(t) != codes.Internal || strings.Contains(got.body, secret) {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
 
 func TestCustomPresenter(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
-		o.ErrorPresenter = func(ctx context.Context, err error) *gqlerror.Error {
-			return newError("TEAPOT", "%s %t", RequestID(ctx), errors.Is(err, errUnauthenticated))
+		o.Execution.ErrorPresenter = func(ctx context.Context, err error) *gqlerror.Error {
+			return codes.Errorf("TEAPOT", "%s %t", request.ID(ctx), errors.Is(err, errUnauthenticated))
 		}
 	})
 	got := s.query(t, `{ internal }`)
@@ -430,8 +432,8 @@ func TestClientThatLeavesCancels(t *testing.T) {
 }
 
 func TestOperationTimeout(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.OperationTimeout = 20 * time.Millisecond })
-	if got := s.query(t, `{ waits }`); got.status != 200 || got.code(t) != CodeTimeout {
+	s := newTestServer(t, func(o *Options) { o.Execution.OperationTimeout = 20 * time.Millisecond })
+	if got := s.query(t, `{ waits }`); got.status != 200 || got.code(t) != codes.Timeout {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
@@ -445,7 +447,7 @@ func TestShutdownWaitsForRequests(t *testing.T) {
 	go func() { down <- s.transport.Shutdown(context.Background()) }()
 	eventually(t, "new requests are refused", func() bool {
 		got := s.query(t, `{ viewer }`)
-		return got.status == 503 && got.code(t) == CodeUnavailable
+		return got.status == 503 && got.code(t) == codes.Unavailable
 	})
 	select {
 	case err := <-down:
@@ -483,20 +485,20 @@ func TestAuthenticationErrorKeepsItsCode(t *testing.T) {
 		code   string
 	}{
 		"ACCOUNT_SUSPENDED": {401, "ACCOUNT_SUSPENDED"},
-		"":                  {401, CodeUnauthenticated},
-		"dropped":           {500, CodeInternal},
-		CodeUnavailable:     {503, CodeUnavailable},
+		"":                  {401, codes.Unauthenticated},
+		"dropped":           {500, codes.Internal},
+		codes.Unavailable:   {503, codes.Unavailable},
 	} {
 		s := newTestServer(t, func(o *Options) {
-			o.Authenticate = func(ctx context.Context, _ string) (context.Context, error) { return ctx, errors.New(secret) }
-			o.ErrorPresenter = func(context.Context, error) *gqlerror.Error {
+			o.Execution.Authenticate = func(ctx context.Context, _ string) (context.Context, error) { return ctx, errors.New(secret) }
+			o.Execution.ErrorPresenter = func(context.Context, error) *gqlerror.Error {
 				switch code {
 				case "dropped":
 					return nil
 				case "":
 					return gqlerror.Errorf("who are you?")
 				}
-				return newError(code, "no")
+				return codes.Errorf(code, "no")
 			}
 		})
 		got := s.query(t, `{ viewer }`)
@@ -509,7 +511,7 @@ func TestAuthenticationErrorKeepsItsCode(t *testing.T) {
 // TestExtensionThatDoesNotMarshal: a server's bug becomes an error, over HTTP and on a socket.
 func TestExtensionThatDoesNotMarshal(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
-		o.AroundOperations = []graphql.OperationMiddleware{
+		o.Execution.AroundOperations = []graphql.OperationMiddleware{
 			func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 				respond := next(ctx)
 				return func(ctx context.Context) *graphql.Response {
@@ -520,17 +522,17 @@ func TestExtensionThatDoesNotMarshal(t *testing.T) {
 			},
 		}
 	})
-	if got := s.query(t, `{ viewer }`); got.status != 500 || got.code(t) != CodeInternal {
+	if got := s.query(t, `{ viewer }`); got.status != 500 || got.code(t) != codes.Internal {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 	c := s.open(t)
 	c.subscribe("1", `{ viewer }`)
-	c.wantPart(`{"id":"1","type":"error"`, CodeInternal)
+	c.wantPart(`{"id":"1","type":"error"`, codes.Internal)
 }
 
 func TestExtensionsOfResponsesStandBesideTheCost(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
-		o.AroundResponses = []graphql.ResponseMiddleware{
+		o.Execution.AroundResponses = []graphql.ResponseMiddleware{
 			func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 				graphql.RegisterExtension(ctx, "own", 1)
 				return next(ctx)

@@ -4,9 +4,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plaza/transport/codes"
 )
 
-const legacyHeader = "Sec-Websocket-Protocol: " + subprotocolLegacy
+const legacyHeader = "Sec-Websocket-Protocol: " + "graphql-ws"
 
 // openLegacy opens and initialises a socket that speaks graphql-ws.
 func (s *testServer) openLegacy(t *testing.T, payload string) *client {
@@ -145,12 +147,12 @@ func TestLegacyStartAgain(t *testing.T) {
 
 func TestLegacyLimit(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, func(o *Options) { o.SocketLimits.Operations = 1 })
+	s := newTestServer(t, func(o *Options) { o.Connections.Limits.Operations = 1 })
 	c := s.openLegacy(t, `{}`)
 	c.start("1", `{ waits }`)
 	receive(t, s.resolver.Started)
 	c.start("2", `{viewer}`)
-	c.wantPart(`{"id":"2","type":"error","payload":{"message":`, CodeRateLimited)
+	c.wantPart(`{"id":"2","type":"error","payload":{"message":`, codes.RateLimited)
 }
 
 func TestLegacyConnection(t *testing.T) {
@@ -181,7 +183,7 @@ func TestLegacyConnection(t *testing.T) {
 func TestLegacyKeepAlive(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, func(o *Options) {
-		o.PingInterval, o.PongTimeout = time.Millisecond, patience
+		o.WebSocket.PingInterval, o.WebSocket.PongTimeout = time.Millisecond, patience
 	})
 	c := s.openLegacy(t, `{}`)
 	c.want(`{"type":"ka"}`)

@@ -22,7 +22,11 @@ import (
 	"go.uber.org/goleak"
 
 	"plaza/internal/testtime"
+	"plaza/transport/codes"
+	"plaza/transport/document"
+	"plaza/transport/execution"
 	"plaza/transport/internal/testapi"
+	"plaza/transport/request"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -57,16 +61,15 @@ func newTestServer(t *testing.T, change func(*Options)) *testServer {
 	s.resolver = &testapi.Resolver{
 		Viewer:      func(ctx context.Context) string { name, _ := ctx.Value(viewerKey{}).(string); return name },
 		LoaderOf:    func(ctx context.Context) int { n, _ := ctx.Value(loaderKey{}).(int); return n },
-		RequestIDOf: RequestID,
-		StreamOf:    func(ctx context.Context) testapi.Stream { return StreamOf(ctx) },
+		RequestIDOf: request.ID,
+		StreamOf:    func(ctx context.Context) testapi.Stream { return execution.StreamOf(ctx) },
 		Started:     make(chan string, 1000),
 		Ended:       make(chan string, 1000),
 		Release:     make(chan struct{}),
 		Secret:      secret,
 	}
-	options := Options{
+	options := Options{Execution: execution.Options{
 		Authenticate:   s.authenticate,
-		SessionKey:     func(ctx context.Context) string { return s.resolver.Viewer(ctx) },
 		ErrorPresenter: s.present,
 		Recover:        func(_ context.Context, value any) error { return fmt.Errorf("panic: %v\n%s", value, debug.Stack()) },
 		AroundOperations: []graphql.OperationMiddleware{
@@ -80,7 +83,8 @@ func newTestServer(t *testing.T, change func(*Options)) *testServer {
 				return next(context.WithValue(ctx, loaderKey{}, int(s.loaders.Add(1))))
 			},
 		},
-	}
+	}}
+	options.Connections.SessionKey = func(ctx context.Context) string { return s.resolver.Viewer(ctx) }
 	if change != nil {
 		change(&options)
 	}
@@ -127,15 +131,15 @@ func (s *testServer) present(ctx context.Context, err error) *gqlerror.Error {
 	case errors.As(err, &public) && public.Err == nil:
 		return public
 	case errors.Is(err, errUnauthenticated):
-		return newError(CodeUnauthenticated, "who are you?")
+		return codes.Errorf(codes.Unauthenticated, "who are you?")
 	case errors.Is(err, context.DeadlineExceeded):
-		return newError(CodeTimeout, "the operation took too long")
+		return codes.Errorf(codes.Timeout, "the operation took too long")
 	case !errors.Is(err, context.Canceled): // the client disconnected: not an error
-		slog.New(slog.NewTextHandler(s.log, nil)).ErrorContext(ctx, "internal error", "requestId", RequestID(ctx), "error", err)
+		slog.New(slog.NewTextHandler(s.log, nil)).ErrorContext(ctx, "internal error", "requestId", request.ID(ctx), "error", err)
 	}
-	internal := newError(CodeInternal, "internal server error")
+	internal := codes.Errorf(codes.Internal, "internal server error")
 	internal.Path = graphql.GetPath(ctx)
-	internal.Extensions["requestId"] = RequestID(ctx)
+	internal.Extensions["requestId"] = request.ID(ctx)
 	return internal
 }
 
@@ -191,7 +195,7 @@ func (s *testServer) query(t *testing.T, query string, headers ...string) result
 }
 
 func quote(s string) string {
-	return string(marshalString(s))
+	return string(request.JSONString(s))
 }
 
 // decoded is a GraphQL response as a client sees it.
@@ -202,7 +206,7 @@ type decoded struct {
 		Path       []any
 		Extensions map[string]any
 	}
-	Extensions struct{ Cost *Cost }
+	Extensions struct{ Cost *document.Cost }
 }
 
 func (r result) decode(t *testing.T) decoded {

@@ -1,13 +1,23 @@
 package transport
 
 import (
-	"fmt"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"plaza/transport/codes"
+	"plaza/transport/request"
 )
+
+// hashID is the id that a document's hash gives it.
+func hashID(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
 
 // apollo is the extensions of an automatic persisted query.
 func apollo(text string) string {
@@ -21,7 +31,7 @@ func TestAutomaticPersistedQuery(t *testing.T) {
 	const text = `query($n: Int) { number(n: $n) }`
 	byHash := `{"variables":{"n":7},"extensions":` + apollo(text) + `}`
 	got := s.post(t, byHash)
-	if got.status != http.StatusOK || got.code(t) != CodePersistedQueryNotFound || got.decode(t).Errors[0].Message != "PersistedQueryNotFound" {
+	if got.status != http.StatusOK || got.code(t) != codes.PersistedQueryNotFound || got.decode(t).Errors[0].Message != "PersistedQueryNotFound" {
 		t.Errorf("an unknown hash: %d %s", got.status, got.body)
 	}
 	if got := s.post(t, byHash, acceptGraphQL); got.status != http.StatusBadRequest {
@@ -50,38 +60,20 @@ func TestAutomaticPersistedQuery(t *testing.T) {
 func TestOnlyValidDocumentsAreRegistered(t *testing.T) {
 	s := newTestServer(t, nil)
 	const valid, invalid = `{ viewer }`, `{ nothing }`
-	if got := s.post(t, `{"query":`+quote(valid)+`,"extensions":`+apollo(`{ v: viewer }`)+`}`); got.code(t) != CodeBadUserInput {
+	if got := s.post(t, `{"query":`+quote(valid)+`,"extensions":`+apollo(`{ v: viewer }`)+`}`); got.code(t) != codes.BadUserInput {
 		t.Errorf("another text's hash: %s", got.body)
 	}
-	if got := s.post(t, `{"query":`+quote(invalid)+`,"extensions":`+apollo(invalid)+`}`); got.code(t) != CodeValidationFailed {
+	if got := s.post(t, `{"query":`+quote(invalid)+`,"extensions":`+apollo(invalid)+`}`); got.code(t) != codes.ValidationFailed {
 		t.Errorf("an invalid document: %s", got.body)
 	}
-	long := valid + strings.Repeat(" ", maxCachedQuery)
+	long := valid + strings.Repeat(" ", 16<<10)
 	if got := s.post(t, `{"query":`+quote(long)+`,"extensions":`+apollo(long)+`}`); got.code(t) != "" {
 		t.Errorf("a long document: %s", got.body)
 	}
 	for _, text := range []string{valid, invalid, long} {
-		if got := s.post(t, `{"extensions":`+apollo(text)+`}`); got.code(t) != CodePersistedQueryNotFound {
+		if got := s.post(t, `{"extensions":`+apollo(text)+`}`); got.code(t) != codes.PersistedQueryNotFound {
 			t.Errorf("afterwards: %s", got.body)
 		}
-	}
-}
-
-// TestRegisteredDocumentsAreLimited: the last ones are known.
-func TestRegisteredDocumentsAreLimited(t *testing.T) {
-	d := newDocuments(Options{})
-	textOf := func(n int) string { return fmt.Sprintf(`{ n%d: viewer }`, n) }
-	for n := range maxPersisted + 7 {
-		d.register(t.Context(), &request{Query: textOf(n), DocumentID: hashID(textOf(n))})
-	}
-	known := 0
-	for n := range maxPersisted + 7 {
-		if _, err := d.textOf(t.Context(), &request{DocumentID: hashID(textOf(n))}); err == nil {
-			known++
-		}
-	}
-	if known != maxPersisted {
-		t.Errorf("%d documents are known, want %d", known, maxPersisted)
 	}
 }
 
@@ -97,12 +89,12 @@ func TestBadDocumentIDs(t *testing.T) {
 		`{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"` + strings.ToUpper(hash) + `"}}}`,
 		`{"extensions":{"persistedQuery":{"version":1,"sha256Hash":7}}}`,
 		`{"documentId":7}`,
-		`{"documentId":"` + strings.Repeat("x", maxDocumentID+1) + `"}`,
+		`{"documentId":"` + strings.Repeat("x", request.MaxDocumentID+1) + `"}`,
 		`{"documentId":"x","extensions":` + apollo(`{ viewer }`) + `}`,
 		`{"documentId":""}`,
 		`{"extensions":{"persistedQuery":null}}`,
 	} {
-		if got := s.post(t, body); got.status != http.StatusBadRequest || got.code(t) != CodeBadUserInput {
+		if got := s.post(t, body); got.status != http.StatusBadRequest || got.code(t) != codes.BadUserInput {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
 	}
@@ -111,7 +103,9 @@ func TestBadDocumentIDs(t *testing.T) {
 // TestOnlyTrustedDocuments: what is not in the manifest does not run, however it is sent.
 func TestOnlyTrustedDocuments(t *testing.T) {
 	const trusted, other = `query Trusted { viewer }`, `query Other { viewer }`
-	s := newTestServer(t, func(o *Options) { o.TrustedDocuments, o.OnlyTrusted = map[string]string{"trusted-1": trusted}, true })
+	s := newTestServer(t, func(o *Options) {
+		o.Documents.Trusted, o.Documents.OnlyTrusted = map[string]string{"trusted-1": trusted}, true
+	})
 	for body, code := range map[string]string{
 		`{"documentId":"trusted-1"}`:                                            "",
 		`{"documentId":"` + hashID(trusted) + `"}`:                              "",
@@ -119,14 +113,14 @@ func TestOnlyTrustedDocuments(t *testing.T) {
 		`{"query":` + quote(trusted) + `}`:                                      "",
 		`{"query":` + quote(trusted) + `,"documentId":"trusted-1"}`:             "",
 		`{"query":` + quote(trusted) + `,"extensions":` + apollo(trusted) + `}`: "",
-		`{"query":` + quote(trusted) + `,"documentId":"trusted-2"}`:             CodeBadUserInput,
-		`{"query":` + quote(other) + `}`:                                        CodeQueryNotInSafelist,
-		`{"query":` + quote(other) + `,"extensions":` + apollo(other) + `}`:     CodeQueryNotInSafelist,
-		`{"query":` + quote(other) + `,"documentId":"trusted-1"}`:               CodeQueryNotInSafelist,
-		`{"extensions":` + apollo(other) + `}`:                                  CodePersistedQueryNotFound,
-		`{"documentId":"trusted-2"}`:                                            CodePersistedQueryNotFound,
-		`{"query":` + quote(trusted+" ") + `}`:                                  CodeQueryNotInSafelist,
-		`{"query":"{ __typename }"}`:                                            CodeQueryNotInSafelist,
+		`{"query":` + quote(trusted) + `,"documentId":"trusted-2"}`:             codes.BadUserInput,
+		`{"query":` + quote(other) + `}`:                                        codes.QueryNotInSafelist,
+		`{"query":` + quote(other) + `,"extensions":` + apollo(other) + `}`:     codes.QueryNotInSafelist,
+		`{"query":` + quote(other) + `,"documentId":"trusted-1"}`:               codes.QueryNotInSafelist,
+		`{"extensions":` + apollo(other) + `}`:                                  codes.PersistedQueryNotFound,
+		`{"documentId":"trusted-2"}`:                                            codes.PersistedQueryNotFound,
+		`{"query":` + quote(trusted+" ") + `}`:                                  codes.QueryNotInSafelist,
+		`{"query":"{ __typename }"}`:                                            codes.QueryNotInSafelist,
 	} {
 		if got := s.post(t, body); got.code(t) != code {
 			t.Errorf("%s: %s, want %q", body, got.body, code)
@@ -172,7 +166,7 @@ func TestPublicAnswersAreCached(t *testing.T) {
 
 // TestAnswersForOnceAreNotCached: whatever else is asked for, and however the field is selected.
 func TestAnswersForOnceAreNotCached(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.PublicMaxAge, o.Once = time.Minute, []string{"requestId"} })
+	s := newTestServer(t, func(o *Options) { o.HTTP.PublicMaxAge, o.HTTP.Once = time.Minute, []string{"requestId"} })
 	for query, cached := range map[string]bool{
 		`{ requestId }`:                            false,
 		`{ viewer r: requestId }`:                  false,
@@ -189,7 +183,7 @@ func TestAnswersForOnceAreNotCached(t *testing.T) {
 }
 
 func TestPublicMaxAge(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.PublicMaxAge = 90*time.Second + 500*time.Millisecond })
+	s := newTestServer(t, func(o *Options) { o.HTTP.PublicMaxAge = 90*time.Second + 500*time.Millisecond })
 	got := s.do(t, http.MethodGet, "/graphql?query={viewer}", "")
 	if control := got.header.Get("Cache-Control"); control != "public, max-age=90" {
 		t.Errorf("Cache-Control is %q", control)

@@ -6,22 +6,25 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"plaza/transport/codes"
+	"plaza/transport/execution"
 )
 
 // TestQuotaHeaders: each answer says what is left, in the form of the IETF's draft.
 func TestQuotaHeaders(t *testing.T) {
 	t.Parallel()
-	var charged Charge
+	var charged execution.Charge
 	s := newTestServer(t, func(o *Options) {
-		o.Charge = func(_ context.Context, charge Charge) []Quota {
+		o.Execution.Charge = func(_ context.Context, charge execution.Charge) []execution.Quota {
 			charged = charge
-			return []Quota{
+			return []execution.Quota{
 				{Name: "address", Limit: 100, Remaining: 58, Window: 30 * time.Second, Reset: 12_001 * time.Millisecond},
 				{Name: "user", Limit: 7, Remaining: 7, Window: time.Hour},
 			}
 		}
 	})
-	for query, want := range map[string]Charge{
+	for query, want := range map[string]execution.Charge{
 		`{ viewer }`: {Cost: 1},
 		`mutation { ...F ...F b: setText(text: "b") } fragment F on Mutation { a: setText(text: "a") }`: {Cost: 3, Writes: 2},
 	} {
@@ -44,10 +47,10 @@ func TestRefusedByQuota(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]func(*Options, *atomic.Bool){
 		"on arrival": func(o *Options, spent *atomic.Bool) {
-			o.Arrive = func(context.Context) []Quota { return spentQuota(spent) }
+			o.Execution.Arrive = func(context.Context) []execution.Quota { return spentQuota(spent) }
 		},
 		"by cost": func(o *Options, spent *atomic.Bool) {
-			o.Charge = func(context.Context, Charge) []Quota { return spentQuota(spent) }
+			o.Execution.Charge = func(context.Context, execution.Charge) []execution.Quota { return spentQuota(spent) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,14 +60,14 @@ func TestRefusedByQuota(t *testing.T) {
 			socket := s.open(t)
 			spent.Store(true)
 			got := s.query(t, `{ viewer }`, acceptGraphQL)
-			if got.status != 429 || got.header.Get("Retry-After") != "3" || got.code(t) != CodeRateLimited {
+			if got.status != 429 || got.header.Get("Retry-After") != "3" || got.code(t) != codes.RateLimited {
 				t.Errorf("got %d, Retry-After %q: %s", got.status, got.header.Get("Retry-After"), got.body)
 			}
 			if after := got.decode(t).Errors[0].Extensions["retryAfter"]; after != 3.0 {
 				t.Errorf("retryAfter is %v", after)
 			}
 			socket.subscribe("1", `{ viewer }`)
-			if got := socket.read(); !strings.Contains(got, `"error"`) || !strings.Contains(got, CodeRateLimited) || !strings.Contains(got, `"retryAfter":3`) {
+			if got := socket.read(); !strings.Contains(got, `"error"`) || !strings.Contains(got, codes.RateLimited) || !strings.Contains(got, `"retryAfter":3`) {
 				t.Errorf("on a socket: %s", got)
 			}
 			if ran := s.operations.Load(); ran != 0 {
@@ -79,11 +82,11 @@ func TestRefusedByQuota(t *testing.T) {
 	}
 }
 
-func spentQuota(spent *atomic.Bool) []Quota {
+func spentQuota(spent *atomic.Bool) []execution.Quota {
 	if !spent.Load() {
 		return nil
 	}
-	return []Quota{
+	return []execution.Quota{
 		{Name: "address", Limit: 100, Window: 30 * time.Second, RetryAfter: time.Second},
 		{Name: "user", Limit: 100, Window: 30 * time.Second, RetryAfter: 2_100 * time.Millisecond},
 		{Name: "token", Limit: 100, Remaining: 50, Window: 30 * time.Second},
@@ -93,7 +96,7 @@ func spentQuota(spent *atomic.Bool) []Quota {
 // TestStaleToken: mutations that sign in need no valid token, and everything else does.
 func TestStaleToken(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, func(o *Options) { o.SignedOut = []string{"setText"} })
+	s := newTestServer(t, func(o *Options) { o.HTTP.SignedOut = []string{"setText"} })
 	const stale = "Authorization: Bearer stale"
 	for query, want := range map[string]int{
 		`mutation { setText(text: "a") }`:                                       200,
@@ -121,8 +124,8 @@ func TestStreamsWaitForQuotas(t *testing.T) {
 	var spent atomic.Bool
 	var admitted, refused atomic.Int32
 	s := newTestServer(t, func(o *Options) {
-		o.Charge = func(_ context.Context, charge Charge) []Quota {
-			if charge != (Charge{Cost: 2}) {
+		o.Execution.Charge = func(_ context.Context, charge execution.Charge) []execution.Quota {
+			if charge != (execution.Charge{Cost: 2}) {
 				t.Errorf("charged %+v", charge)
 			}
 			if admitted.Load() > 0 && spent.Load() {

@@ -8,13 +8,16 @@ import (
 	"testing"
 
 	"github.com/gorilla/websocket"
+
+	"plaza/transport/codes"
+	"plaza/transport/connections"
 )
 
 // handshake asks for a websocket.
 func (s *testServer) handshake(t *testing.T) (*websocket.Conn, *http.Response) {
 	t.Helper()
 	conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http")+"/graphql",
-		http.Header{"Sec-Websocket-Protocol": {subprotocolTransport}})
+		http.Header{"Sec-Websocket-Protocol": {"graphql-transport-ws"}})
 	if response == nil {
 		t.Fatal(err)
 	}
@@ -25,17 +28,17 @@ func (s *testServer) handshake(t *testing.T) (*websocket.Conn, *http.Response) {
 // TestSocketsAreLimited: one too many is refused by the handshake, and one that closes makes room.
 func TestSocketsAreLimited(t *testing.T) {
 	for limit, c := range map[string]struct {
-		set    func(*SocketLimits)
+		set    func(*connections.Limits)
 		status int
 	}{
-		limitServer: {func(l *SocketLimits) { l.Server = 3 }, http.StatusServiceUnavailable},
-		limitClient: {func(l *SocketLimits) { l.Client = 3 }, http.StatusTooManyRequests},
+		"sockets":         {func(l *connections.Limits) { l.Server = 3 }, http.StatusServiceUnavailable},
+		"sockets-address": {func(l *connections.Limits) { l.Client = 3 }, http.StatusTooManyRequests},
 	} {
 		t.Run(limit, func(t *testing.T) {
 			var refused atomic.Value
 			s := newTestServer(t, func(o *Options) {
-				c.set(&o.SocketLimits)
-				o.SocketRefused = func(limit string) { refused.Store(limit) }
+				c.set(&o.Connections.Limits)
+				o.Connections.Refused = func(limit string) { refused.Store(limit) }
 			})
 			open := []*client{s.open(t), s.open(t), s.dial(t)}
 			_, response := s.handshake(t)
@@ -60,8 +63,8 @@ func TestSocketsAreLimited(t *testing.T) {
 // TestUsersHaveLimitedSockets: each user, and each client that is signed out.
 func TestUsersHaveLimitedSockets(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
-		o.SocketLimits = SocketLimits{User: 2, SignedOut: 1, Operations: 3, SignedOutOperations: 1}
-		o.UserOf = o.SessionKey
+		o.Connections.Limits = connections.Limits{User: 2, SignedOut: 1, Operations: 3, SignedOutOperations: 1}
+		o.Connections.UserOf = o.Connections.SessionKey
 	})
 	join := func(token string) *client {
 		t.Helper()
@@ -83,7 +86,7 @@ func TestUsersHaveLimitedSockets(t *testing.T) {
 		receive(t, s.resolver.Started)
 	}
 	last.subscribe("4", `{viewer}`)
-	last.wantPart(`{"id":"4","type":"error"`, CodeRateLimited, "more than 3 concurrent operations")
+	last.wantPart(`{"id":"4","type":"error"`, codes.RateLimited, "more than 3 concurrent operations")
 	last.Close()
 	eventually(t, "there is room again", func() bool {
 		c := join(ada)
@@ -95,7 +98,7 @@ func TestUsersHaveLimitedSockets(t *testing.T) {
 // TestSeatsAreLeft: after many sockets that open and close at the same time, some of them refused,
 // nothing remains counted.
 func TestSeatsAreLeft(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.SocketLimits = SocketLimits{Server: 7, Client: 5, SignedOut: 3} })
+	s := newTestServer(t, func(o *Options) { o.Connections.Limits = connections.Limits{Server: 7, Client: 5, SignedOut: 3} })
 	var all sync.WaitGroup
 	for range 12 {
 		all.Go(func() {
@@ -111,9 +114,5 @@ func TestSeatsAreLeft(t *testing.T) {
 		})
 	}
 	all.Wait()
-	eventually(t, "no seat is taken", func() bool {
-		s.transport.seats.mu.Lock()
-		defer s.transport.seats.mu.Unlock()
-		return len(s.transport.seats.taken) == 0
-	})
+	eventually(t, "no seat is taken", s.transport.connections.Empty)
 }

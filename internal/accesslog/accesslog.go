@@ -14,7 +14,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"plaza/transport"
+	"plaza/transport/document"
+	"plaza/transport/request"
 )
 
 // maxName limits, in bytes, what clients choose and the log shows: names of operations and methods.
@@ -33,11 +34,11 @@ type Log struct {
 // together with its operation; a websocket is one record when it opens, and one for each operation.
 func (l *Log) Around(next http.Handler) http.Handler {
 	if !l.Requests {
-		return transport.Identify(next)
+		return request.Identify(next)
 	}
-	return transport.Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return request.Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		record := &record{id: transport.RequestID(r.Context())}
+		record := &record{id: request.ID(r.Context())}
 		counting := &counter{ResponseWriter: w}
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
 		aborted := true
@@ -74,7 +75,7 @@ func (l *Log) ran(ctx context.Context, began time.Time, response *graphql.Respon
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("operation", cut(op.Name)), slog.String("type", string(op.Operation)), slog.Int("cost", transport.CostOf(ctx)),
+		slog.String("operation", cut(op.Name)), slog.String("type", string(op.Operation)), slog.Int("cost", document.CostOf(ctx)),
 		slog.String("viewer", l.Viewer(ctx)), slog.String("code", l.CodeOf(ctx, response)),
 	}
 	if slow {
@@ -95,7 +96,7 @@ func (l *Log) Refused(ctx context.Context, code string) {
 
 // identified puts the id of ctx's request before attrs, and leaves empty texts out.
 func identified(ctx context.Context, attrs []slog.Attr) []slog.Attr {
-	kept := []slog.Attr{slog.String("requestId", transport.RequestID(ctx))}
+	kept := []slog.Attr{slog.String("requestId", request.ID(ctx))}
 	for _, attr := range attrs {
 		if !attr.Value.Equal(slog.StringValue("")) {
 			kept = append(kept, attr)

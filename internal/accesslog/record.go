@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"sync"
 
-	"plaza/transport"
+	"plaza/transport/request"
 )
 
 type recordKey struct{}
@@ -23,7 +23,7 @@ type record struct {
 // id of its own.
 func recordOf(ctx context.Context) *record {
 	r, _ := ctx.Value(recordKey{}).(*record)
-	if r == nil || r.id != transport.RequestID(ctx) {
+	if r == nil || r.id != request.ID(ctx) {
 		return nil
 	}
 	return r

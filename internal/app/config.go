@@ -13,7 +13,7 @@ import (
 	"plaza/ads/adserver"
 	"plaza/resolvers/advertising"
 	"plaza/social/network"
-	"plaza/transport"
+	"plaza/transport/connections"
 )
 
 // NewsAds says where news carries ads.
@@ -29,7 +29,7 @@ type Config struct {
 	BehindProxy     bool           // the last entry of X-Forwarded-For is the client's address
 	TrustedProxies  []netip.Prefix // whose entries in X-Forwarded-For are believed
 	RateLimits      bool           // limit what each client, user and token may use
-	SocketLimits    transport.SocketLimits
+	SocketLimits    connections.Limits
 	NewsAds         NewsAds
 	NoGraphiQL      bool // serve no page to explore the API
 	NoIntrospection bool // do not tell clients the schema

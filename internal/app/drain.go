@@ -31,20 +31,20 @@ func (s *Server) drain(f *front) {
 	}
 }
 
-// connections are those with a request, and new ones, on which a request is expected.
+// busyConnections are those with a request, and new ones, on which a request is expected.
 // http.Server.Shutdown tracks them too, but drops requests that it has read just before.
-type connections struct {
+type busyConnections struct {
 	mu   sync.Mutex
 	busy map[net.Conn]time.Time // zero: a request is running; otherwise the time since when there is none
 }
 
-func newConnections() *connections { return &connections{busy: map[net.Conn]time.Time{}} }
+func newBusyConnections() *busyConnections { return &busyConnections{busy: map[net.Conn]time.Time{}} }
 
 // firstRequest is how long a new connection may take to send one during a drain.
 const firstRequest = 5 * time.Second
 
 // note implements http.Server's ConnState.
-func (c *connections) note(conn net.Conn, state http.ConnState) {
+func (c *busyConnections) note(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch state {
@@ -58,7 +58,7 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 }
 
 // wait returns when no request is running or expected; it returns ctx's error if ctx ends first.
-func (c *connections) wait(ctx context.Context) error {
+func (c *busyConnections) wait(ctx context.Context) error {
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
 	for c.areBusy() {
@@ -71,7 +71,7 @@ func (c *connections) wait(ctx context.Context) error {
 	return nil
 }
 
-func (c *connections) areBusy() bool {
+func (c *busyConnections) areBusy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, since := range c.busy {

@@ -16,7 +16,8 @@ import (
 	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/social/network"
-	"plaza/transport"
+	"plaza/transport/codes"
+	"plaza/transport/execution"
 )
 
 // ExportComments writes all comments of a user as JSON Lines, newest first, including comments on
@@ -51,11 +52,11 @@ type export struct {
 	refused      func(ctx context.Context, code string)
 }
 
-// authenticator is transport.Options.Authenticate.
+// authenticator is execution.Options.Authenticate.
 type authenticator func(ctx context.Context, authorization string) (context.Context, error)
 
 // exportCharge is what a page of an export is charged: as much as the same fields of User.comments.
-var exportCharge = transport.Charge{Cost: 8 * exportPage}
+var exportCharge = execution.Charge{Cost: 8 * exportPage}
 
 // ServeHTTP implements http.Handler.
 func (e *export) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +73,7 @@ func (e *export) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if after := retryAfter(e.limits.charge(ctx, exportCharge)); after > 0 {
-		e.refused(ctx, transport.CodeRateLimited)
+		e.refused(ctx, codes.RateLimited)
 		refuseFor(w, after)
 		return
 	}

@@ -16,7 +16,7 @@ import (
 type front struct {
 	entrance *door
 	server   *http.Server
-	busy     *connections
+	busy     *busyConnections
 	handler  atomic.Pointer[http.Handler]
 	start    sync.Once
 	failed   chan error // why it accepts no more connections
@@ -32,7 +32,7 @@ func (c *Config) newFront(ctx context.Context) (*front, error) {
 }
 
 func frontOf(listener *net.TCPListener) *front {
-	f := &front{entrance: &door{listener}, busy: newConnections(), failed: make(chan error, 1)}
+	f := &front{entrance: &door{listener}, busy: newBusyConnections(), failed: make(chan error, 1)}
 	f.server = &http.Server{
 		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*f.handler.Load()).ServeHTTP(w, r) }),
 		ReadHeaderTimeout: 10 * time.Second,

@@ -11,7 +11,8 @@ import (
 	"plaza/resolvers/gate"
 	"plaza/social/network"
 	"plaza/social/passwords"
-	"plaza/transport"
+	"plaza/transport/codes"
+	"plaza/transport/execution"
 )
 
 // arrivalCost is what each request and each operation on a socket costs its client, besides the cost
@@ -66,16 +67,16 @@ func (l *limits) all() []*ratelimit.Limit {
 	return []*ratelimit.Limit{l.clients, l.tokens, l.users, l.writes, l.signIns.Addresses, l.signIns.Guesses, l.signIns.SignUps}
 }
 
-// arrive is transport.Options.Arrive.
-func (l *limits) arrive(ctx context.Context) []transport.Quota {
+// arrive is execution.Options.Arrive.
+func (l *limits) arrive(ctx context.Context) []execution.Quota {
 	if l == nil {
 		return nil
 	}
-	return []transport.Quota{quotaOf(l.clients.Take(clientIn(ctx), arrivalCost))}
+	return []execution.Quota{quotaOf(l.clients.Take(clientIn(ctx), arrivalCost))}
 }
 
-// charge is transport.Options.Charge. Of a refused operation, no limit keeps anything.
-func (l *limits) charge(ctx context.Context, c transport.Charge) []transport.Quota {
+// charge is execution.Options.Charge. Of a refused operation, no limit keeps anything.
+func (l *limits) charge(ctx context.Context, c execution.Charge) []execution.Quota {
 	if l == nil {
 		return nil
 	}
@@ -86,7 +87,7 @@ func (l *limits) charge(ctx context.Context, c transport.Charge) []transport.Quo
 			due = append(due, payment{l.writes, user.String(), c.Writes})
 		}
 	}
-	quotas := make([]transport.Quota, 0, len(due))
+	quotas := make([]execution.Quota, 0, len(due))
 	for i, p := range due {
 		state := p.limit.Take(p.key, p.amount)
 		quotas = append(quotas, quotaOf(state))
@@ -99,7 +100,7 @@ func (l *limits) charge(ctx context.Context, c transport.Charge) []transport.Quo
 }
 
 // await charges an operation as soon as the limits admit it. Error: ctx's, if it ends before.
-func (l *limits) await(ctx context.Context, c transport.Charge) error {
+func (l *limits) await(ctx context.Context, c execution.Charge) error {
 	for {
 		after := retryAfter(l.charge(ctx, c))
 		if after == 0 {
@@ -116,7 +117,7 @@ func (l *limits) await(ctx context.Context, c transport.Charge) error {
 func (l *limits) around(next http.Handler, refused func(ctx context.Context, code string)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if after := retryAfter(l.arrive(r.Context())); after > 0 {
-			refused(r.Context(), transport.CodeRateLimited)
+			refused(r.Context(), codes.RateLimited)
 			refuseFor(w, after)
 			return
 		}
@@ -125,7 +126,7 @@ func (l *limits) around(next http.Handler, refused func(ctx context.Context, cod
 }
 
 // retryAfter is how long it takes until all quotas admit what one of them refuses; 0: none does.
-func retryAfter(quotas []transport.Quota) (longest time.Duration) {
+func retryAfter(quotas []execution.Quota) (longest time.Duration) {
 	for _, q := range quotas {
 		longest = max(longest, q.RetryAfter)
 	}
@@ -153,6 +154,6 @@ func giveBack(taken []payment) {
 	}
 }
 
-func quotaOf(s ratelimit.State) transport.Quota {
-	return transport.Quota{Name: s.Name, Limit: s.Burst, Remaining: s.Remaining, Window: s.Window, Reset: s.Reset, RetryAfter: s.RetryAfter}
+func quotaOf(s ratelimit.State) execution.Quota {
+	return execution.Quota{Name: s.Name, Limit: s.Burst, Remaining: s.Remaining, Window: s.Window, Reset: s.Reset, RetryAfter: s.RetryAfter}
 }

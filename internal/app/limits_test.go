@@ -18,7 +18,7 @@ import (
 	"plaza/social"
 	"plaza/social/network"
 	"plaza/social/passwords"
-	"plaza/transport"
+	"plaza/transport/execution"
 )
 
 // hourly is a limit that does not refill while a test runs.
@@ -85,7 +85,7 @@ func TestAwait(t *testing.T) {
 	limiting.clients = ratelimit.New(ratelimit.Policy{Name: "address", Burst: 10, Window: 10 * time.Millisecond})
 	began := time.Now()
 	for range 5 { // the first finds a full bucket
-		if err := limiting.await(t.Context(), transport.Charge{Cost: 10}); err != nil {
+		if err := limiting.await(t.Context(), execution.Charge{Cost: 10}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -96,10 +96,10 @@ func TestAwait(t *testing.T) {
 	limiting.clients.Take("", 10)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := limiting.await(ended, transport.Charge{Cost: 10}); err == nil {
+	if err := limiting.await(ended, execution.Charge{Cost: 10}); err == nil {
 		t.Error("an ended context is admitted")
 	}
-	if err := (*limits)(nil).await(t.Context(), transport.Charge{Cost: 10}); err != nil {
+	if err := (*limits)(nil).await(t.Context(), execution.Charge{Cost: 10}); err != nil {
 		t.Errorf("without limits: %v", err)
 	}
 }

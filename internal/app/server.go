@@ -30,6 +30,12 @@ import (
 	"plaza/social/network"
 	"plaza/storage"
 	"plaza/transport"
+	"plaza/transport/codes"
+	"plaza/transport/connections"
+	"plaza/transport/document"
+	"plaza/transport/execution"
+	"plaza/transport/request"
+	"plaza/transport/websocket"
 	"plaza/web"
 )
 
@@ -70,42 +76,50 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
 		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords, NotifiedUpTo: s.Notifier.UpTo,
 		SocketLimits: c.SocketLimits.ByName(), People: s.social.CacheStats,
-		Codes: presenter.Codes(), RefusalCodes: transport.Codes(), Mistake: presenter.MistakeOf,
+		Codes: presenter.Codes(), RefusalCodes: codes.All(), Mistake: presenter.MistakeOf,
 	})
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(gate.KeyOf(session)) })
 	s.log = s.accessLog()
-	errs := &presenter.Presenter{Logger: slog.Default(), RequestID: transport.RequestID}
+	errs := &presenter.Presenter{Logger: slog.Default(), RequestID: request.ID}
 	entrance := &gate.Gate{Social: s.social, Errors: errs, MembersOnly: c.MembersOnly}
 	resolver := &resolvers.Resolver{
 		Social: s.social, Hub: s.Hub, Logger: slog.Default(), LoaderWait: c.LoaderWait,
 		Advertising: &advertising.Resolver{
 			Server: s.ads, Social: s.social, News: c.NewsAds, ClickURL: strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		},
-		StreamOf: func(ctx context.Context) resolvers.Stream { return transport.StreamOf(ctx) },
+		StreamOf: func(ctx context.Context) resolvers.Stream { return execution.StreamOf(ctx) },
 		ClientOf: clientIn,
 	}
 	from := newProxies(c)
 	s.GraphQL = transport.New(resolver.Executable(), transport.Options{
-		Arrive:           limiting.arrive,
-		Charge:           limiting.charge,
-		SignedOut:        gate.SignedOut,
-		Authenticate:     entrance.Authenticate,
-		SessionKey:       gate.SessionKey,
-		Refused:          s.refused,
-		SocketLimits:     c.SocketLimits,
-		ClientOf:         clientIn,
-		UserOf:           viewerIn,
-		SocketRefused:    s.Metrics.SocketRefused,
-		TrustedDocuments: c.TrustedDocuments,
-		OnlyTrusted:      c.OnlyTrusted,
-		PublicMaxAge:     c.PublicMaxAge,
-		Once:             advertising.Once,
-		Limits:           transport.Limits{NoIntrospection: c.NoIntrospection},
-		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, entrance.RequireMember, entrance.RequireScopes, resolver.OperationLoaders, entrance.OncePerKey},
-		AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
-		ErrorPresenter:   errs.Present,
-		Recover:          errs.Recover,
-		AllowedOrigins:   c.origins(),
+		Documents: document.Options{
+			Limits:      document.Limits{NoIntrospection: c.NoIntrospection},
+			Trusted:     c.TrustedDocuments,
+			OnlyTrusted: c.OnlyTrusted,
+		},
+		Execution: execution.Options{
+			Arrive:           limiting.arrive,
+			Charge:           limiting.charge,
+			Authenticate:     entrance.Authenticate,
+			Refused:          s.refused,
+			AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, entrance.RequireMember, entrance.RequireScopes, resolver.OperationLoaders, entrance.OncePerKey},
+			AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
+			ErrorPresenter:   errs.Present,
+			Recover:          errs.Recover,
+		},
+		HTTP: transport.HTTPOptions{
+			SignedOut:    gate.SignedOut,
+			PublicMaxAge: c.PublicMaxAge,
+			Once:         advertising.Once,
+		},
+		Connections: connections.Options{
+			Limits:     c.SocketLimits,
+			ClientOf:   clientIn,
+			UserOf:     viewerIn,
+			SessionKey: gate.SessionKey,
+			Refused:    s.Metrics.SocketRefused,
+		},
+		WebSocket: websocket.Options{AllowedOrigins: c.origins()},
 	})
 	s.Handler = s.log.Around(s.Metrics.Requests(s.lettingGo(guarded(s.routes(entrance.Authenticate, from)))))
 	return s

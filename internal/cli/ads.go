@@ -22,8 +22,8 @@ type adsCommand struct {
 type adsRebuildCommand struct{}
 
 // Run rebuilds the totals of reports.
-func (*adsRebuildCommand) Run(ctx context.Context, cli *commandLine) error {
-	st, err := cli.openStore(ctx)
+func (*adsRebuildCommand) Run(ctx context.Context, common *commonFlags) error {
+	st, err := common.openStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (*adsImportCommand) Help() string {
 }
 
 // Run imports the file.
-func (c *adsImportCommand) Run(ctx context.Context, cli *commandLine) error {
+func (c *adsImportCommand) Run(ctx context.Context, common *commonFlags) error {
 	text, err := os.ReadFile(c.File)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *adsImportCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	st, err := cli.makeStore(ctx)
+	st, err := common.makeStore(ctx)
 	if err != nil {
 		return err
 	}

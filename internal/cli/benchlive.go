@@ -26,8 +26,8 @@ func (*benchLiveCommand) Help() string {
 }
 
 // Run measures.
-func (c *benchLiveCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.run(cli, func(o bench.Options) (*figures.Report, error) {
+func (c *benchLiveCommand) Run(ctx context.Context, common *commonFlags) error {
+	return c.run(common, func(o bench.Options) (*figures.Report, error) {
 		return bench.Live(ctx, bench.LiveOptions{Options: o, Sockets: c.Sockets, Idle: c.Idle, Start: startServer, Listeners: startListeners})
 	})
 }

@@ -9,27 +9,13 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
-	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/lmittmann/tint"
-	"golang.org/x/term"
 )
 
 // commandLine has all of plaza's commands, flags and environment variables.
 type commandLine struct {
-	Data       string           `help:"Folder of the embedded database; created if missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
-	MongodbURI uriFlag          `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
-	Comments   string           `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
-	Feeds      string           `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
-	Graph      string           `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
-	MergeAbove int              `help:"With --feeds=hybrid: number of followers above which an author's posts are merged into feeds when these are read." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
-	Version    kong.VersionFlag `help:"Print the version, the commit and the version of Go, and exit."`
-	LogLevel   string           `help:"Minimum log level: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
-
-	Heartbeat       time.Duration `help:"How often a server on MongoDB sends a heartbeat." env:"PLAZA_HEARTBEAT" hidden:""`
-	Lease           time.Duration `help:"How long a server on MongoDB keeps its lease without a heartbeat." env:"PLAZA_LEASE" hidden:""`
-	TransactionLife time.Duration `help:"MongoDB's transactionLifetimeLimitSeconds." env:"PLAZA_TRANSACTION_LIFE" hidden:""`
+	commonFlags
 
 	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
 	Import  importCommand  `cmd:"" help:"Load people and circles from files."`
@@ -44,8 +30,6 @@ type commandLine struct {
 	Bench   benchCommand   `cmd:"" help:"Compare what layouts and designs cost."`
 	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database to another layout, or its documents to the newest version, while servers run."`
 	Ads     adsCommand     `cmd:"" help:"Load ads from a file, and rebuild their reports."`
-
-	Outdated func(error) `kong:"-"` // called when the database was upgraded beyond this Plaza; see mongodb.Options
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
@@ -71,7 +55,7 @@ func Run() (exitCode int) {
 		fmt.Fprintln(os.Stderr, "plaza:", err)
 		return 1
 	}
-	if err := command.Run(&cli); err != nil {
+	if err := command.Run(&cli.commonFlags); err != nil {
 		fmt.Fprintln(os.Stderr, "plaza:", withAdvice(err))
 		return 1
 	}
@@ -95,13 +79,4 @@ func mistaken(mistake *kong.ParseError) string {
 		return command.FullPath()
 	}
 	return "plaza"
-}
-
-func newLogger(level string) *slog.Logger {
-	var least slog.Level
-	_ = least.UnmarshalText([]byte(level)) // kong has checked it against the enum
-	if term.IsTerminal(int(os.Stderr.Fd())) {
-		return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: least, TimeFormat: time.TimeOnly}))
-	}
-	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: least}))
 }

@@ -33,8 +33,8 @@ With the embedded database, stop the server first; MongoDB can be changed at any
 }
 
 // Run deletes the user.
-func (c *deleteUserCommand) Run(ctx context.Context, cli *commandLine) error {
-	st, err := cli.openStore(ctx)
+func (c *deleteUserCommand) Run(ctx context.Context, common *commonFlags) error {
+	st, err := common.openStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -3,26 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 )
-
-// uriFlag names a MongoDB database. An empty value is rejected: otherwise a deployment that has
-// lost its secret would start an empty community on SQLite.
-type uriFlag string
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (u *uriFlag) UnmarshalText(text []byte) error {
-	if len(text) == 0 {
-		return errors.New("must not be empty: name a MongoDB database, or leave the setting out for the embedded database")
-	}
-	*u = uriFlag(text)
-	return nil
-}
 
 // checkEnvironment rejects variables that look like Plaza's settings but are none: most are
 // misspelt.
@@ -85,33 +71,4 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// checkAddresses rejects a public URL and origins that cannot work.
-func (c *serveCommand) checkAddresses() error {
-	if c.PublicURL != "" && !isPublicURL(c.PublicURL) {
-		return fmt.Errorf("--public-url (PLAZA_PUBLIC_URL) must look like https://plaza.example, "+
-			"with a path where there is one, and neither a user name nor ? or #: %q does not", c.PublicURL)
-	}
-	for _, origin := range c.AllowedOrigins {
-		if !isOrigin(origin) {
-			return fmt.Errorf("--allowed-origin (PLAZA_ALLOWED_ORIGINS) must be *, or look like https://plaza.example or http://localhost:5173, "+
-				"in lower case and without a path or a trailing slash: %q does not", origin)
-		}
-	}
-	return nil
-}
-
-func isPublicURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && !strings.ContainsAny(text, "?#")
-}
-
-// isOrigin says whether a browser could send the text as an Origin, apart from a * in it.
-func isOrigin(text string) bool {
-	if text == "*" || text == "null" {
-		return true
-	}
-	u, err := url.Parse(text)
-	return err == nil && u.Hostname() != "" && text == u.Scheme+"://"+u.Host && text == strings.ToLower(text)
 }

@@ -24,8 +24,8 @@ With the embedded database, stop the server first; MongoDB can be read at any ti
 }
 
 // Run writes the comments.
-func (c *exportCommentsCommand) Run(ctx context.Context, cli *commandLine) error {
-	st, err := cli.openStore(ctx)
+func (c *exportCommentsCommand) Run(ctx context.Context, common *commonFlags) error {
+	st, err := common.openStore(ctx)
 	if err != nil {
 		return err
 	}

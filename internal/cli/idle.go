@@ -2,33 +2,19 @@ package cli
 
 import (
 	"context"
-	"log/slog"
 	"slices"
-	"strings"
 
 	"plaza/storage"
 	"plaza/storage/mongodb"
 )
 
-// The defaults of flags, as their tags have them.
-const (
-	usualMergeAbove   = 10_000
-	usualNewsAdsEvery = 8
-)
+// usualMergeAbove is the default of --feeds-merge-above, as its tag has it.
+const usualMergeAbove = 10_000
 
-// warnOfIdle logs settings without effect. They are not errors, because environments are shared.
-func (c *serveCommand) warnOfIdle(ctx context.Context, cli *commandLine, st storage.Store) error {
-	idle, err := c.idleSettings(ctx, cli, st)
-	if len(idle) > 0 {
-		slog.WarnContext(ctx, "some settings have no effect", "settings", strings.Join(idle, ", "))
-	}
-	return err
-}
-
-// idleSettings are settings that have no effect on this database, or without another setting.
-func (c *serveCommand) idleSettings(ctx context.Context, cli *commandLine, st storage.Store) ([]string, error) {
-	idle := cli.idleLayouts()
-	if cli.MergeAbove != 0 && cli.MergeAbove != usualMergeAbove {
+// idleSettings are those of all commands that have no effect on this database.
+func (c *commonFlags) idleSettings(ctx context.Context, st storage.Store) ([]string, error) {
+	idle := c.idleLayouts()
+	if c.MergeAbove != 0 && c.MergeAbove != usualMergeAbove {
 		merging, err := keepsHybrid(ctx, st)
 		if err != nil {
 			return nil, err
@@ -37,14 +23,11 @@ func (c *serveCommand) idleSettings(ctx context.Context, cli *commandLine, st st
 			idle = append(idle, "--feeds-merge-above (for feeds in the layout hybrid)")
 		}
 	}
-	if c.NewsAds == (zoneFlag{}) && c.NewsAdsEvery != 0 && c.NewsAdsEvery != usualNewsAdsEvery {
-		idle = append(idle, "--news-ads-every (needs --news-ads)")
-	}
 	return idle, nil
 }
 
 // idleLayouts are the layouts that were requested of the embedded database, which has none.
-func (c *commandLine) idleLayouts() (idle []string) {
+func (c *commonFlags) idleLayouts() (idle []string) {
 	if c.MongodbURI != "" {
 		return nil
 	}

@@ -27,7 +27,7 @@ func idleSettingsOf(t *testing.T, e plazatest.Engine, args ...string) string {
 	}
 	st := e.Open(t)
 	defer func() { _ = st.Close() }()
-	idle, err := cli.Serve.idleSettings(t.Context(), &cli, st)
+	idle, err := cli.Serve.idleSettings(t.Context(), &cli.commonFlags, st)
 	if err != nil {
 		t.Error(err)
 	}

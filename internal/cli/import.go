@@ -33,7 +33,7 @@ Run it as often as you like: it adds what is missing and leaves the rest as it i
 }
 
 // Run imports the folder.
-func (c *egoFacebookCommand) Run(ctx context.Context, cli *commandLine) error {
+func (c *egoFacebookCommand) Run(ctx context.Context, common *commonFlags) error {
 	faults := &faultPrinter{out: os.Stderr}
 	networks, err := importer.ReadFolder(c.Dir, faults.print)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *egoFacebookCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
-	st, err := cli.makeStore(ctx)
+	st, err := common.makeStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -44,8 +44,8 @@ Stop it whenever you like: the same command goes on where it was, also after a c
 }
 
 // Run moves comments.
-func (c *migrateCommentsCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.run(ctx, cli, mongodb.MigrateComments)
+func (c *migrateCommentsCommand) Run(ctx context.Context, common *commonFlags) error {
+	return c.run(ctx, common, mongodb.MigrateComments)
 }
 
 type migrateFeedsCommand struct {
@@ -53,8 +53,8 @@ type migrateFeedsCommand struct {
 }
 
 // Run moves feeds.
-func (c *migrateFeedsCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.run(ctx, cli, mongodb.MigrateFeeds)
+func (c *migrateFeedsCommand) Run(ctx context.Context, common *commonFlags) error {
+	return c.run(ctx, common, mongodb.MigrateFeeds)
 }
 
 type migrateGraphCommand struct {
@@ -62,8 +62,8 @@ type migrateGraphCommand struct {
 }
 
 // Run moves the follower graph.
-func (c *migrateGraphCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.run(ctx, cli, mongodb.MigrateGraph)
+func (c *migrateGraphCommand) Run(ctx context.Context, common *commonFlags) error {
+	return c.run(ctx, common, mongodb.MigrateGraph)
 }
 
 func (f *moveFlags) goal() (mongodb.Goal, error) {
@@ -82,12 +82,12 @@ func (f *moveFlags) goal() (mongodb.Goal, error) {
 	return mongodb.GoalSwitch, nil
 }
 
-func (f *moveFlags) run(ctx context.Context, cli *commandLine, subject mongodb.Subject) error {
+func (f *moveFlags) run(ctx context.Context, common *commonFlags, subject mongodb.Subject) error {
 	goal, err := f.goal()
 	if err != nil {
 		return err
 	}
-	store, err := cli.openMongoDB(ctx, fmt.Sprintf("has one layout of %s: there is nothing to move", subject), cli.existingMongoDB())
+	store, err := common.openMongoDB(ctx, fmt.Sprintf("has one layout of %s: there is nothing to move", subject), common.existingMongoDB())
 	if err != nil {
 		return err
 	}
@@ -212,8 +212,8 @@ func writeState(out io.Writer, s mongodb.MigrationState) {
 type migrateStatusCommand struct{}
 
 // Run prints all layouts.
-func (*migrateStatusCommand) Run(ctx context.Context, cli *commandLine) error {
-	store, err := cli.openMongoDB(ctx, "has one layout of everything: there is nothing to move", cli.existingMongoDB())
+func (*migrateStatusCommand) Run(ctx context.Context, common *commonFlags) error {
+	store, err := common.openMongoDB(ctx, "has one layout of everything: there is nothing to move", common.existingMongoDB())
 	if err != nil {
 		return err
 	}

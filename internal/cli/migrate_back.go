@@ -22,13 +22,13 @@ func (*migrateBackCommand) Help() string {
 }
 
 // Run downgrades the file. A MongoDB database needs no downgrade until the upgrade is finished.
-func (c *migrateBackCommand) Run(ctx context.Context, cli *commandLine) error {
-	if cli.MongodbURI != "" {
+func (c *migrateBackCommand) Run(ctx context.Context, common *commonFlags) error {
+	if common.MongodbURI != "" {
 		return errors.New("a MongoDB database does not change until \"plaza migrate finish\": start the earlier version; afterwards there is no way back")
 	}
-	err := sqlite.GoBack(ctx, filepath.Join(cli.Data, "plaza.sqlite"), c.To)
+	err := sqlite.GoBack(ctx, filepath.Join(common.Data, "plaza.sqlite"), c.To)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no Plaza database in %s: name its folder with --data or PLAZA_DATA", cli.Data)
+		return fmt.Errorf("there is no Plaza database in %s: name its folder with --data or PLAZA_DATA", common.Data)
 	}
 	if err == nil {
 		fmt.Fprintf(os.Stdout, "the tables have version %d: start the earlier Plaza now; this one would upgrade them again\n", c.To)

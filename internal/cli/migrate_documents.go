@@ -32,14 +32,14 @@ Stop it whenever you like: the same command goes on where it was, also after a c
 
 // Run upgrades the documents of a MongoDB database. SQLite's tables are upgraded when the file is
 // opened.
-func (c *migrateDocumentsCommand) Run(ctx context.Context, cli *commandLine) error {
+func (c *migrateDocumentsCommand) Run(ctx context.Context, common *commonFlags) error {
 	switch {
 	case c.Batch < 1 || c.Batch > 10_000:
 		return errors.New("--batch must be between 1 and 10,000")
 	case c.Rate < 0:
 		return errors.New("--rate must not be negative")
 	}
-	store, err := cli.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to do", cli.existingMongoDB())
+	store, err := common.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to do", common.existingMongoDB())
 	if err != nil {
 		return err
 	}

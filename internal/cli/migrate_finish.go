@@ -23,8 +23,8 @@ Run it with the new version when all servers are of that version and you will no
 
 // Run finishes the upgrade of a MongoDB database. SQLite's tables are upgraded when the file is
 // opened.
-func (*migrateFinishCommand) Run(ctx context.Context, cli *commandLine) error {
-	store, err := cli.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to finish", cli.existingMongoDB())
+func (*migrateFinishCommand) Run(ctx context.Context, common *commonFlags) error {
+	store, err := common.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to finish", common.existingMongoDB())
 	if err != nil {
 		return err
 	}

@@ -23,25 +23,25 @@ type rightArgs struct {
 type grantCommand struct{ rightArgs }
 
 // Run gives the right.
-func (c *grantCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.change(ctx, cli, os.Stdout, (*network.Service).GrantRight, "%s has the right %s now.\n", "%s has had the right %s already.\n")
+func (c *grantCommand) Run(ctx context.Context, common *commonFlags) error {
+	return c.change(ctx, common, os.Stdout, (*network.Service).GrantRight, "%s has the right %s now.\n", "%s has had the right %s already.\n")
 }
 
 type revokeCommand struct{ rightArgs }
 
 // Run takes the right.
-func (c *revokeCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.change(ctx, cli, os.Stdout, (*network.Service).RevokeRight, "%s does not have the right %s any more.\n", "%s has not had the right %s.\n")
+func (c *revokeCommand) Run(ctx context.Context, common *commonFlags) error {
+	return c.change(ctx, common, os.Stdout, (*network.Service).RevokeRight, "%s does not have the right %s any more.\n", "%s has not had the right %s.\n")
 }
 
-func (c *rightArgs) change(ctx context.Context, cli *commandLine, out io.Writer,
+func (c *rightArgs) change(ctx context.Context, common *commonFlags, out io.Writer,
 	change func(*network.Service, context.Context, string, social.Right) (bool, error), changed, unchanged string,
 ) error {
 	right, err := social.ParseRight(c.Right)
 	if err != nil {
 		return plainly(err)
 	}
-	st, err := cli.openStore(ctx)
+	st, err := common.openStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func (c *rightArgs) change(ctx context.Context, cli *commandLine, out io.Writer,
 type rightsCommand struct{}
 
 // Run writes a line for every user who has rights, sorted by handle: the handle and the rights.
-func (c *rightsCommand) Run(ctx context.Context, cli *commandLine) error {
-	st, err := cli.openStore(ctx)
+func (c *rightsCommand) Run(ctx context.Context, common *commonFlags) error {
+	st, err := common.openStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 
 	"plaza/ads"
@@ -92,28 +94,28 @@ func (c *serveCommand) check() error {
 	case c.EventRetention < social.MinEventRetention || c.EventRetention > maxEventRetention:
 		return fmt.Errorf("--event-retention (PLAZA_EVENT_RETENTION) must be from 1h to 87600h (ten years): %v is not", c.EventRetention)
 	}
-	return c.checkAddresses()
+	return checkAddresses(c.PublicURL, c.AllowedOrigins)
 }
 
 const maxEventRetention = 87_600 * time.Hour
 
 // Run serves until ctx ends, or until the database is upgraded beyond this Plaza; then it drains.
-func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
+func (c *serveCommand) Run(ctx context.Context, common *commonFlags) error {
 	serving, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	cli.Outdated = end
-	err := c.run(serving, cli)
+	common.Outdated = end
+	err := c.run(serving, common)
 	if ctx.Err() == nil && err == nil {
 		err = context.Cause(serving)
 	}
 	return err
 }
 
-func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
+func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	sockets, err := c.socketLimits()
+	sockets, err := socketLimits(c.SocketLimits)
 	if err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 	tuneMemory()
 	interrupted, ignore := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer ignore()
-	return app.Run(ctx, func(ctx context.Context) (storage.Store, error) { return c.openStore(ctx, cli) }, app.Config{
+	return app.Run(ctx, func(ctx context.Context) (storage.Store, error) { return c.openStore(ctx, common) }, app.Config{
 		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, MetricsAddr: c.MetricsAddr, BehindProxy: c.BehindProxy,
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
@@ -154,15 +156,39 @@ func (c *serveCommand) trustedDocuments() (map[string]string, error) {
 }
 
 // openStore opens the database, and prepares it for a server.
-func (c *serveCommand) openStore(ctx context.Context, cli *commandLine) (storage.Store, error) {
-	st, err := cli.makeStore(ctx)
+func (c *serveCommand) openStore(ctx context.Context, common *commonFlags) (storage.Store, error) {
+	st, err := common.makeStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(c.warnOfIdle(ctx, cli, st), st.KeepEvents(ctx, c.EventRetention)); err != nil {
+	if err := errors.Join(c.warnOfIdle(ctx, common, st), st.KeepEvents(ctx, c.EventRetention)); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
 	return st, nil
+}
+
+// warnOfIdle logs settings without effect. They are not errors, because environments are shared.
+func (c *serveCommand) warnOfIdle(ctx context.Context, common *commonFlags, st storage.Store) error {
+	idle, err := c.idleSettings(ctx, common, st)
+	if len(idle) > 0 {
+		slog.WarnContext(ctx, "some settings have no effect", "settings", strings.Join(idle, ", "))
+	}
+	return err
+}
+
+// usualNewsAdsEvery is the default of --news-ads-every, as its tag has it.
+const usualNewsAdsEvery = 8
+
+// idleSettings are settings that have no effect on this database, or without another setting.
+func (c *serveCommand) idleSettings(ctx context.Context, common *commonFlags, st storage.Store) ([]string, error) {
+	idle, err := common.idleSettings(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	if c.NewsAds == (zoneFlag{}) && c.NewsAdsEvery != 0 && c.NewsAdsEvery != usualNewsAdsEvery {
+		idle = append(idle, "--news-ads-every (needs --news-ads)")
+	}
+	return idle, nil
 }
 
 // proxiesNotice waits for delay, so that proxies notice that readiness fails. Ctrl-C, pressed

@@ -16,8 +16,8 @@ type shardCommand struct {
 }
 
 // Run prints or applies.
-func (c *shardCommand) Run(ctx context.Context, cli *commandLine) error {
-	st, err := cli.openMongoDB(ctx, "is one file: there is nothing to spread", cli.mongodbOptions())
+func (c *shardCommand) Run(ctx context.Context, common *commonFlags) error {
+	st, err := common.openMongoDB(ctx, "is one file: there is nothing to spread", common.mongodbOptions())
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 func TestShardCommand(t *testing.T) {
-	cli := &commandLine{MongodbURI: uriFlag(plazatest.MongoURI(t))}
-	plazatest.OpenMongoDB(t, string(cli.MongodbURI), mongodb.Options{Graph: mongodb.GraphTwo})
-	st, err := cli.openMongoDB(t.Context(), "", cli.mongodbOptions())
+	common := &commonFlags{MongodbURI: uriFlag(plazatest.MongoURI(t))}
+	plazatest.OpenMongoDB(t, string(common.MongodbURI), mongodb.Options{Graph: mongodb.GraphTwo})
+	st, err := common.openMongoDB(t.Context(), "", common.mongodbOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestShardCommand(t *testing.T) {
 }
 
 func TestShardNeedsMongoDB(t *testing.T) {
-	if _, err := (&commandLine{}).openMongoDB(t.Context(), "is one file", mongodb.Options{}); err == nil || !strings.Contains(err.Error(), "--mongodb-uri") {
+	if _, err := (&commonFlags{}).openMongoDB(t.Context(), "is one file", mongodb.Options{}); err == nil || !strings.Contains(err.Error(), "--mongodb-uri") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -6,19 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	"plaza/transport"
+	"plaza/transport/connections"
 )
 
-// socketLimits are the usual limits of websockets, and what --socket-limit changes.
-func (c *serveCommand) socketLimits() (transport.SocketLimits, error) {
-	limits := transport.SocketLimits{
+// socketLimits are the usual limits of websockets, except for the changes of --socket-limit.
+func socketLimits(changes map[string]int) (connections.Limits, error) {
+	limits := connections.Limits{
 		Server: mostSockets(openFiles()), Client: 1000, SignedOut: 200, User: 100, Operations: 100, SignedOutOperations: 20,
 	}
 	byName := map[string]*int{
 		"server": &limits.Server, "address": &limits.Client, "signed-out": &limits.SignedOut, "user": &limits.User,
 		"operations": &limits.Operations, "signed-out-operations": &limits.SignedOutOperations,
 	}
-	for name, limit := range c.SocketLimits {
+	for name, limit := range changes {
 		switch changed := byName[name]; {
 		case changed == nil:
 			return limits, fmt.Errorf("--socket-limit (PLAZA_SOCKET_LIMITS): %q is not one of %s", name, strings.Join(slices.Sorted(maps.Keys(byName)), ", "))

@@ -7,14 +7,12 @@ import (
 
 func TestSocketLimits(t *testing.T) {
 	t.Parallel()
-	c := serveCommand{SocketLimits: map[string]int{"user": 7, "address": 0, "signed-out-operations": 3}}
-	got, err := c.socketLimits()
+	got, err := socketLimits(map[string]int{"user": 7, "address": 0, "signed-out-operations": 3})
 	if err != nil || got.User != 7 || got.Client != 0 || got.SignedOutOperations != 3 || got.Operations != 100 || got.Server == 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for name, limit := range map[string]int{"usr": 5, "user": -1, "operations": 0, "signed-out-operations": 0} {
-		c := serveCommand{SocketLimits: map[string]int{name: limit}}
-		if _, err := c.socketLimits(); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := socketLimits(map[string]int{name: limit}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s=%d: %v", name, limit, err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // makeStore opens the database that the configuration names, and creates it if missing.
-func (c *commandLine) makeStore(ctx context.Context) (storage.Store, error) {
+func (c *commonFlags) makeStore(ctx context.Context) (storage.Store, error) {
 	o := c.mongodbOptions()
 	o.Logger, o.Outdated, o.Unfinished = slog.Default(), c.Outdated, unfinished
 	return c.openWith(ctx, o)
@@ -22,7 +22,7 @@ func (c *commandLine) makeStore(ctx context.Context) (storage.Store, error) {
 
 // openStore opens the database that the configuration names, for a command that needs existing
 // data: it does not create one.
-func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
+func (c *commonFlags) openStore(ctx context.Context) (storage.Store, error) {
 	st, err := c.openWith(ctx, c.existingMongoDB())
 	if c.MongodbURI == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no Plaza database in %s: name its folder with --data or PLAZA_DATA", c.Data)
@@ -32,7 +32,7 @@ func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 
 // openWith opens the engine that the configuration names. It rejects unknown layouts, even for the
 // embedded database, which ignores layouts.
-func (c *commandLine) openWith(ctx context.Context, o mongodb.Options) (storage.Store, error) {
+func (c *commonFlags) openWith(ctx context.Context, o mongodb.Options) (storage.Store, error) {
 	o.Comments, o.Feeds, o.Graph = c.Comments, c.Feeds, c.Graph
 	if err := o.CheckLayouts(); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (c *commandLine) openWith(ctx context.Context, o mongodb.Options) (storage.
 
 // openMongoDB opens the database of a command that only works on MongoDB, whatever its layouts are;
 // embedded explains why it does not work on the embedded database.
-func (c *commandLine) openMongoDB(ctx context.Context, embedded string, o mongodb.Options) (*mongodb.Store, error) {
+func (c *commonFlags) openMongoDB(ctx context.Context, embedded string, o mongodb.Options) (*mongodb.Store, error) {
 	if c.MongodbURI == "" {
 		return nil, fmt.Errorf("the embedded database %s (name a MongoDB database with --mongodb-uri or PLAZA_MONGODB_URI)", embedded)
 	}
@@ -53,7 +53,7 @@ func (c *commandLine) openMongoDB(ctx context.Context, embedded string, o mongod
 }
 
 // mongodbOptions are all options except the layouts, which the database knows.
-func (c *commandLine) mongodbOptions() mongodb.Options {
+func (c *commonFlags) mongodbOptions() mongodb.Options {
 	return mongodb.Options{
 		Logger: c.warnings(), MergeAbove: c.MergeAbove, Heartbeat: c.Heartbeat, Lease: c.Lease, TransactionLife: c.TransactionLife,
 	}
@@ -65,16 +65,8 @@ func unfinished() {
 	slog.Info("the database is kept so that the previous version of Plaza can use it, too: run \"plaza migrate finish\" when you will not go back")
 }
 
-// warnings is the logger of commands other than serve: it only logs warnings and errors.
-func (c *commandLine) warnings() *slog.Logger {
-	if c.LogLevel == "error" {
-		return newLogger("error")
-	}
-	return newLogger("warn")
-}
-
 // existingMongoDB are mongodbOptions for a database that must exist.
-func (c *commandLine) existingMongoDB() mongodb.Options {
+func (c *commonFlags) existingMongoDB() mongodb.Options {
 	o := c.mongodbOptions()
 	o.MustExist = true
 	return o

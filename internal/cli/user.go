@@ -32,8 +32,8 @@ func (*userCommand) Help() string {
 }
 
 // withService runs do with the domain's service over the database.
-func withService(ctx context.Context, cli *commandLine, do func(*network.Service) error) error {
-	st, err := cli.openStore(ctx)
+func withService(ctx context.Context, common *commonFlags, do func(*network.Service) error) error {
+	st, err := common.openStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,9 +69,9 @@ func (*listUsersCommand) Help() string {
 }
 
 // Run writes a line for each user.
-func (c *listUsersCommand) Run(ctx context.Context, cli *commandLine) error {
+func (c *listUsersCommand) Run(ctx context.Context, common *commonFlags) error {
 	out := bufio.NewWriter(os.Stdout)
-	err := withService(ctx, cli, func(service *network.Service) error { return c.list(ctx, out, service) })
+	err := withService(ctx, common, func(service *network.Service) error { return c.list(ctx, out, service) })
 	return errors.Join(err, out.Flush())
 }
 
@@ -118,7 +118,7 @@ type addUserCommand struct {
 }
 
 // Run creates the account.
-func (c *addUserCommand) Run(ctx context.Context, cli *commandLine) error {
+func (c *addUserCommand) Run(ctx context.Context, common *commonFlags) error {
 	password, err := readPassword(os.Stdin, os.Stderr)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (c *addUserCommand) Run(ctx context.Context, cli *commandLine) error {
 	if name == "" {
 		name = c.Handle
 	}
-	return withService(ctx, cli, func(service *network.Service) error {
+	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.AddUser(ctx, network.SignUpInput{Handle: handleOf(c.Handle), Name: name, Password: password})
 		if err == nil {
 			fmt.Fprintf(os.Stdout, "%s has an account now: %s\n", user.Handle, user.ID)
@@ -141,12 +141,12 @@ type userPasswordCommand struct {
 }
 
 // Run sets the password.
-func (c *userPasswordCommand) Run(ctx context.Context, cli *commandLine) error {
+func (c *userPasswordCommand) Run(ctx context.Context, common *commonFlags) error {
 	password, err := readPassword(os.Stdin, os.Stderr)
 	if err != nil {
 		return err
 	}
-	return withService(ctx, cli, func(service *network.Service) error {
+	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.ReplacePassword(ctx, handleOf(c.Handle), password)
 		if err == nil {
 			fmt.Fprintf(os.Stdout, "%s has a new password, and is signed out everywhere.\n", user.Handle)
@@ -160,8 +160,8 @@ type signOutUserCommand struct {
 }
 
 // Run ends the sessions.
-func (c *signOutUserCommand) Run(ctx context.Context, cli *commandLine) error {
-	return withService(ctx, cli, func(service *network.Service) error {
+func (c *signOutUserCommand) Run(ctx context.Context, common *commonFlags) error {
+	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.EndAllSessions(ctx, handleOf(c.Handle))
 		if err == nil {
 			fmt.Fprintf(os.Stdout, "%s is signed out everywhere.\n", user.Handle)

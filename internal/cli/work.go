@@ -19,8 +19,8 @@ type workCommand struct {
 type workStatusCommand struct{}
 
 // Run prints the backlog.
-func (*workStatusCommand) Run(ctx context.Context, cli *commandLine) error {
-	st, err := cli.openStore(ctx)
+func (*workStatusCommand) Run(ctx context.Context, common *commonFlags) error {
+	st, err := common.openStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ func writeBacklog(out io.Writer, b social.Backlog, now time.Time) {
 type workRetryCommand struct{}
 
 // Run revives failed jobs.
-func (*workRetryCommand) Run(ctx context.Context, cli *commandLine) error {
-	st, err := cli.openStore(ctx)
+func (*workRetryCommand) Run(ctx context.Context, common *commonFlags) error {
+	st, err := common.openStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 	"plaza/internal/plazatest"
 	"plaza/internal/testtime"
 	"plaza/social"
-	"plaza/transport"
+	"plaza/transport/codes"
 )
 
 // This file sends wrong values to every argument and every input field of the schema. A field
@@ -887,8 +887,8 @@ func (v verdict) check(t *testing.T, what, code string, arguments ...string) {
 
 func documented(code string) bool {
 	return model.UserErrorCode(code).IsValid() || slices.Contains([]string{
-		string(fault.CodeUnauthenticated), string(fault.CodeForbidden), string(fault.CodeNotFound), transport.CodeBadUserInput, transport.CodeValidationFailed,
-		transport.CodeParseFailed, transport.CodeQueryTooComplex, transport.CodePayloadTooLarge,
+		string(fault.CodeUnauthenticated), string(fault.CodeForbidden), string(fault.CodeNotFound), codes.BadUserInput, codes.ValidationFailed,
+		codes.ParseFailed, codes.QueryTooComplex, codes.PayloadTooLarge,
 	}, code)
 }
 
@@ -1537,20 +1537,20 @@ func TestBadRequests(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		p := plazatest.Start(t, e).As(t, "ada")
 		for body, code := range map[string]string{
-			"":              transport.CodeBadUserInput,
-			"x":             transport.CodeBadUserInput,
-			"null":          transport.CodeBadUserInput,
-			"[]":            transport.CodeBadUserInput,
-			"{}":            transport.CodeBadUserInput,
-			`{"query": 1}`:  transport.CodeBadUserInput,
-			`{"query": ""}`: transport.CodeBadUserInput,
-			`{"query": "{ viewer { user { id } } }", "variables": []}`: transport.CodeBadUserInput,
-			`{"query": "{"}`:                                  transport.CodeParseFailed,
-			`{"query": "{ nope }"}`:                           transport.CodeValidationFailed,
-			"{\"query\": \"{ viewer\x00 }\"}":                 transport.CodeBadUserInput,
-			"{\"query\": \"{ viewer \xff }\"}":                transport.CodeBadUserInput,
-			`{"query": "{ viewer \u0000 }"}`:                  transport.CodeParseFailed,
-			`{"query": "` + strings.Repeat("x", 5<<20) + `"}`: transport.CodePayloadTooLarge,
+			"":              codes.BadUserInput,
+			"x":             codes.BadUserInput,
+			"null":          codes.BadUserInput,
+			"[]":            codes.BadUserInput,
+			"{}":            codes.BadUserInput,
+			`{"query": 1}`:  codes.BadUserInput,
+			`{"query": ""}`: codes.BadUserInput,
+			`{"query": "{ viewer { user { id } } }", "variables": []}`: codes.BadUserInput,
+			`{"query": "{"}`:                                  codes.ParseFailed,
+			`{"query": "{ nope }"}`:                           codes.ValidationFailed,
+			"{\"query\": \"{ viewer\x00 }\"}":                 codes.BadUserInput,
+			"{\"query\": \"{ viewer \xff }\"}":                codes.BadUserInput,
+			`{"query": "{ viewer \u0000 }"}`:                  codes.ParseFailed,
+			`{"query": "` + strings.Repeat("x", 5<<20) + `"}`: codes.PayloadTooLarge,
 		} {
 			if v := readVerdict(t, p.Post(t, []byte(body)), ""); v.code != code {
 				t.Errorf("%.40q: got the code %q, want %q: %.300s", body, v.code, code, v.raw)

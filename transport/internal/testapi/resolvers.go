@@ -124,7 +124,7 @@ func (subscription) Refused(context.Context) (<-chan *Tick, error) {
 	return nil, &gqlerror.Error{Message: "no such post", Extensions: map[string]any{"code": "NOT_FOUND"}}
 }
 
-// Stream is a transport.Stream.
+// Stream is an execution.Stream.
 type Stream interface {
 	Context() context.Context
 	Await()

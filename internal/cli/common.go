@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/lmittmann/tint"
+	"golang.org/x/term"
+)
+
+// commonFlags are the flags of all commands: which database, and what to log.
+type commonFlags struct {
+	Data       string           `help:"Folder of the embedded database; created if missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
+	MongodbURI uriFlag          `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
+	Comments   string           `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
+	Feeds      string           `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
+	Graph      string           `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
+	MergeAbove int              `help:"With --feeds=hybrid: number of followers above which an author's posts are merged into feeds when these are read." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
+	Version    kong.VersionFlag `help:"Print the version, the commit and the version of Go, and exit."`
+	LogLevel   string           `help:"Minimum log level: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
+
+	Heartbeat       time.Duration `help:"How often a server on MongoDB sends a heartbeat." env:"PLAZA_HEARTBEAT" hidden:""`
+	Lease           time.Duration `help:"How long a server on MongoDB keeps its lease without a heartbeat." env:"PLAZA_LEASE" hidden:""`
+	TransactionLife time.Duration `help:"MongoDB's transactionLifetimeLimitSeconds." env:"PLAZA_TRANSACTION_LIFE" hidden:""`
+
+	Outdated func(error) `kong:"-"` // called when the database was upgraded beyond this Plaza; see mongodb.Options
+}
+
+// uriFlag names a MongoDB database. An empty value is rejected: otherwise a deployment that has
+// lost its secret would start an empty community on SQLite.
+type uriFlag string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (u *uriFlag) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return errors.New("must not be empty: name a MongoDB database, or leave the setting out for the embedded database")
+	}
+	*u = uriFlag(text)
+	return nil
+}
+
+// warnings is the logger of commands other than serve: it only logs warnings and errors.
+func (c *commonFlags) warnings() *slog.Logger {
+	if c.LogLevel == "error" {
+		return newLogger("error")
+	}
+	return newLogger("warn")
+}
+
+func newLogger(level string) *slog.Logger {
+	var least slog.Level
+	_ = least.UnmarshalText([]byte(level)) // kong has checked it against the enum
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: least, TimeFormat: time.TimeOnly}))
+	}
+	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: least}))
+}

@@ -1,0 +1,84 @@
+package live
+
+import (
+	"sync"
+
+	"plaza/social"
+	"plaza/social/network"
+)
+
+// Change is the kind of a live update.
+type Change string
+
+// Added: something is new. Changed: it is different. Removed: it is gone, or hidden from the subscriber; the
+// item has only its id. Gap: an unknown number of updates was missed, and the item has nothing else.
+const (
+	Added   Change = "ADDED"
+	Changed Change = "CHANGED"
+	Removed Change = "REMOVED"
+	Gap     Change = "GAP"
+)
+
+// Item is a live update as one subscriber may see it.
+type Item struct {
+	Key   social.Key // of the post, or of the comment in its thread, oldest first
+	Event Change
+	// PostID is set in changes of posts, and CommentID in changes of comments.
+	PostID    social.PostID
+	CommentID social.CommentID
+	Post      *social.Post
+	Comment   *social.Comment // nil: the post itself is new
+	// Notification is set in updates of notifications, which have no post.
+	Notification *social.Notification
+	// People are those whom the item names, and Relations are the subscriber's relations to them, as
+	// they were checked for this item.
+	People    map[social.UserID]*social.User
+	Relations map[social.UserID]social.Relation
+
+	seen *sighting
+	view string
+}
+
+// Shared returns what encode returns for one of the subscribers who made this selection and have the
+// same view of the item (see network.Sighting.View): it is encoded once for all of them. It must
+// depend on nothing else of the subscriber.
+func (i *Item) Shared(selection any, encode func() []byte) []byte {
+	return i.seen.shared(encodingKey{selection, i.view}, encode)
+}
+
+// sighting is what was read of an update, and who may see it. It holds until something is hidden.
+type sighting struct {
+	network.Sighting
+
+	hidings uint64
+
+	mu      sync.Mutex
+	encoded map[encodingKey]*encoding
+}
+
+type encodingKey struct {
+	selection any
+	view      string
+}
+
+type encoding struct {
+	once sync.Once
+	text []byte
+}
+
+// newSighting is what was read when hidings was counted.
+func newSighting(found network.Sighting, hidings uint64) *sighting {
+	return &sighting{Sighting: found, hidings: hidings, encoded: map[encodingKey]*encoding{}}
+}
+
+func (g *sighting) shared(key encodingKey, encode func() []byte) []byte {
+	g.mu.Lock()
+	e := g.encoded[key]
+	if e == nil {
+		e = &encoding{}
+		g.encoded[key] = e
+	}
+	g.mu.Unlock()
+	e.once.Do(func() { e.text = encode() })
+	return e.text
+}

@@ -1,0 +1,34 @@
+package codes
+
+import (
+	"net/http"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// Refusal is an error that is the whole answer to an HTTP request, with a status that does not
+// depend on the media type of the answer.
+type Refusal struct {
+	Status int
+	Err    *gqlerror.Error
+}
+
+// Refusef makes a refusal.
+func Refusef(status int, code, format string, args ...any) *Refusal {
+	return &Refusal{status, Errorf(code, format, args...)}
+}
+
+// ShuttingDown refuses what comes too late.
+func ShuttingDown() *Refusal {
+	return Refusef(http.StatusServiceUnavailable, Unavailable, "the server is shutting down; try again")
+}
+
+// IsServers says whether an error is the server's fault or state, and says nothing about the
+// request.
+func IsServers(err *gqlerror.Error) bool {
+	switch Of(err) {
+	case Internal, Timeout, Unavailable:
+		return true
+	}
+	return false
+}

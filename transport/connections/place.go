@@ -1,0 +1,116 @@
+package connections
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"plaza/transport/codes"
+)
+
+// Place is what one connection takes: a seat of each limit, and later a session.
+type Place struct {
+	registry   *Registry
+	seats      []seat
+	operations int
+
+	connection Connection
+	session    string // guarded by Registry.mu
+}
+
+// Admit gives a client a place for a connection, or says which limit is reached. The caller leaves
+// the place at the end.
+func (r *Registry) Admit(ctx context.Context) (*Place, *codes.Refusal) {
+	all, client := seat{limit: limitServer}, seat{limitClient, r.options.ClientOf(ctx)}
+	if !r.seats.take(all) {
+		return nil, codes.Refusef(http.StatusServiceUnavailable, codes.Unavailable, "this server has all the websockets that it can serve: try again")
+	}
+	if !r.seats.take(client) {
+		r.seats.leave(all)
+		refusal := codes.Refusef(http.StatusTooManyRequests, codes.RateLimited, "%d websockets from this address are open: close some", r.options.Limits.Client)
+		refusal.Err.Extensions["limit"], refusal.Err.Extensions["retryAfter"] = limitClient, 1
+		return nil, refusal
+	}
+	r.present.Add(1)
+	return &Place{registry: r, seats: []seat{all, client}}, nil
+}
+
+// Open registers the connection.
+func (p *Place) Open(c Connection) {
+	p.connection = c
+	r := p.registry
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open[c] = struct{}{}
+	if r.closed { // it slipped in between the check and here
+		go c.Drain(ServerEnds)
+	}
+	if r.cut {
+		go c.Cut()
+	}
+}
+
+// SignIn takes the connection's last seat, once it is known who has the connection, and registers it
+// for [Registry.CloseSession]. It returns false if the user, or the client who is signed out, has
+// too many.
+func (p *Place) SignIn(authenticated context.Context) bool {
+	options := &p.registry.options
+	own := seat{limitUser, options.UserOf(authenticated)}
+	p.operations = options.Limits.Operations
+	if own.of == "" {
+		own = seat{limitSignedOut, options.ClientOf(authenticated)}
+		p.operations = options.Limits.SignedOutOperations
+	}
+	if !p.registry.seats.take(own) {
+		return false
+	}
+	p.seats = append(p.seats, own)
+	p.join(options.SessionKey(authenticated))
+	return true
+}
+
+func (p *Place) join(session string) {
+	if session == "" {
+		return
+	}
+	r := p.registry
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.session = session
+	if r.sessions[session] == nil {
+		r.sessions[session] = map[Connection]struct{}{}
+	}
+	r.sessions[session][p.connection] = struct{}{}
+}
+
+// Operations is how many operations the connection may run at the same time, once SignIn has
+// returned true.
+func (p *Place) Operations() int { return p.operations }
+
+// TooManyOperations is the error of an operation beyond that number. It counts as refused.
+func (p *Place) TooManyOperations() *gqlerror.Error {
+	err := codes.Errorf(codes.RateLimited, "more than %d concurrent operations on this socket", p.operations)
+	err.Extensions["limit"] = limitOperations
+	p.registry.options.Refused(limitOperations)
+	return err
+}
+
+// Close unregisters the connection.
+func (p *Place) Close() {
+	r := p.registry
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, p.connection)
+	members := r.sessions[p.session]
+	delete(members, p.connection)
+	if len(members) == 0 {
+		delete(r.sessions, p.session)
+	}
+}
+
+// Leave gives the seats back: the connection and its operations have ended, or it was never opened.
+func (p *Place) Leave() {
+	p.registry.seats.leave(p.seats...)
+	p.registry.present.Done()
+}

@@ -1,0 +1,176 @@
+package document
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
+
+	"plaza/transport/internal/testapi"
+)
+
+func TestCost(t *testing.T) {
+	const post = `id text author{id name} wallOwner{id name} reactionCounts{kind count} latestComments{id text author{id name}}`
+	// 1 text 1 id; author 3; wall owner 3; reactions 1+10×2; comments 1+3×5
+	const postCost = 2 + 3 + 3 + 21 + 16
+	cases := []struct {
+		name, query string
+		variables   map[string]any
+		cost        int
+	}{
+		{"scalar", `{viewer}`, nil, 1},
+		{"__typename", `{__typename viewer}`, nil, 1},
+		{"introspection", `{__schema{types{name}} __type(name:"Post"){name}}`, nil, 2750},
+		{"connection, default", `{news{nodes{id}}}`, nil, 1 + 1 + 20},
+		{"connection, first", `{news(first:7){nodes{id text}}}`, nil, 1 + 1 + 7*2},
+		{"connection, last", `{news(last:7){nodes{id}}}`, nil, 1 + 1 + 7},
+		{"connection, larger", `{news(first:3,last:7){nodes{id}}}`, nil, 1 + 1 + 7},
+		{"connection, edges", `{news(first:7){edges{cursor node{id}} pageInfo{hasNextPage}}}`, nil, 1 + 1 + 7*3 + 2},
+		{"connection, null", `{news(first:null){nodes{id}}}`, nil, 22},
+		{"connection, zero", `{news(first:0){nodes{id}}}`, nil, 22},
+		{"connection, negative", `{news(first:-1){nodes{id}}}`, nil, 22},
+		{"connection, more than is served", `{news(first:1000){nodes{id}}}`, nil, 102},
+		{"connection, variable", `query($n:Int){news(first:$n){nodes{id}}}`, map[string]any{"n": int64(9)}, 11},
+		{"connection, absent variable", `query($n:Int){news(first:$n){nodes{id}}}`, map[string]any{}, 22},
+		{"connection, null variable", `query($n:Int){news(first:$n){nodes{id}}}`, map[string]any{"n": nil}, 22},
+		{"list, schema's default", `{posts{id}}`, nil, 1 + 5},
+		{"list, count", `{posts(count:8){id}}`, nil, 9},
+		{"list, variable over schema's default", `query($n:Int){posts(count:$n){id}}`, map[string]any{}, 6},
+		{"ids", `{nodes(ids:["a","b","c"]){id}}`, nil, 4},
+		{"ids, single", `{nodes(ids:"12345678"){id}}`, nil, 2},
+		{"ids, variable", `query($i:[ID!]!){nodes(ids:$i){id}}`, map[string]any{"i": []any{"a", "b"}}, 3},
+		{"ids, variables", `query($i:ID!){nodes(ids:[$i,$i]){id}}`, map[string]any{"i": "a"}, 3},
+		{"plain list", `{posts(count:1){reactionCounts{kind}}}`, nil, 1 + 1 + 10},
+		{"nested", `{posts(count:10){comments(first:10){nodes{id}}}}`, nil, 1 + 10*(1+1+10)},
+		{"skipped", `query($s:Boolean!){viewer @skip(if:$s) ... @include(if:false){a:viewer} ...F @skip(if:true)} fragment F on Query{b:viewer}`, map[string]any{"s": true}, 0},
+		{"included", `query($s:Boolean!){viewer @skip(if:$s) ... @include(if:true){a:viewer}}`, map[string]any{"s": false}, 2},
+		{"fragment under two pages", `{a:news(first:2){...C} b:news(first:50){...C}} fragment C on PostConnection{nodes{id}}`, nil, 1 + 1 + 2 + 1 + 1 + 50},
+		{"inline fragment keeps the page", `{news(first:2){... on PostConnection{nodes{id}}}}`, nil, 4},
+		{"news page", `{news(first:100){nodes{` + post + `}}}`, nil, 2 + 100*postCost},
+		{"100×100×100", `{news(first:100){nodes{author{news(first:100){nodes{author{news(first:100){nodes{id}}}}}}}}}`, nil, 2 + 100*(2+1+100*(2+1+100))},
+		{"overflow", `{posts(count:100){author` + strings.Repeat(`{news(first:100){nodes{author`, 7) + `{id}` + strings.Repeat(`}}}`, 7) + `}}`, nil, math.MaxInt32},
+	}
+	schema := testapi.NewExecutableSchema(testapi.Config{}).Schema()
+	limits := Limits{}.withDefaults()
+	for _, c := range cases {
+		doc, err := parser.ParseQuery(&ast.Source{Input: c.query})
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if errs := validator.ValidateWithRules(schema, doc, newRules()); len(errs) > 0 {
+			t.Fatalf("%s: %v", c.name, errs)
+		}
+		if got := limits.costOf(doc.Operations[0], c.variables); got.Requested != c.cost {
+			t.Errorf("%s: costs %d, want %d", c.name, got.Requested, c.cost)
+		}
+	}
+	if page := 2 + 100*postCost; page*3 > limits.MaxCost {
+		t.Errorf("a news page of 100 costs %d, uncomfortably near %d", page, limits.MaxCost)
+	}
+	if cube := 2 + 100*(3+100*103); cube < limits.MaxCost*10 {
+		t.Errorf("100×100×100 costs only %d", cube)
+	}
+}
+
+// FuzzLimits: whatever parses is measured without panic and counts as the naive walk counts,
+// validates without panic within the limits, and costs something in range.
+func FuzzLimits(f *testing.F) {
+	for _, seed := range []string{
+		testapi.IntrospectionQuery,
+		`{news(first:3){edges{node{...P}}}} fragment P on Post{id a:text author{news{nodes{...Q}}}} fragment Q on Node{id}`,
+		`{...A ...B} fragment A on Query{...B ...B} fragment B on Query{viewer @skip(if:true) x:viewer}`,
+		`{...A} fragment A on Query{...B} fragment B on Query{...A}`,
+		`query($n:Int=3){posts(count:$n){id}} mutation{setText(text:"\u0000")} subscription{ticks(count:1){n}}`,
+		`{nodes(ids:[1,"2",[3]]){id}} fragment A on Query{viewer} fragment A on Query{viewer}`,
+		`{number(n:99999999999) ratio(x:1e999) color(c:RED) echo(input:{text:"""block"""})}`,
+	} {
+		f.Add(seed)
+	}
+	schema := testapi.NewExecutableSchema(testapi.Config{}).Schema()
+	limits, rules := Limits{}.withDefaults(), newRules()
+	f.Fuzz(func(t *testing.T, query string) {
+		doc, refused := parse(query, limits.MaxTokens)
+		if refused != nil {
+			return
+		}
+		total, refused := measure(doc, true)
+		if refused != nil {
+			return
+		}
+		if naive, ok := naiveFields(doc); ok && usesAllFragments(doc) && naive != total.fields {
+			t.Fatalf("%d fields, counted %d", naive, total.fields)
+		}
+		if limits.check(doc) != nil || len(validator.ValidateWithRules(schema, doc, rules)) > 0 {
+			return
+		}
+		for _, operation := range doc.Operations {
+			variables, err := coerceVariables(schema, operation, map[string]any{})
+			if err != nil {
+				continue
+			}
+			if cost := limits.costOf(operation, variables).Requested; cost < 0 || cost > maxCost {
+				t.Fatalf("costs %d", cost)
+			}
+		}
+	})
+}
+
+// usesAllFragments reports whether the naive walk sees what measure sees: unused and duplicate
+// fragments differ.
+func usesAllFragments(doc *ast.QueryDocument) bool {
+	used := map[string]bool{}
+	var walk func(ast.SelectionSet)
+	walk = func(set ast.SelectionSet) {
+		for _, selection := range set {
+			switch selection := selection.(type) {
+			case *ast.Field:
+				walk(selection.SelectionSet)
+			case *ast.InlineFragment:
+				walk(selection.SelectionSet)
+			case *ast.FragmentSpread:
+				if fragment := doc.Fragments.ForName(selection.Name); fragment != nil && !used[selection.Name] {
+					used[selection.Name] = true
+					walk(fragment.SelectionSet)
+				}
+			}
+		}
+	}
+	for _, operation := range doc.Operations {
+		walk(operation.SelectionSet)
+	}
+	return len(used) == len(doc.Fragments)
+}
+
+// naiveFields counts fields by expanding everything; ok is false when that is too much.
+func naiveFields(doc *ast.QueryDocument) (count int, ok bool) {
+	var walk func(ast.SelectionSet) bool
+	walk = func(set ast.SelectionSet) bool {
+		for _, selection := range set {
+			var inside ast.SelectionSet
+			switch selection := selection.(type) {
+			case *ast.Field:
+				count++
+				inside = selection.SelectionSet
+			case *ast.InlineFragment:
+				inside = selection.SelectionSet
+			case *ast.FragmentSpread:
+				if fragment := doc.Fragments.ForName(selection.Name); fragment != nil {
+					inside = fragment.SelectionSet
+				}
+			}
+			if count > 100_000 || !walk(inside) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, operation := range doc.Operations {
+		if !walk(operation.SelectionSet) {
+			return 0, false
+		}
+	}
+	return count, true
+}

@@ -1,0 +1,63 @@
+package document
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/lexer"
+	"github.com/vektah/gqlparser/v2/parser"
+
+	"plaza/transport/codes"
+)
+
+// parse reads a document, of at most maxTokens.
+func parse(query string, maxTokens int) (*ast.QueryDocument, *gqlerror.Error) {
+	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, maxTokens)
+	if err != nil {
+		code, cause := codes.ParseFailed, (*gqlerror.Error)(nil)
+		if !errors.As(err, &cause) {
+			return nil, codes.Errorf(code, "%v", err)
+		}
+		if isParserLimit(cause.Message) {
+			code = codes.QueryTooComplex
+		}
+		return nil, codes.Complete(code, gqlerror.List{cause})[0]
+	}
+	if len(doc.Operations) == 0 {
+		return nil, codes.Errorf(codes.ParseFailed, "the document holds no operation")
+	}
+	if err := checkSurrogates(query); err != nil {
+		return nil, err
+	}
+	return doc, nil
+}
+
+// checkSurrogates rejects string literals with escapes of half characters (\ud800 to \udfff), which
+// the parser would store as U+FFFD.
+func checkSurrogates(query string) *gqlerror.Error {
+	if !strings.Contains(strings.ToLower(query), `\ud`) {
+		return nil
+	}
+	tokens := lexer.New(&ast.Source{Input: query})
+	token, err := tokens.ReadToken()
+	for ; err == nil && token.Kind != lexer.EOF; token, err = tokens.ReadToken() {
+		if token.Kind == lexer.String && surrogate.MatchString(query[token.Pos.Start:token.Pos.End]) {
+			refusal := codes.Errorf(codes.ParseFailed, "a string holds the escape of half a character")
+			refusal.Locations = []gqlerror.Location{{Line: token.Pos.Line, Column: token.Pos.Column}}
+			return refusal
+		}
+	}
+	return nil // other errors are the parser's
+}
+
+// surrogate matches the escape of a UTF-16 surrogate after an even number of backslashes.
+var surrogate = regexp.MustCompile(`(?i)(?:^|[^\\])(?:\\\\)*\\ud[89a-f][0-9a-f]{2}`)
+
+// isParserLimit tells the parser's own limits from syntax errors: gqlparser has no type for them.
+func isParserLimit(message string) bool {
+	return strings.HasPrefix(message, "exceeded token limit") ||
+		strings.HasPrefix(message, "exceeded maximum nesting depth")
+}

@@ -1,0 +1,48 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"plaza/transport/internal/testapi"
+	"plaza/transport/request"
+)
+
+func TestDocumentsAreCached(t *testing.T) {
+	c := NewChecker(testapi.NewExecutableSchema(testapi.Config{}).Schema(), Options{Cached: 2})
+	ctx := graphql.StartOperationTrace(t.Context())
+	parsed := func(query string) bool {
+		_, ok := c.parsed.Get(ctx, query)
+		return ok
+	}
+	long := "{viewer}" + strings.Repeat(" ", maxKept)
+	for _, query := range []string{"{viewer}", "{nothing}", long, "{a:viewer}", "{b:viewer}"} {
+		_, _ = c.Check(ctx, &request.Request{Query: query})
+	}
+	for query, want := range map[string]bool{"{viewer}": false, "{nothing}": false, long: false, "{a:viewer}": true, "{b:viewer}": true} {
+		if parsed(query) != want {
+			t.Errorf("%.20s is cached: %t", query, !want)
+		}
+	}
+}
+
+// TestRegisteredDocumentsAreLimited: the last ones are known.
+func TestRegisteredDocumentsAreLimited(t *testing.T) {
+	d := newDocuments(nil, false)
+	textOf := func(n int) string { return fmt.Sprintf(`{ n%d: viewer }`, n) }
+	for n := range maxPersisted + 7 {
+		d.register(t.Context(), &request.Request{Query: textOf(n), DocumentID: hashID(textOf(n))})
+	}
+	known := 0
+	for n := range maxPersisted + 7 {
+		if _, err := d.textOf(t.Context(), &request.Request{DocumentID: hashID(textOf(n))}); err == nil {
+			known++
+		}
+	}
+	if known != maxPersisted {
+		t.Errorf("%d documents are known, want %d", known, maxPersisted)
+	}
+}

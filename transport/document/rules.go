@@ -1,0 +1,47 @@
+package document
+
+import (
+	"math"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+// newRules returns the specification's validation rules, limited in time: "did you mean" would
+// compare every unknown name with the whole schema, and GraphiQL, which knows the schema, makes the
+// same suggestions.
+func newRules() *rules.Rules {
+	all := rules.NewDefaultRules()
+	for _, plain := range []validator.Rule{
+		rules.FieldsOnCorrectTypeRuleWithoutSuggestions,
+		rules.KnownArgumentNamesRuleWithoutSuggestions,
+		rules.KnownTypeNamesRuleWithoutSuggestions,
+		rules.ScalarLeafsRuleWithoutSuggestions,
+	} {
+		all.RemoveRule(strings.TrimSuffix(plain.Name, "WithoutSuggestions"))
+		all.AddRule(plain.Name, plain.RuleFunc)
+	}
+	all.RemoveRule(rules.ValuesOfCorrectTypeRule.Name)
+	all.AddRule(rules.ValuesOfCorrectTypeRule.Name, withoutOneOf(rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc))
+	all.AddRule("OneOf", oneOf)
+	all.AddRule("IntRange", intRange)
+	return all
+}
+
+// intRange rejects Int literals beyond 32 bits, which gqlparser accepts.
+func intRange(events *validator.Events, addError validator.AddErrFunc) {
+	events.OnValue(func(_ *validator.Walker, value *ast.Value) {
+		isInt := value.Kind == ast.IntValue && value.Definition != nil && value.Definition.Name == "Int"
+		if isInt && !isInt32(value.Raw) {
+			addError(
+				validator.Message("Int cannot represent a value outside %d to %d.", math.MinInt32, math.MaxInt32),
+				func(err *gqlerror.Error) {
+					err.Locations = append(err.Locations, gqlerror.Location{Line: value.Position.Line, Column: value.Position.Column})
+				},
+			)
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package execution
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"plaza/transport/document"
+)
+
+// Answer is one GraphQL response on its way out.
+type Answer struct {
+	Errors gqlerror.List
+	Data   json.RawMessage // absent when nil: nothing was executed
+	Cost   *document.Cost  // nil when the request failed before it was known
+
+	extensions map[string]any
+}
+
+func newAnswer(resp *graphql.Response, cost *document.Cost) *Answer {
+	return &Answer{Errors: resp.Errors, Data: resp.Data, Cost: cost, extensions: resp.Extensions}
+}
+
+// RequestFailed says whether there are errors and nothing was executed.
+func (a *Answer) RequestFailed() bool { return a.Data == nil && len(a.Errors) > 0 }
+
+// Frame gives the JSON before and after the data, which gqlgen has marshalled already: it is
+// written between them as it is, without another pass over it.
+func (a *Answer) Frame() (head, tail []byte, err error) {
+	var before, after bytes.Buffer
+	before.WriteByte('{')
+	if len(a.Errors) > 0 {
+		if err := writeMember(&before, "errors", a.Errors); err != nil {
+			return nil, nil, err
+		}
+	}
+	if a.Data != nil {
+		separate(&before)
+		before.WriteString(`"data":`)
+	}
+	if extensions := a.allExtensions(); len(extensions) > 0 {
+		if before.Len() > 1 {
+			after.WriteByte(',')
+		}
+		if err := writeMember(&after, "extensions", extensions); err != nil {
+			return nil, nil, err
+		}
+	}
+	after.WriteByte('}')
+	return before.Bytes(), after.Bytes(), nil
+}
+
+// encode gives the whole answer.
+func (a *Answer) encode() ([]byte, error) {
+	head, tail, err := a.Frame()
+	return slices.Concat(head, a.Data, tail), err
+}
+
+func (a *Answer) allExtensions() map[string]any {
+	if a.Cost == nil {
+		return a.extensions
+	}
+	all := make(map[string]any, len(a.extensions)+1)
+	maps.Copy(all, a.extensions)
+	all["cost"] = a.Cost
+	return all
+}
+
+func writeMember(buf *bytes.Buffer, name string, value any) error {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	buf.WriteString(`"` + name + `":`)
+	buf.Write(encoded)
+	return nil
+}
+
+func separate(buf *bytes.Buffer) {
+	if buf.Len() > 1 {
+		buf.WriteByte(',')
+	}
+}
+
+// failed is a response without data.
+func failed(err *gqlerror.Error) []byte {
+	response, _ := (&Answer{Errors: gqlerror.List{err}}).encode()
+	return response
+}

@@ -1,0 +1,23 @@
+package execution
+
+import (
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// Sink takes what one operation has to say to the client that started it. Its methods may be called
+// from several goroutines; they do nothing once the operation has ended, or the client no longer
+// listens.
+type Sink interface {
+	// Accept is called before the operation runs, unless it is rejected.
+	Accept(kind ast.Operation)
+	// Next sends a response as JSON, and returns whether the client still listens. It waits for a
+	// client that is slow.
+	Next(response []byte) bool
+	// Complete ends the operation: all responses were sent.
+	Complete()
+	// Fail ends the operation, whether it has begun or not, and its context.
+	Fail(errs gqlerror.List)
+	// Reject ends the operation, which has not begun: its Authorization is no longer valid.
+	Reject(err *gqlerror.Error)
+}

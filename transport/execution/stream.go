@@ -1,0 +1,89 @@
+package execution
+
+import (
+	"context"
+	"time"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"plaza/transport/document"
+)
+
+type streamKey struct{}
+
+// Stream is a running subscription, for the resolver of its field. The resolver is called once when
+// the subscription begins: it takes the stream with [StreamOf], keeps it, and returns a channel
+// that is closed. For each event its caller then calls Execute, which calls the resolver again,
+// with the event in its context: now it returns a channel with the event. A stream needs no
+// goroutine while nothing happens.
+type Stream struct {
+	executor  *Executor
+	operation *document.Operation // for the executions
+	to        Sink
+	ctx       context.Context // the subscription outlives the call that began it
+	taken     bool            // by the resolver; only the goroutine that begins the subscription uses it
+}
+
+// Context is the subscription's context, authenticated: it ends with the subscription. It holds
+// nothing that was made for its beginning.
+func (s *Stream) Context() context.Context { return s.ctx }
+
+// StreamOf returns the stream of a subscription's context; nil in other operations.
+func StreamOf(ctx context.Context) *Stream {
+	s, _ := ctx.Value(streamKey{}).(*Stream)
+	if s != nil {
+		s.taken = true
+	}
+	return s
+}
+
+// waitForQuota is how long a stream waits at least before it asks again for what the limits have
+// refused: a user may have thousands of streams that wait.
+const waitForQuota = time.Second
+
+// Await charges the cost of a response, and waits until the limits admit it, or the subscription has
+// ended. A stream is delayed where a request would be refused, because it asks for nothing: what it
+// sends depends on others.
+func (s *Stream) Await() {
+	for s.ctx.Err() == nil {
+		refused := longest(s.executor.options.Charge(s.ctx, Charge{Cost: s.operation.Cost.Requested}))
+		if refused.RetryAfter == 0 {
+			return
+		}
+		select {
+		case <-time.After(max(refused.RetryAfter, waitForQuota)):
+		case <-s.ctx.Done():
+		}
+	}
+}
+
+// Execute runs the subscription for one event, and returns the response as JSON. ctx derives from
+// Context, of this stream or of another one that selects the same.
+func (s *Stream) Execute(ctx context.Context) (response []byte) {
+	defer func() {
+		if value := recover(); value != nil {
+			response = failed(s.executor.Recovered(ctx, value))
+		}
+	}()
+	handler, ctx := s.executor.events.DispatchOperation(ctx, s.operation.Again().Context)
+	resp := handler(ctx)
+	if resp == nil { // ctx has ended before the event was taken
+		return failed(s.executor.Present(ctx, context.Cause(ctx)))
+	}
+	response, err := newAnswer(resp, s.operation.Cost).encode()
+	if err != nil { // an extension that does not marshal
+		return failed(s.executor.Present(ctx, err))
+	}
+	return response
+}
+
+// Send sends a response of Execute, which may be that of another stream with the same operation, if
+// the client still listens. It waits for a client that is slow.
+func (s *Stream) Send(response []byte) { s.to.Next(response) }
+
+// End ends the subscription with an error, which goes through the presenter.
+func (s *Stream) End(err error) {
+	if s.ctx.Err() == nil {
+		s.to.Fail(gqlerror.List{s.executor.Present(s.ctx, err)})
+	}
+}

@@ -1,0 +1,77 @@
+package transport
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"plaza/transport/codes"
+	"plaza/transport/request"
+)
+
+// checkMethod lets GET and POST with a JSON body pass.
+func checkMethod(w http.ResponseWriter, r *http.Request) *codes.Refusal {
+	switch r.Method {
+	case http.MethodGet:
+		return nil
+	case http.MethodPost:
+		return checkContentType(r.Header)
+	}
+	w.Header().Set("Allow", "GET, POST")
+	return codes.Refusef(http.StatusMethodNotAllowed, codes.MethodNotAllowed, "only GET and POST are allowed")
+}
+
+// checkContentType rejects what a form on a foreign page could send: that would be CSRF.
+func checkContentType(header http.Header) *codes.Refusal {
+	media, params, err := mime.ParseMediaType(header.Get("Content-Type"))
+	charset := params["charset"]
+	plain := header.Get("Content-Encoding") == "" || strings.EqualFold(header.Get("Content-Encoding"), "identity")
+	if err == nil && media == mediaJSON && (charset == "" || strings.EqualFold(charset, "utf-8")) && plain {
+		return nil
+	}
+	return codes.Refusef(http.StatusUnsupportedMediaType, codes.UnsupportedMediaType, "the request body must be %s in UTF-8, uncompressed", mediaJSON)
+}
+
+// readRequest reads the request of a GET or POST that [checkMethod] lets pass.
+func readRequest(w http.ResponseWriter, r *http.Request, options HTTPOptions) (*request.Request, *codes.Refusal) {
+	if r.Method == http.MethodGet {
+		req, err := request.ParseQueryString(r.URL.RawQuery)
+		return req, badRequest(err)
+	}
+	body, refusal := readBody(w, r, options)
+	if refusal != nil {
+		return nil, refusal
+	}
+	req, err := request.Parse(body)
+	if err == nil {
+		err = req.TakeIdempotencyKey(r.Header)
+	}
+	return req, badRequest(err)
+}
+
+// badRequest presents the errors of reading a request.
+func badRequest(err error) *codes.Refusal {
+	if err == nil {
+		return nil
+	}
+	return &codes.Refusal{Status: http.StatusBadRequest, Err: request.Present(err)}
+}
+
+func readBody(w http.ResponseWriter, r *http.Request, options HTTPOptions) ([]byte, *codes.Refusal) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(options.BodyTimeout)) // recorders in tests have none
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, options.MaxBodyBytes))
+	if err == nil {
+		// Left in place, the deadline would cancel an operation that outlives it.
+		_ = control.SetReadDeadline(time.Time{})
+		return body, nil
+	}
+	w.Header().Set("Connection", "close")
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, codes.Refusef(http.StatusRequestEntityTooLarge, codes.PayloadTooLarge, "the request body exceeds %d bytes", options.MaxBodyBytes)
+	}
+	return nil, codes.Refusef(http.StatusBadRequest, codes.BadUserInput, "the request body could not be read")
+}

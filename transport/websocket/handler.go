@@ -1,0 +1,107 @@
+package websocket
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gorilla/websocket"
+
+	"plaza/transport/codes"
+	"plaza/transport/connections"
+	"plaza/transport/execution"
+)
+
+// Handler opens websockets.
+type Handler struct {
+	options     Options
+	executor    *execution.Executor
+	connections *connections.Registry
+	upgrader    websocket.Upgrader
+}
+
+// New creates a handler. Its sockets run operations by the executor, and are among the connections
+// of the registry.
+func New(executor *execution.Executor, among *connections.Registry, options Options) *Handler {
+	options = options.withDefaults()
+	return &Handler{options: options, executor: executor, connections: among, upgrader: newUpgrader(options)}
+}
+
+func newUpgrader(options Options) websocket.Upgrader {
+	return websocket.Upgrader{
+		HandshakeTimeout: options.InitTimeout,
+		Subprotocols:     []string{subprotocolTransport, subprotocolLegacy},
+		ReadBufferSize:   1024, // idle sockets hold it
+		WriteBufferSize:  4096,
+		WriteBufferPool:  &sync.Pool{}, // idle sockets hold none
+		CheckOrigin:      func(r *http.Request) bool { return originAllowed(r, options.AllowedOrigins) },
+	}
+}
+
+// originAllowed: browsers always send an Origin; a client without one is not a browser, and can't
+// be misled by a page.
+func originAllowed(r *http.Request, allowed []string) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" || slices.Contains(allowed, "*") || slices.Contains(allowed, origin) {
+		return true
+	}
+	parsed, err := url.Parse(origin)
+	return err == nil && parsed.Host != "" && strings.EqualFold(parsed.Host, r.Host)
+}
+
+// hijacker finds the connection under middleware that wraps the ResponseWriter.
+type hijacker struct{ http.ResponseWriter }
+
+func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(h.ResponseWriter).Hijack()
+}
+
+// IsHandshake says whether a request asks for a websocket.
+func IsHandshake(r *http.Request) bool { return websocket.IsWebSocketUpgrade(r) }
+
+// Open opens a websocket, which goes on after Open has returned, or says why not.
+//
+// It leaves the socket to a goroutine of its own: that of the request has a deep stack, and holds
+// the request's buffers. An idle socket uses only that goroutine.
+func (h *Handler) Open(w http.ResponseWriter, r *http.Request) *codes.Refusal {
+	if h.connections.Closed() {
+		return codes.ShuttingDown()
+	}
+	if limited := h.executor.Arrive(r.Context()); limited != nil {
+		return &codes.Refusal{Status: http.StatusTooManyRequests, Err: limited}
+	}
+	place, full := h.connections.Admit(r.Context())
+	if full != nil {
+		return full
+	}
+	conn, refusal := h.upgrade(w, r)
+	if conn == nil {
+		place.Leave()
+		return refusal
+	}
+	k := newSocket(conn, r, h.executor, place, &h.options)
+	go k.serve()
+	return nil
+}
+
+// upgrade completes the handshake. If it fails on the way, both results are nil.
+func (h *Handler) upgrade(w http.ResponseWriter, r *http.Request) (conn *websocket.Conn, refusal *codes.Refusal) {
+	upgrader := h.upgrader
+	upgrader.Error = func(_ http.ResponseWriter, _ *http.Request, status int, reason error) {
+		code := codes.BadUserInput
+		if status == http.StatusForbidden {
+			code, reason = codes.Forbidden, errors.New("websockets from this origin are not allowed")
+		}
+		refusal = codes.Refusef(status, code, "%v", reason)
+	}
+	conn, err := upgrader.Upgrade(hijacker{w}, r, http.Header{"X-Request-Id": w.Header()["X-Request-Id"]})
+	if err != nil {
+		return nil, refusal
+	}
+	return conn, nil
+}

@@ -1,0 +1,146 @@
+package websocket
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gorilla/websocket"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"plaza/transport/codes"
+	"plaza/transport/request"
+)
+
+// serve reads from the socket until it ends.
+func (k *socket) serve() {
+	defer k.end()
+	k.place.Open(k)
+	defer k.place.Close()
+	if k.conn.Subprotocol() == "" {
+		k.close(closeNotAcceptable, "Subprotocol not acceptable")
+	}
+	k.read(k.handleApart)
+}
+
+// handleApart lets another goroutine handle a message, and waits for it: the reader's stack remains
+// small, which an idle socket keeps.
+func (k *socket) handleApart(data []byte) {
+	handled := make(chan struct{})
+	go func() {
+		defer close(handled)
+		defer func() {
+			if value := recover(); value != nil { // otherwise it ends the process
+				_ = k.executor.Recovered(k.ctx, value)
+				k.close(websocket.CloseInternalServerErr, "Internal server error")
+			}
+		}()
+		k.handle(data)
+	}()
+	<-handled
+}
+
+// handle acts on one message.
+func (k *socket) handle(data []byte) {
+	m, err := parseMessage(data, k.protocol.kinds())
+	if err != nil {
+		k.protocol.malformed(k, m, err)
+		return
+	}
+	switch m.kind {
+	case messageInit:
+		k.initialise(m)
+	case messagePing:
+		k.write(encodeMessage(messagePong, nil, m.payload))
+	case messagePong: // a sign of life like any other
+	case messageSubscribe:
+		k.subscribe(m)
+	case messageComplete:
+		k.protocol.stopped(k, m.id, k.complete(m.id))
+	case messageTerminate:
+		k.close(websocket.CloseNormalClosure, "Terminated")
+	}
+}
+
+// initialise authenticates the socket. The reader waits for it, so nothing can overtake the ack.
+func (k *socket) initialise(m *message) {
+	if k.initialised {
+		k.close(closeTooManyInits, "Too many initialisation requests")
+		return
+	}
+	k.initialised = true
+	k.timers.init.Stop()
+	authorization, err := m.authorization()
+	if err != nil {
+		k.close(closeBadRequest, err.Error())
+		return
+	}
+	if authorization != "" {
+		k.authorization = authorization
+	}
+	ctx, cancel := context.WithTimeout(k.ctx, k.options.InitTimeout)
+	defer cancel()
+	authenticated, failure := k.executor.Authenticate(ctx, k.authorization)
+	if failure != nil {
+		k.executor.Refused(ctx, codes.Of(failure))
+		k.protocol.rejected(k, failure)
+		k.rejectIdentity(failure)
+		return
+	}
+	if !k.place.SignIn(authenticated) {
+		k.executor.Refused(ctx, codes.RateLimited)
+		k.close(websocket.CloseTryAgainLater, "Too many sockets")
+		return
+	}
+	k.acknowledged.Store(k.write(encodeMessage(messageAck, nil, nil)))
+	k.protocol.keepAlive(k)
+}
+
+func (k *socket) rejectIdentity(err *gqlerror.Error) {
+	if codes.IsServers(err) {
+		k.close(websocket.CloseInternalServerErr, "Internal server error")
+		return
+	}
+	k.close(closeForbidden, "Forbidden")
+}
+
+// subscribe starts an operation, of any type.
+func (k *socket) subscribe(m *message) {
+	if !k.acknowledged.Load() {
+		k.close(closeUnauthorized, "Unauthorized")
+		return
+	}
+	k.protocol.starting(k, m.id)
+	if m.badText != nil {
+		k.fail(m.id, request.Present(m.badText))
+		return
+	}
+	if k.isClosing() {
+		return
+	}
+	op, refused := k.operations.start(k.ctx, m.id, k.place.Operations())
+	switch refused {
+	case accepted:
+		go k.run(op, m.request)
+	case subscriberExists:
+		k.close(closeSubscriberExists, fmt.Sprintf("Subscriber for %s already exists", codes.Truncate(m.id, 80)))
+	case socketDraining:
+	case tooManyOperations:
+		err := k.place.TooManyOperations()
+		k.executor.Refused(k.ctx, codes.Of(err))
+		k.fail(m.id, err)
+	}
+}
+
+// fail rejects an operation before it is started.
+func (k *socket) fail(id string, err *gqlerror.Error) {
+	k.write(k.protocol.errors(request.JSONString(id), gqlerror.List{err}))
+}
+
+// run is the goroutine of an operation. A subscription may go on without it, as a stream.
+func (k *socket) run(op *operation, req *request.Request) {
+	if k.executor.Serve(op.ctx, k.authorization, req, sink{k, op}) {
+		context.AfterFunc(op.ctx, func() { k.operations.finish(op) })
+		return
+	}
+	k.operations.finish(op)
+}

@@ -1,0 +1,81 @@
+package websocket
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// sink implements [execution.Sink] for one operation of a socket.
+type sink struct {
+	*socket
+
+	op *operation
+}
+
+// Accept notes which operations are subscriptions.
+func (s sink) Accept(kind ast.Operation) {
+	if kind == ast.Subscription {
+		s.operations.markStreaming(s.op)
+	}
+}
+
+// Next sends a response.
+func (s sink) Next(response []byte) bool {
+	buf := getBuffer()
+	defer putBuffer(buf)
+	buf.WriteString(`{"id":`)
+	buf.Write(s.op.id)
+	buf.WriteString(`,"type":"`)
+	buf.WriteString(s.protocol.next())
+	buf.WriteString(`","payload":`)
+	buf.Write(response)
+	buf.WriteByte('}')
+	return s.say(buf.Bytes(), false)
+}
+
+// Complete sends the operation's last message.
+func (s sink) Complete() {
+	s.say(encodeMessage(messageComplete, s.op.id, nil), true)
+}
+
+// Fail ends the operation with an error message; no complete follows it.
+func (s sink) Fail(errs gqlerror.List) {
+	s.say(s.protocol.errors(s.op.id, errs), true)
+	s.op.cancel()
+}
+
+// Reject costs the socket: its token was revoked.
+func (s sink) Reject(*gqlerror.Error) {
+	if s.op.ctx.Err() == nil { // not because the client gave up
+		s.close(closeForbidden, "Forbidden")
+	}
+}
+
+// say sends a message of the operation, and returns whether the client still listens. The last one
+// releases the operation's id first.
+func (s sink) say(message []byte, last bool) bool {
+	if !s.operations.hold(s.op) {
+		return false
+	}
+	defer s.operations.ended.Done()
+	return s.send(message, func() bool { return s.operations.wanted(s.op, last) })
+}
+
+// buffers are reused for messages; large ones are left to the collector.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+func getBuffer() *bytes.Buffer {
+	buf, _ := buffers.Get().(*bytes.Buffer) // the pool contains nothing else
+	buf.Reset()
+	return buf
+}
+
+func putBuffer(buf *bytes.Buffer) {
+	const keep = 64 << 10
+	if buf.Cap() <= keep {
+		buffers.Put(buf)
+	}
+}
