@@ -9,14 +9,16 @@ import (
 	"time"
 
 	"plaza/demo"
+	"plaza/internal/front"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 	"plaza/web"
 )
 
 // seedDemo fills the database with the demo's community. If the database stops answering, the
 // server waits for it, and resumes.
-func (c *Config) seedDemo(ctx context.Context, st storage.Store, f *front) (community *demo.Community, err error) {
+func (c *Config) seedDemo(ctx context.Context, st storage.Store, f *front.Front) (community *demo.Community, err error) {
 	seed := func(ctx context.Context) (err error) {
 		community, err = demo.Seed(ctx, st, c.PublicURL)
 		return err
@@ -40,19 +42,14 @@ func pageOf(community *demo.Community) web.Config {
 }
 
 // liveDemo runs the life of the community until ctx ends, while there are visitors.
-func (s *Server) liveDemo(ctx context.Context) {
-	if s.community != nil {
-		s.community.Life(s.social).Run(ctx, s.isWatched, slog.Default())
+func liveDemo(ctx context.Context, community *demo.Community, service *network.Service, isWatched func() bool) {
+	if community != nil {
+		community.Life(service).Run(ctx, isWatched, slog.Default())
 	}
 }
 
 // interest is how long a visitor counts as present after the last request.
 const interest = 5 * time.Minute
-
-// isWatched says whether a visitor has a socket open, or has sent an operation recently.
-func (s *Server) isWatched() bool {
-	return s.GraphQL.Sockets() > 0 || s.visits.since() < interest
-}
 
 // visits remembers the time of the last request.
 type visits struct{ last atomic.Int64 }

@@ -110,11 +110,11 @@ func TestTheDemoWaitsForTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(f.close)
+	t.Cleanup(f.Close)
 	st := &vanishing{Store: openFile(t), again: func() error {
 		for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/livez": http.StatusOK} {
 			recorder := httptest.NewRecorder()
-			f.server.Handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+			f.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
 			if recorder.Code != want {
 				t.Errorf("%s: status %d while the database is away, want %d", path, recorder.Code, want)
 			}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plaza/fault"
+	"plaza/internal/front"
 	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/social/network"
@@ -94,7 +95,7 @@ func (e *export) write(ctx context.Context, w http.ResponseWriter, authorization
 		if err := e.continues(ctx, authorization, p); err != nil {
 			return nil, false, err
 		}
-		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a deadline for each page; recorders in tests have none
+		_ = control.SetWriteDeadline(time.Now().Add(front.WriteTimeout)) // a deadline for each page; recorders in tests have none
 		list := social.List[social.UserID]{Of: viewer, Page: p}
 		found, _, err := e.service.Viewer(viewer).CommentsBy(ctx, []social.List[social.UserID]{list})
 		return found[list].Items, found[list].More, err

@@ -26,9 +26,9 @@ func Run(ctx context.Context, open func(context.Context) (storage.Store, error),
 			return err
 		}
 	}
-	defer f.close()
+	defer f.Close()
 	if c.PublicURL == "" {
-		c.PublicURL = "http://" + f.address()
+		c.PublicURL = "http://" + f.Address()
 	}
 	var community *demo.Community
 	if c.Demo {

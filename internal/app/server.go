@@ -3,18 +3,13 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"maps"
-	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/klauspost/compress/gzhttp"
 
 	"plaza/ads/adserver"
 	"plaza/demo"
@@ -38,11 +33,6 @@ import (
 	"plaza/transport/websocket"
 	"plaza/web"
 )
-
-// writeTimeout is how long a request may take from its header to the last byte of its answer.
-// Sending a body and running an operation take up to 30 s each, which leaves 30 s for a slow
-// reader.
-const writeTimeout = 90 * time.Second
 
 // Server is the API with everything around it. Hub, Notifier, GraphQL and Metrics are parts that
 // tests look at.
@@ -121,7 +111,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		},
 		WebSocket: websocket.Options{AllowedOrigins: c.origins()},
 	})
-	s.Handler = s.log.Around(s.Metrics.Requests(s.lettingGo(guarded(s.routes(entrance.Authenticate, from)))))
+	s.Handler = s.log.Around(s.Metrics.Requests(lettingGo(&s.ending, guarded(s.routes(entrance.Authenticate, from)))))
 	return s
 }
 
@@ -177,35 +167,6 @@ func viewerIn(ctx context.Context) string {
 	return user.String()
 }
 
-// compressed answers with gzip even if a client also offers zstd, because some clients offer zstd
-// and cannot read it.
-func compressed(next http.Handler) http.Handler {
-	wrap, err := gzhttp.NewWrapper(gzhttp.PreferZstd(false))
-	if err != nil {
-		panic(err) // the options are constants
-	}
-	return wrap(next)
-}
-
-// getOnly answers every other method with 405.
-func getOnly(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet {
-			w.Header().Set("Allow", "GET")
-			http.Error(w, "This is a GET.", http.StatusMethodNotAllowed)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func writeStatus(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = fmt.Fprintln(w, text)
-}
-
 // ready says whether this server should get requests: it is not shutting down, and its database
 // answers and has room.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
@@ -226,80 +187,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Serve answers requests on a listener of Listen until ctx ends, and drains: no request that has
-// begun fails.
-func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
-	return s.serve(ctx, frontOf(listener))
-}
-
-func (s *Server) serve(ctx context.Context, f *front) error {
-	defer f.close() // also closes connections without a request
-	background, stop := context.WithCancel(context.Background())
-	defer stop()
-	hubDone, err := s.Hub.Open(background)
-	if err != nil {
-		return fmt.Errorf("cannot follow the event log: %w", err)
-	}
-	working, rest := context.WithCancel(background) // jobs are durable, so shutting down does not wait for them
-	worked := inBackground(working, s.store.Work)
-	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
-	notified := inBackground(working, s.Notifier.Run)
-	lived := inBackground(working, s.liveDemo)
-	defer func() {
-		rest()
-		<-lived
-		<-worked
-		<-notified
-		<-kept
-		s.DrainAds()
-	}()
-	f.open(s.Handler)
-	s.announce(ctx, "http://"+f.address())
-	select {
-	case err := <-f.failed:
-		return fmt.Errorf("the server stopped: %w", err)
-	case <-ctx.Done():
-	}
-	s.drain(f)
-	f.close()
-	rest()
-	stop()
-	<-hubDone
-	return nil
-}
-
-// announce logs the address and the settings with which the server runs.
-func (s *Server) announce(ctx context.Context, address string) {
-	on := s.store.Description()
-	attributes := []slog.Attr{
-		slog.String("version", s.config.Version), slog.String("engine", on.Engine), slog.String("database", on.Database),
-		slog.String("publicURL", s.config.PublicURL), slog.String("graphiql", address), slog.String("graphql", address+"/graphql"),
-	}
-	for _, of := range slices.Sorted(maps.Keys(on.Layouts)) {
-		attributes = append(attributes, slog.String(of, on.Layouts[of]))
-	}
-	slog.LogAttrs(ctx, slog.LevelInfo, "Plaza is open", attributes...)
-}
-
-// DrainAds stores the clicks that still wait for the database, returns the leased part of budgets,
-// and stores the statistics of requests for ads.
-func (s *Server) DrainAds() {
-	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
-	defer cancel()
-	if err := s.ads.Drain(ctx); err != nil {
-		slog.WarnContext(ctx, "the last clicks on ads were not stored", "error", err)
-	}
-	if err := s.ads.Close(ctx); err != nil {
-		slog.WarnContext(ctx, "the last work on ads was left undone", "error", err)
-	}
-}
-
-// inBackground runs a task until ctx ends. The channel is closed when the task has returned.
-func inBackground(ctx context.Context, task func(context.Context)) <-chan struct{} {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		task(ctx)
-	}()
-	return done
+// isWatched says whether a visitor has a socket open, or has sent an operation recently.
+func (s *Server) isWatched() bool {
+	return s.GraphQL.Sockets() > 0 || s.visits.since() < interest
 }

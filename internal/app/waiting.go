@@ -3,10 +3,12 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
 
+	"plaza/internal/front"
 	"plaza/social"
 	"plaza/storage"
 )
@@ -22,7 +24,7 @@ const (
 // awaitStore opens the database for the server, and waits for one that does not answer. Meanwhile
 // the server listens but is not ready; the front is then already open. Errors: every fault of the
 // database except ErrUnavailable; ctx's error.
-func (c *Config) awaitStore(ctx context.Context, open func(context.Context) (storage.Store, error)) (storage.Store, *front, error) {
+func (c *Config) awaitStore(ctx context.Context, open func(context.Context) (storage.Store, error)) (storage.Store, *front.Front, error) {
 	st, err := open(ctx)
 	if err == nil || !errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
 		return st, nil, err
@@ -36,7 +38,7 @@ func (c *Config) awaitStore(ctx context.Context, open func(context.Context) (sto
 		return err
 	})
 	if err != nil {
-		f.close()
+		f.Close()
 		return nil, nil, err
 	}
 	return st, f, nil
@@ -44,9 +46,9 @@ func (c *Config) awaitStore(ctx context.Context, open func(context.Context) (sto
 
 // tryAgain repeats what has failed with err until the database answers. Meanwhile the front is
 // open, but not ready. Errors: all except ErrUnavailable; that one if ctx has ended.
-func (c *Config) tryAgain(ctx context.Context, f *front, err error, try func(context.Context) error) error {
-	f.open(guarded(c.cors().Handler(http.HandlerFunc(notReady))))
-	slog.WarnContext(ctx, "the database does not answer: waiting for it, not ready", "error", err, "addr", f.address())
+func (c *Config) tryAgain(ctx context.Context, f *front.Front, err error, try func(context.Context) error) error {
+	f.Open(guarded(c.cors().Handler(http.HandlerFunc(notReady))))
+	slog.WarnContext(ctx, "the database does not answer: waiting for it, not ready", "error", err, "addr", f.Address())
 	logged := time.Now()
 	for errors.Is(err, social.ErrUnavailable) && ctx.Err() == nil {
 		if time.Since(logged) > stillWaitingEvery {
@@ -62,12 +64,13 @@ func (c *Config) tryAgain(ctx context.Context, f *front, err error, try func(con
 	return err
 }
 
-// pause waits until d has passed or ctx has ended.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
+// newFront listens. It answers nothing yet: connections wait.
+func (c *Config) newFront(ctx context.Context) (*front.Front, error) {
+	listener, err := front.Listen(ctx, c.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", c.Addr, err)
 	}
+	return front.New(listener), nil
 }
 
 // notReady answers for a server whose database does not answer yet.

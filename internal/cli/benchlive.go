@@ -9,6 +9,7 @@ import (
 	"plaza/bench"
 	"plaza/bench/figures"
 	"plaza/internal/app"
+	"plaza/internal/front"
 	"plaza/social/network"
 	"plaza/storage"
 )
@@ -34,7 +35,7 @@ func (c *benchLiveCommand) Run(ctx context.Context, common *commonFlags) error {
 
 // startServer serves a store on a free port.
 func startServer(ctx context.Context, st storage.Store) (*bench.LiveServer, error) {
-	listener, err := app.Listen(ctx, "127.0.0.1:0")
+	listener, err := front.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"plaza/ads"
 	"plaza/internal/app"
+	"plaza/internal/front"
 	"plaza/internal/plazatest"
 )
 
@@ -22,7 +23,7 @@ func TestRequestsForAdsAreStoredOnShutdown(t *testing.T) {
 			}
 		}()
 		plazatest.SeedAds(t, st)
-		listener, err := app.Listen(t.Context(), "127.0.0.1:0")
+		listener, err := front.Listen(t.Context(), "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"plaza/internal/app"
+	"plaza/internal/front"
 	"plaza/internal/plazatest"
 	"plaza/internal/testtime"
 	"plaza/storage"
@@ -26,7 +27,7 @@ func TestDrain(t *testing.T) {
 		st := e.Open(t)
 		defer func() { _ = st.Close() }()
 		s := app.New(st, app.Config{AllowedOrigins: []string{"*"}})
-		listener, err := app.Listen(t.Context(), "127.0.0.1:0")
+		listener, err := front.Listen(t.Context(), "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"plaza/internal/app"
+	"plaza/internal/front"
 	"plaza/internal/plazatest"
 	"plaza/storage"
 )
@@ -96,7 +97,7 @@ func newBackend(t *testing.T, st storage.Store) *backend {
 // start returns when the server is ready and receives requests.
 func (b *backend) start() {
 	b.t.Helper()
-	listener, err := app.Listen(b.t.Context(), b.address)
+	listener, err := front.Listen(b.t.Context(), b.address)
 	if err != nil {
 		b.t.Fatal(err)
 	}

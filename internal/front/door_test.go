@@ -1,4 +1,4 @@
-package app
+package front
 
 import (
 	"io"

@@ -1,4 +1,4 @@
-package app
+package front
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func (d *door) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-// Listen opens a listener for Server.Serve.
+// Listen opens a listener for [New].
 func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
 	var config net.ListenConfig
 	config.SetMultipathTCP(false) // Linux has no socket filters for multipath TCP

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/gzhttp"
+)
+
+// guarded gives each response the headers that protect browsers from what is not a page: nothing in
+// it runs or is framed, and its type is not guessed. GraphiQL sets its own policy.
+func guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// lettingGo ends kept-alive connections, each with its next answer, once the server is ending.
+// Closing them without an answer would race with the next request.
+func lettingGo(ending *atomic.Bool, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ending.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// compressed answers with gzip even if a client also offers zstd, because some clients offer zstd
+// and cannot read it.
+func compressed(next http.Handler) http.Handler {
+	wrap, err := gzhttp.NewWrapper(gzhttp.PreferZstd(false))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return wrap(next)
+}
+
+// getOnly answers every other method with 405.
+func getOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", "GET")
+			http.Error(w, "This is a GET.", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func writeStatus(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintln(w, text)
+}
