@@ -12,6 +12,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/serials"
 )
 
 // circleDoc is a document of circles. Who is in them stands on the edges.
@@ -86,7 +87,7 @@ func (s *Store) nextCircle(ctx context.Context, owner social.UserID) (social.Cir
 	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
 		return social.CircleID{}, err
 	}
-	serial, err := serials(ctx, s.users, owner, last.ID.Serial(), 1, false)
+	serial, err := serials.Next(ctx, s.users, owner, last.ID.Serial(), 1, false)
 	if errors.Is(err, social.ErrNotFound) {
 		err = social.ErrAccountGone
 	}

@@ -8,6 +8,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/serials"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -52,7 +53,7 @@ func (s *Store) numberComments(ctx context.Context, post social.PostID, batch []
 			n++
 		}
 	}
-	next, err := serials(ctx, s.posts, post, floor, n, false)
+	next, err := serials.Next(ctx, s.posts, post, floor, n, false)
 	if err != nil {
 		return nil, err
 	}

@@ -64,10 +64,9 @@ func (s *Store) append(ctx context.Context, events ...social.Event) error {
 // KeepEvents implements social.EventLog: it changes the index by which the database itself removes events.
 func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
 	return s.db.Read(ctx, "keep events", func(ctx context.Context) error {
-		diff, err := ensure(ctx, s.events, []mongo.IndexModel{mdb.ExpiringIndex("at", retention)})
-		for _, model := range diff.expires {
+		changed, err := s.indexes.Expire(ctx, s.events, mdb.ExpiringIndex("at", retention))
+		if changed {
 			s.logger.InfoContext(ctx, "events are kept for another time", "retention", retention.String())
-			err = errors.Join(err, s.setExpiry(ctx, s.events, model))
 		}
 		return err
 	})

@@ -19,6 +19,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/mdbtest"
 	"plaza/storage/mongodb/internal/notifications"
+	"plaza/storage/mongodb/internal/serials"
 )
 
 // readers read a document of each collection that has files in testdata/documents.
@@ -31,7 +32,7 @@ var readers = map[string]func() any{
 	"reactions": func() any { return &markDoc{} }, "votes": func() any { return &markDoc{} },
 	"threadMutes": func() any { return &markDoc{} },
 	"events":      func() any { return &eventDoc{} }, "jobs": func() any { return &jobs.Job{} }, "settings": func() any { return &cluster.Setting{} }, "servers": func() any { return &cluster.Server{} },
-	"sequences": func() any { return &serialDoc{} }, "changes": func() any { return &changeDoc{} },
+	"sequences": func() any { return &serials.Document{} }, "changes": func() any { return &changeDoc{} },
 }
 
 // ofOthers are the collections of packages threads, feeds and idempotency.

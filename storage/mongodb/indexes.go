@@ -21,7 +21,7 @@ const indexTimeout = 10 * time.Minute
 //
 // A definition never changes under its name: servers of two versions run on one database, and name indexes in their hints. A
 // changed index has a new name; testdata/indexes.json holds all definitions that there ever were.
-func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
+func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
 		s.users: {mdb.Index(byHandle, mdb.Doc("handle", 1)), mdb.IndexHaving("nameOrder", byName, mdb.Doc("nameOrder", 1)), mdb.IndexHaving("rights", byRights, mdb.Doc("rights", 1))},
 		s.profiles: {
@@ -61,7 +61,7 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 
 // allIndexes are those of both domains, and of the layouts.
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
-	all := s.indexes()
+	all := s.ownIndexes()
 	maps.Copy(all, s.jobs.Indexes())
 	maps.Copy(all, s.feeds.Indexes())
 	maps.Copy(all, s.member.Indexes())
@@ -85,7 +85,7 @@ func (s *Store) createIndexes(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for c, models := range s.allIndexes() {
 		group.Go(func() error {
-			if err := s.bringUpToDate(ctx, c, models); err != nil {
+			if err := s.indexes.BringUpToDate(ctx, c, models); err != nil {
 				return mdb.Translate(ctx, fmt.Sprintf("indexes of %s.%s", c.Database().Name(), c.Name()), err)
 			}
 			return nil

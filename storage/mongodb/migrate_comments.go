@@ -46,7 +46,7 @@ func (v threadMover) Prepare(ctx context.Context, m *migrate.Run, layout string)
 	if err := v.drop(ctx, m, layout); err != nil {
 		return err
 	}
-	return v.s.prepareIndexes(ctx, v.s.threadLayouts[layout].Indexes())
+	return v.s.indexes.Prepare(ctx, v.s.threadLayouts[layout].Indexes())
 }
 
 func (v threadMover) drop(ctx context.Context, m *migrate.Run, layout string) error {

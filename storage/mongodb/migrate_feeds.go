@@ -33,7 +33,7 @@ func (v feedMover) Prepare(ctx context.Context, m *migrate.Run, layout string) e
 	if err := v.empty(ctx, m, layout); err != nil {
 		return err
 	}
-	return v.s.prepareIndexes(ctx, v.s.feeds.Layouts()[layout].Indexes())
+	return v.s.indexes.Prepare(ctx, v.s.feeds.Layouts()[layout].Indexes())
 }
 
 func (v feedMover) Remove(ctx context.Context, m *migrate.Run, layout string) error {
@@ -55,7 +55,7 @@ func (v feedMover) empty(ctx context.Context, m *migrate.Run, layout string) err
 			if err := c.Drop(ctx); err != nil {
 				return err
 			}
-			return ensureMine(ctx, c, indexes[c])
+			return v.s.indexes.New(ctx, c, indexes[c])
 		})
 		if err != nil {
 			return err

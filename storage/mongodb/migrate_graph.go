@@ -26,7 +26,7 @@ func (v graphMover) Prepare(ctx context.Context, m *migrate.Run, layout string) 
 	if err := v.Remove(ctx, m, layout); err != nil {
 		return err
 	}
-	return v.s.prepareIndexes(ctx, v.s.graphLayouts[layout].indexes())
+	return v.s.indexes.Prepare(ctx, v.s.graphLayouts[layout].indexes())
 }
 
 func (v graphMover) Remove(ctx context.Context, m *migrate.Run, layout string) error {

@@ -21,6 +21,7 @@ import (
 	"plaza/storage/mongodb/internal/connect"
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/idempotency"
+	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/notifications"
@@ -157,6 +158,7 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
 	s.member = s.newMember(client, self, routed, o)
 	s.db = s.member.DB
+	s.indexes = indexes.NewBuilder(s.member, s.logger, s.events.Name())
 	s.ads = adstore.New(db, s.db, s.writes)
 	s.notifications = notifications.New(db, s.db, s.append)
 	s.notificationCalls = s.notifications

@@ -14,6 +14,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/serials"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -200,7 +201,7 @@ func (s *Store) numberPosts(ctx context.Context, batch []*newPost) ([]social.Eve
 			n++
 		}
 	}
-	next, err := serials(ctx, s.sequences, postSequence, floor, n, true)
+	next, err := serials.Next(ctx, s.sequences, postSequence, floor, n, true)
 	if err != nil {
 		return nil, err
 	}

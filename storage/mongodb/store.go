@@ -24,6 +24,7 @@ import (
 	"plaza/storage/mongodb/internal/connect"
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/idempotency"
+	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/notifications"
@@ -94,6 +95,7 @@ type Store struct {
 	newPosts    *mdb.WriteQueue[string, *newPost] // of one key: all posts are in one sequence
 	newComments *mdb.WriteQueue[social.PostID, *newComment]
 	member      *cluster.Member[inUse]
+	indexes     *indexes.Builder
 	ads         *adstore.Store
 
 	notificationCalls

@@ -51,3 +51,6 @@ func PairRange(first id.ID) bson.D {
 	last := id.ID(slices.Repeat([]byte{0xff}, 16))
 	return Doc("$gte", PairKey(first, id.ID{}), "$lte", PairKey(first, last))
 }
+
+// HashKey is the stored form of a hash.
+func HashKey(hash [32]byte) bson.Binary { return bson.Binary{Data: hash[:]} }
