@@ -65,7 +65,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if err := s.jobs.AddAs(ctx, jobs.Job{ID: deletionID(user), Kind: jobDelete, Author: user, MadeAt: now, Due: now}); err != nil {
 			return err
 		}
-		return s.appendWith(ctx, social.AroundChanged(user), e)
+		return s.log.AppendWith(ctx, social.AroundChanged(user), e)
 	})
 }
 
@@ -201,7 +201,7 @@ func (d deletion) cutEdges(ctx context.Context, which bson.D, hint string, uncou
 			return err
 		}
 		others := mdb.Map(edges, func(e *edgeDoc) social.UserID { return e.Other })
-		if err := d.noteChange(ctx, social.UsersChanged(slices.Concat(owners, others)...)); err != nil {
+		if err := d.log.Note(ctx, social.UsersChanged(slices.Concat(owners, others)...)); err != nil {
 			return err
 		}
 		follows := slices.DeleteFunc(edges, func(e edgeDoc) bool { return e.Follow.IsZero() })
@@ -418,7 +418,7 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 		if err := d.keys.Forget(ctx, d.user); err != nil {
 			return err
 		}
-		if err := d.forgetChanges(ctx); err != nil {
+		if err := d.log.ForgetChanges(ctx); err != nil {
 			return err
 		}
 		return d.feeds.Forget(ctx, d.user)

@@ -33,7 +33,7 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 		if err := s.addErasure(ctx, user, upTo); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 	if err != nil {
 		_ = s.hastenErasure(context.WithoutCancel(ctx), user) // a caller that leaves during the commit may have begun it
@@ -153,7 +153,7 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 		if err := s.feeds.PostChanged(ctx, post); err != nil {
 			return err
 		}
-		return s.append(ctx, mdb.Map(deleted, func(comment *social.CommentID) social.Event {
+		return s.log.Append(ctx, mdb.Map(deleted, func(comment *social.CommentID) social.Event {
 			return social.Event{
 				ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: user, Target: user, Post: post, Comment: *comment,
 			}

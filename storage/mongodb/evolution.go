@@ -5,6 +5,7 @@ import (
 
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/cluster"
+	"plaza/storage/mongodb/internal/eventlog"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -30,7 +31,6 @@ const (
 	// reactions, votes and threadMutes: version 2 has the user; marks are found by it when the
 	// account is deleted.
 	marksVersion = 2
-	// changes: from version 2 on, all servers add what they change (see changesVersion).
 )
 
 // newestVersions are the newest versions that this package reads and writes, of collections that
@@ -39,8 +39,8 @@ func newestVersions() cluster.Versions {
 	newest := cluster.Versions{
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
 		"edges": edgesVersion, "reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
-		"changes": changesVersion,
 	}
+	maps.Copy(newest, eventlog.Versions())
 	maps.Copy(newest, adstore.Versions())
 	return newest
 }

@@ -9,7 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"golang.org/x/sync/errgroup"
 
-	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -52,16 +51,15 @@ func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.votes:     {mdb.Index(byUser, mdb.Doc("user", 1))},
 
 		s.threadMutes: {mdb.Index(byUser, mdb.Doc("user", 1))},
-		s.events:      {mdb.ExpiringIndex("at", social.DefaultEventRetention)},
 		s.settings:    nil, // _id is the name
 		s.sequences:   nil, // the same
-		s.changes:     nil, // _id is the slot
 	}
 }
 
 // allIndexes are those of both domains, and of the layouts.
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.ownIndexes()
+	maps.Copy(all, s.log.Indexes())
 	maps.Copy(all, s.jobs.Indexes())
 	maps.Copy(all, s.feeds.Indexes())
 	maps.Copy(all, s.member.Indexes())

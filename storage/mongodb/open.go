@@ -19,6 +19,7 @@ import (
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/connect"
+	"plaza/storage/mongodb/internal/eventlog"
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/indexes"
@@ -149,18 +150,20 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
 		threadMutes: db.Collection("threadMutes"),
-		events:      db.Collection("events"), settings: db.Collection("settings"),
-		jobs: jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
-		erasing: defaultEraseTimes, changes: db.Collection("changes"), acknowledged: newAcknowledged(db),
+		settings:    db.Collection("settings"),
+		jobs:        jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
+		erasing: defaultEraseTimes, acknowledged: newAcknowledged(db),
 
 		threadLayouts: map[string]threads.Layout{}, graphLayouts: map[string]followerGraph{},
 	}
 	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
 	s.member = s.newMember(client, self, routed, o)
 	s.db = s.member.DB
-	s.indexes = indexes.NewBuilder(s.member, s.logger, s.events.Name())
+	s.indexes = indexes.NewBuilder(s.member, s.logger, eventlog.Events)
+	s.log = eventlog.New(eventlog.Config{Database: db, DB: s.db, Writes: s.writes, Indexes: s.indexes, Logger: s.logger})
+	s.eventCalls, s.changeCalls = s.log, s.log
 	s.ads = adstore.New(db, s.db, s.writes)
-	s.notifications = notifications.New(db, s.db, s.append)
+	s.notifications = notifications.New(db, s.db, s.log.Append)
 	s.notificationCalls = s.notifications
 	s.keys = idempotency.New(db, s.db)
 	s.IdempotencyKeys = s.keys

@@ -187,7 +187,7 @@ func (s *Store) insertPosts(ctx context.Context, _ string, batch []*newPost) err
 		if err := s.feeds.PostsAdded(ctx, posts); err != nil {
 			return err
 		}
-		return s.append(ctx, events...)
+		return s.log.Append(ctx, events...)
 	})
 }
 
@@ -236,7 +236,7 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 		if err := s.feeds.PostChanged(ctx, p.ID); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 }
 
@@ -316,7 +316,7 @@ func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Eve
 		if err := s.feeds.PostDeleted(ctx, post, d.Author, d.WallOwner); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 }
 
@@ -406,7 +406,7 @@ func (s *Store) countMark(ctx context.Context, post social.PostID, only, change 
 	if err := s.feeds.PostChanged(ctx, post); err != nil {
 		return err
 	}
-	return s.append(ctx, e)
+	return s.log.Append(ctx, e)
 }
 
 // DeleteReaction implements social.Posts.

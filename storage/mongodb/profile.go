@@ -115,7 +115,7 @@ func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v socia
 		if _, err := s.profiles.UpdateOne(ctx, mdb.Doc("_id", user), mdb.Pipeline{set}, options.UpdateOne().SetUpsert(true)); err != nil {
 			return mdb.OrRetry(err)
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 }
 
@@ -135,7 +135,7 @@ func (s *Store) ClearProfileValue(ctx context.Context, user social.UserID, prope
 		if cleared = result.ModifiedCount > 0; !cleared {
 			return nil
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 	return cleared && err == nil, err
 }
@@ -319,7 +319,7 @@ func (s *Store) InsertProperty(ctx context.Context, p *social.Property, e social
 		if _, err := s.properties.InsertOne(ctx, newPropertyDoc(p)); err != nil {
 			return mdb.OrTaken(err)
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 }
 
@@ -330,7 +330,7 @@ func (s *Store) UpdateProperty(ctx context.Context, p *social.Property, e social
 		if err := mdb.UpdateOne(ctx, s.properties, mdb.Doc("_id", p.ID), mdb.Doc("$set", change)); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 }
 
@@ -347,7 +347,7 @@ func (s *Store) DeleteProperty(ctx context.Context, property social.PropertyID, 
 		if err := s.jobs.Add(ctx, jobs.Job{Kind: jobForget, Property: property}); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 	if err == nil {
 		s.jobs.Wake()

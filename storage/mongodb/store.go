@@ -22,6 +22,7 @@ import (
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/connect"
+	"plaza/storage/mongodb/internal/eventlog"
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/indexes"
@@ -101,6 +102,10 @@ type Store struct {
 	notificationCalls
 	notifications *notifications.Store // the same
 
+	eventCalls
+	changeCalls
+	log *eventlog.Log // the same
+
 	social.IdempotencyKeys
 	keys *idempotency.Store // the same
 
@@ -123,20 +128,31 @@ type Store struct {
 
 	threadMutes *mongo.Collection
 
-	events   *mongo.Collection
 	settings *mongo.Collection
 
 	sequences *mongo.Collection
 
-	changes      *mongo.Collection
-	lastSlot     atomic.Uint64 // of changes
 	acknowledged acknowledged
 }
 
 var _ storage.Store = (*Store)(nil)
 
-// notificationCalls is embedded by this name, because a field can't have the name of a method.
-type notificationCalls = social.Notifications
+// Parts of the contract that one package implements. They are embedded by these names, because a
+// field can't have the name of a method.
+type (
+	eventCalls        = social.EventLog
+	changeCalls       = social.ChangeLog
+	notificationCalls = social.Notifications
+)
+
+// acknowledged are collections of which only that is read which a majority has.
+type acknowledged struct{ users, edges, sessions *mongo.Collection }
+
+func newAcknowledged(db *mongo.Database) acknowledged {
+	return acknowledged{
+		users: mdb.Acknowledged(db, "users"), edges: mdb.Acknowledged(db, "edges"), sessions: mdb.Acknowledged(db, "sessions"),
+	}
+}
 
 // client returns the connections to the deployment.
 func (s *Store) client() *mongo.Client { return s.users.Database().Client() }
