@@ -313,7 +313,7 @@ func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
 
 // lastComment is greater than all ids of comments, and there is another id behind it.
 var lastComment = func() social.CommentID {
-	last := social.CommentID(lastUser)
+	last := social.CommentID{ID: mdb.LastID}
 	last.ID[len(last.ID)-1]--
 	return last
 }()
@@ -406,7 +406,7 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 		if _, err := d.circles.DeleteMany(ctx, mdb.Doc("owner", d.user), options.DeleteMany().SetHint(byOwnerID)); err != nil {
 			return err
 		}
-		if _, err := d.profiles.DeleteOne(ctx, mdb.Doc("_id", d.user)); err != nil {
+		if err := d.profiles.Forget(ctx, d.user); err != nil {
 			return err
 		}
 		if err := d.jobs.Remove(ctx, eraseID(d.user)); err != nil {

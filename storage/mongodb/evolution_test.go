@@ -28,7 +28,6 @@ var readers = map[string]func() any{
 	"users": func() any { return &userDoc{} }, "handles": func() any { return &handleDoc{} },
 	"sessions": func() any { return &sessionDoc{} }, "circles": func() any { return &circleDoc{} },
 	"edges": func() any { return &edgeDoc{} }, "followers": func() any { return &edgeDoc{} },
-	"profiles": func() any { return &profileDoc{} }, "properties": func() any { return &propertyDoc{} },
 	"posts": func() any { return &postDoc{} }, "postVersions": func() any { return &versionDoc{} },
 	"reactions": func() any { return &markDoc{} }, "votes": func() any { return &markDoc{} },
 	"threadMutes": func() any { return &markDoc{} },
@@ -36,8 +35,8 @@ var readers = map[string]func() any{
 	"sequences": func() any { return &serials.Document{} },
 }
 
-// ofOthers are the collections of packages threads, feeds, idempotency and eventlog.
-var ofOthers = []string{"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys", "events", "changes"}
+// ofOthers are the collections of packages threads, feeds, idempotency, eventlog and profiles.
+var ofOthers = []string{"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys", "events", "changes", "profiles", "properties"}
 
 // TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, notifications,
 // idempotency, threads and feeds read theirs.

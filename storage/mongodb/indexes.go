@@ -22,13 +22,9 @@ const indexTimeout = 10 * time.Minute
 // changed index has a new name; testdata/indexes.json holds all definitions that there ever were.
 func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users: {mdb.Index(byHandle, mdb.Doc("handle", 1)), mdb.IndexHaving("nameOrder", byName, mdb.Doc("nameOrder", 1)), mdb.IndexHaving("rights", byRights, mdb.Doc("rights", 1))},
-		s.profiles: {
-			mdb.IndexHaving("properties", byProperty, mdb.Doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
-		},
-		s.properties: {mdb.UniqueIndex("key", mdb.Doc("key", 1))},
-		s.handles:    nil, // _id is the handle: unique also when users are sharded by id
-		s.sessions:   {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1))},
+		s.users:    {mdb.Index(byHandle, mdb.Doc("handle", 1)), mdb.IndexHaving("nameOrder", byName, mdb.Doc("nameOrder", 1)), mdb.IndexHaving("rights", byRights, mdb.Doc("rights", 1))},
+		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
+		s.sessions: {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1))},
 		s.circles: {
 			mdb.Index(byOwnerID, mdb.Doc("owner", 1, "_id", 1)),
 			mdb.UniqueIndex("owner_nameKey", mdb.Doc("owner", 1, "nameKey", 1)),
@@ -60,6 +56,7 @@ func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.ownIndexes()
 	maps.Copy(all, s.log.Indexes())
+	maps.Copy(all, s.profiles.Indexes())
 	maps.Copy(all, s.jobs.Indexes())
 	maps.Copy(all, s.feeds.Indexes())
 	maps.Copy(all, s.member.Indexes())

@@ -26,6 +26,7 @@ import (
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/notifications"
+	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -144,7 +145,7 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	db := client.Database(address.Database)
 	s := &Store{
 		address: address, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
-		users: db.Collection("users"), profiles: db.Collection("profiles"), properties: db.Collection("properties"),
+		users:   db.Collection("users"),
 		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
@@ -163,6 +164,8 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	s.log = eventlog.New(eventlog.Config{Database: db, DB: s.db, Writes: s.writes, Indexes: s.indexes, Logger: s.logger})
 	s.eventCalls, s.changeCalls = s.log, s.log
 	s.ads = adstore.New(db, s.db, s.writes)
+	s.profiles = profiles.New(profiles.Config{Database: db, DB: s.db, Log: s.log, Jobs: s.jobs})
+	s.profileCalls = s.profiles
 	s.notifications = notifications.New(db, s.db, s.log.Append)
 	s.notificationCalls = s.notifications
 	s.keys = idempotency.New(db, s.db)

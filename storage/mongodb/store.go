@@ -29,6 +29,7 @@ import (
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/notifications"
+	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -99,6 +100,9 @@ type Store struct {
 	indexes     *indexes.Builder
 	ads         *adstore.Store
 
+	profileCalls
+	profiles *profiles.Store // the same
+
 	notificationCalls
 	notifications *notifications.Store // the same
 
@@ -114,17 +118,15 @@ type Store struct {
 	transactionLife time.Duration
 	allJoined       atomic.Bool // all edges say since when people are in circles
 
-	users      *mongo.Collection
-	profiles   *mongo.Collection
-	properties *mongo.Collection
-	handles    *mongo.Collection
-	sessions   *mongo.Collection
-	circles    *mongo.Collection
-	edges      *mongo.Collection
-	posts      *mongo.Collection
-	versions   *mongo.Collection
-	reactions  *mongo.Collection
-	votes      *mongo.Collection
+	users     *mongo.Collection
+	handles   *mongo.Collection
+	sessions  *mongo.Collection
+	circles   *mongo.Collection
+	edges     *mongo.Collection
+	posts     *mongo.Collection
+	versions  *mongo.Collection
+	reactions *mongo.Collection
+	votes     *mongo.Collection
 
 	threadMutes *mongo.Collection
 
@@ -142,6 +144,7 @@ var _ storage.Store = (*Store)(nil)
 type (
 	eventCalls        = social.EventLog
 	changeCalls       = social.ChangeLog
+	profileCalls      = social.Properties
 	notificationCalls = social.Notifications
 )
 
