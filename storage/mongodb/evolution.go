@@ -3,6 +3,9 @@ package mongodb
 import (
 	"maps"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/eventlog"
@@ -65,4 +68,44 @@ var readable = newestVersions()
 // known refuses a document of a version that this Plaza does not know.
 func known(collection string, version int) error {
 	return readable.Known(collection, version)
+}
+
+// upgrades make the updates that bring documents to a version.
+var upgrades = func() map[string]mdb.Upgrade {
+	all := map[string]mdb.Upgrade{
+		"users": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+			var d userDoc
+			if err := mdb.ReadDocument(raw, &d); err != nil {
+				return nil, err
+			}
+			return mdb.UpgradeTo(raw, mdb.Doc("v", to, "nameOrder", d.NameOrder), "name"), nil
+		},
+		"posts": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+			var d postDoc
+			if err := mdb.ReadDocument(raw, &d); err != nil {
+				return nil, err
+			}
+			return mdb.UpgradeTo(raw, mdb.Doc("v", to, "detail", d.Detail), "revision"), nil
+		},
+		"postVersions": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+			var d versionDoc
+			if err := mdb.ReadDocument(raw, &d); err != nil {
+				return nil, err
+			}
+			return mdb.UpgradeTo(raw, mdb.Doc("v", to, "detail", d.Detail)), nil
+		},
+		"edges": upgradeEdge, "reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
+	}
+	for collection := range adstore.Versions() {
+		all[collection] = mdb.UpgradeVersion
+	}
+	return all
+}()
+
+func upgradeMark(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+	var d markDoc
+	if err := mdb.ReadDocument(raw, &d); err != nil {
+		return nil, err
+	}
+	return mdb.UpgradeTo(raw, mdb.Doc("v", to, "user", d.User)), nil
 }

@@ -20,6 +20,7 @@ import (
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/connect"
 	"plaza/storage/mongodb/internal/eventlog"
+	"plaza/storage/mongodb/internal/evolution"
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/indexes"
@@ -168,6 +169,10 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	s.profileCalls = s.profiles
 	s.notifications = notifications.New(db, s.db, s.log.Append)
 	s.notificationCalls = s.notifications
+	s.documents = evolution.New(evolution.Config{
+		Database: db, DB: s.db, Settings: s.settings, Self: self, Server: s.member, Upgrades: upgrades, Upgraded: s.noteUpgraded,
+		Every: 2 * s.member.Heartbeat, Logger: s.logger,
+	})
 	s.keys = idempotency.New(db, s.db)
 	s.IdempotencyKeys = s.keys
 	s.db.BeginWith(s.keys.TakeEffect)

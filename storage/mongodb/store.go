@@ -23,6 +23,7 @@ import (
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/connect"
 	"plaza/storage/mongodb/internal/eventlog"
+	"plaza/storage/mongodb/internal/evolution"
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/indexes"
@@ -98,6 +99,7 @@ type Store struct {
 	newComments *mdb.WriteQueue[social.PostID, *newComment]
 	member      *cluster.Member[inUse]
 	indexes     *indexes.Builder
+	documents   *evolution.Documents
 	ads         *adstore.Store
 
 	profileCalls
