@@ -12,6 +12,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/serials"
 )
 
 // circleDoc is a document of circles. Who is in them stands on the edges.
@@ -70,7 +71,7 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Eve
 		if _, err := s.circles.InsertOne(ctx, newCircleDoc(&stored)); err != nil {
 			return mdb.OrTaken(err)
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 	if err == nil {
 		c.ID = stored.ID
@@ -86,7 +87,7 @@ func (s *Store) nextCircle(ctx context.Context, owner social.UserID) (social.Cir
 	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
 		return social.CircleID{}, err
 	}
-	serial, err := serials(ctx, s.users, owner, last.ID.Serial(), 1, false)
+	serial, err := serials.Next(ctx, s.users, owner, last.ID.Serial(), 1, false)
 	if errors.Is(err, social.ErrNotFound) {
 		err = social.ErrAccountGone
 	}
@@ -100,7 +101,7 @@ func (s *Store) RenameCircle(ctx context.Context, circle social.CircleID, name s
 		if err := mdb.UpdateOne(ctx, s.circles, mdb.Doc("_id", circle), change); err != nil {
 			return mdb.OrTaken(err)
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 }
 
@@ -118,7 +119,7 @@ func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e soci
 		if err := s.emptyCircle(ctx, d.Owner, circle); err != nil {
 			return err
 		}
-		return s.appendWith(ctx, social.AroundChanged(d.Owner), e)
+		return s.log.AppendWith(ctx, social.AroundChanged(d.Owner), e)
 	})
 }
 
@@ -157,7 +158,7 @@ func (s *Store) endFollows(ctx context.Context, owner social.UserID, others []so
 	if _, err := s.users.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", others)), mdb.Doc("$inc", mdb.Doc("followers", -1))); err != nil {
 		return err
 	}
-	if err := s.noteChange(ctx, social.UsersChanged(others...)); err != nil {
+	if err := s.log.Note(ctx, social.UsersChanged(others...)); err != nil {
 		return err
 	}
 	return s.feeds.FollowsChanged(ctx, owner)
@@ -227,7 +228,7 @@ func (s *Store) countMember(ctx context.Context, m social.Membership, isFollow b
 		}
 		events = append(events, social.NewFollowed(m))
 	}
-	return s.appendWith(ctx, social.BothChanged(m.Owner, m.Member), events...)
+	return s.log.AppendWith(ctx, social.BothChanged(m.Owner, m.Member), events...)
 }
 
 // countFollow adds n to what the two users count, and changes the owner's feed. ErrNotFound: there is no such user.
@@ -290,5 +291,5 @@ func (s *Store) uncount(ctx context.Context, owner, member social.UserID, circle
 			return err
 		}
 	}
-	return s.appendWith(ctx, social.BothChanged(owner, member), e)
+	return s.log.AppendWith(ctx, social.BothChanged(owner, member), e)
 }

@@ -8,6 +8,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/serials"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -34,7 +35,7 @@ func (s *Store) insertComments(ctx context.Context, post social.PostID, batch []
 		if err := s.threads.Insert(ctx, comments); err != nil {
 			return err
 		}
-		if err := s.append(ctx, events...); err != nil {
+		if err := s.log.Append(ctx, events...); err != nil {
 			return err
 		}
 		return s.feeds.PostChanged(ctx, post)
@@ -52,7 +53,7 @@ func (s *Store) numberComments(ctx context.Context, post social.PostID, batch []
 			n++
 		}
 	}
-	next, err := serials(ctx, s.posts, post, floor, n, false)
+	next, err := serials.Next(ctx, s.posts, post, floor, n, false)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (s *Store) EditComment(ctx context.Context, comment social.CommentID, text 
 		if err := s.feeds.PostChanged(ctx, post); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 }
 
@@ -108,7 +109,7 @@ func (s *Store) DeleteComment(ctx context.Context, comment social.CommentID, e s
 		if err := s.feeds.PostChanged(ctx, post); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 }
 

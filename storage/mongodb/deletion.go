@@ -65,7 +65,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if err := s.jobs.AddAs(ctx, jobs.Job{ID: deletionID(user), Kind: jobDelete, Author: user, MadeAt: now, Due: now}); err != nil {
 			return err
 		}
-		return s.appendWith(ctx, social.AroundChanged(user), e)
+		return s.log.AppendWith(ctx, social.AroundChanged(user), e)
 	})
 }
 
@@ -201,7 +201,7 @@ func (d deletion) cutEdges(ctx context.Context, which bson.D, hint string, uncou
 			return err
 		}
 		others := mdb.Map(edges, func(e *edgeDoc) social.UserID { return e.Other })
-		if err := d.noteChange(ctx, social.UsersChanged(slices.Concat(owners, others)...)); err != nil {
+		if err := d.log.Note(ctx, social.UsersChanged(slices.Concat(owners, others)...)); err != nil {
 			return err
 		}
 		follows := slices.DeleteFunc(edges, func(e edgeDoc) bool { return e.Follow.IsZero() })
@@ -313,7 +313,7 @@ func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
 
 // lastComment is greater than all ids of comments, and there is another id behind it.
 var lastComment = func() social.CommentID {
-	last := social.CommentID(lastUser)
+	last := social.CommentID{ID: mdb.LastID}
 	last.ID[len(last.ID)-1]--
 	return last
 }()
@@ -406,7 +406,7 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 		if _, err := d.circles.DeleteMany(ctx, mdb.Doc("owner", d.user), options.DeleteMany().SetHint(byOwnerID)); err != nil {
 			return err
 		}
-		if _, err := d.profiles.DeleteOne(ctx, mdb.Doc("_id", d.user)); err != nil {
+		if err := d.profiles.Forget(ctx, d.user); err != nil {
 			return err
 		}
 		if err := d.jobs.Remove(ctx, eraseID(d.user)); err != nil {
@@ -418,7 +418,7 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 		if err := d.keys.Forget(ctx, d.user); err != nil {
 			return err
 		}
-		if err := d.forgetChanges(ctx); err != nil {
+		if err := d.log.ForgetChanges(ctx); err != nil {
 			return err
 		}
 		return d.feeds.Forget(ctx, d.user)

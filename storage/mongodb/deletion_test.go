@@ -166,7 +166,7 @@ func TestSessionsOfTheDeletedEnd(t *testing.T) {
 	if _, err := s.Session(t.Context(), token, time.Now()); !errors.Is(err, social.ErrNotFound) {
 		t.Errorf("the session: %v", err)
 	}
-	if n := must(s.events.CountDocuments(t.Context(), mdb.Doc("kind", social.EventSessionEnded, "session", tokenKey(token))))(t); n != 1 {
+	if n := must(collectionOf(s, "events").CountDocuments(t.Context(), mdb.Doc("kind", social.EventSessionEnded, "session", mdb.HashKey(token))))(t); n != 1 {
 		t.Errorf("%d events tell of its end", n)
 	}
 }

@@ -33,7 +33,7 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 		if err := s.addErasure(ctx, user, upTo); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 	if err != nil {
 		_ = s.hastenErasure(context.WithoutCancel(ctx), user) // a caller that leaves during the commit may have begun it
@@ -89,7 +89,7 @@ func (s *Store) eraseNext(ctx context.Context, j *jobs.Job) error {
 // eraseFor deletes comments, those of one thread at least, until none is left or the time is over,
 // and says whether there may be more.
 func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.UserID, upTo social.CommentID) (more bool, err error) {
-	page := social.Page{Limit: eraseAtOnce, After: social.Key(next(upTo.ID).Bytes())}
+	page := social.Page{Limit: eraseAtOnce, After: social.Key(mdb.NextID(upTo.ID).Bytes())}
 	list := social.List[social.UserID]{Of: user, Page: page}
 	for deadline := time.Now().Add(most); ; {
 		found, err := s.CommentsBy(ctx, []social.List[social.UserID]{list})
@@ -108,16 +108,6 @@ func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.Us
 			}
 		}
 	}
-}
-
-// next is the id right behind one.
-func next(i id.ID) id.ID {
-	for n := len(i) - 1; n >= 0; n-- {
-		if i[n]++; i[n] != 0 {
-			break
-		}
-	}
-	return i
 }
 
 // byThread groups comments by their posts, in the order of the first of each, and cuts the groups
@@ -153,7 +143,7 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 		if err := s.feeds.PostChanged(ctx, post); err != nil {
 			return err
 		}
-		return s.append(ctx, mdb.Map(deleted, func(comment *social.CommentID) social.Event {
+		return s.log.Append(ctx, mdb.Map(deleted, func(comment *social.CommentID) social.Event {
 			return social.Event{
 				ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: user, Target: user, Post: post, Comment: *comment,
 			}

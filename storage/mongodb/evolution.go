@@ -3,8 +3,12 @@ package mongodb
 import (
 	"maps"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/cluster"
+	"plaza/storage/mongodb/internal/eventlog"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -30,7 +34,6 @@ const (
 	// reactions, votes and threadMutes: version 2 has the user; marks are found by it when the
 	// account is deleted.
 	marksVersion = 2
-	// changes: from version 2 on, all servers add what they change (see changesVersion).
 )
 
 // newestVersions are the newest versions that this package reads and writes, of collections that
@@ -39,8 +42,8 @@ func newestVersions() cluster.Versions {
 	newest := cluster.Versions{
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
 		"edges": edgesVersion, "reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
-		"changes": changesVersion,
 	}
+	maps.Copy(newest, eventlog.Versions())
 	maps.Copy(newest, adstore.Versions())
 	return newest
 }
@@ -65,4 +68,44 @@ var readable = newestVersions()
 // known refuses a document of a version that this Plaza does not know.
 func known(collection string, version int) error {
 	return readable.Known(collection, version)
+}
+
+// upgrades make the updates that bring documents to a version.
+var upgrades = func() map[string]mdb.Upgrade {
+	all := map[string]mdb.Upgrade{
+		"users": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+			var d userDoc
+			if err := mdb.ReadDocument(raw, &d); err != nil {
+				return nil, err
+			}
+			return mdb.UpgradeTo(raw, mdb.Doc("v", to, "nameOrder", d.NameOrder), "name"), nil
+		},
+		"posts": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+			var d postDoc
+			if err := mdb.ReadDocument(raw, &d); err != nil {
+				return nil, err
+			}
+			return mdb.UpgradeTo(raw, mdb.Doc("v", to, "detail", d.Detail), "revision"), nil
+		},
+		"postVersions": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+			var d versionDoc
+			if err := mdb.ReadDocument(raw, &d); err != nil {
+				return nil, err
+			}
+			return mdb.UpgradeTo(raw, mdb.Doc("v", to, "detail", d.Detail)), nil
+		},
+		"edges": upgradeEdge, "reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
+	}
+	for collection := range adstore.Versions() {
+		all[collection] = mdb.UpgradeVersion
+	}
+	return all
+}()
+
+func upgradeMark(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+	var d markDoc
+	if err := mdb.ReadDocument(raw, &d); err != nil {
+		return nil, err
+	}
+	return mdb.UpgradeTo(raw, mdb.Doc("v", to, "user", d.User)), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/adstore"
@@ -19,6 +20,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/mdbtest"
 	"plaza/storage/mongodb/internal/notifications"
+	"plaza/storage/mongodb/internal/serials"
 )
 
 // readers read a document of each collection that has files in testdata/documents.
@@ -26,16 +28,15 @@ var readers = map[string]func() any{
 	"users": func() any { return &userDoc{} }, "handles": func() any { return &handleDoc{} },
 	"sessions": func() any { return &sessionDoc{} }, "circles": func() any { return &circleDoc{} },
 	"edges": func() any { return &edgeDoc{} }, "followers": func() any { return &edgeDoc{} },
-	"profiles": func() any { return &profileDoc{} }, "properties": func() any { return &propertyDoc{} },
 	"posts": func() any { return &postDoc{} }, "postVersions": func() any { return &versionDoc{} },
 	"reactions": func() any { return &markDoc{} }, "votes": func() any { return &markDoc{} },
 	"threadMutes": func() any { return &markDoc{} },
-	"events":      func() any { return &eventDoc{} }, "jobs": func() any { return &jobs.Job{} }, "settings": func() any { return &cluster.Setting{} }, "servers": func() any { return &cluster.Server{} },
-	"sequences": func() any { return &serialDoc{} }, "changes": func() any { return &changeDoc{} },
+	"jobs":        func() any { return &jobs.Job{} }, "settings": func() any { return &cluster.Setting{} }, "servers": func() any { return &cluster.Server{} },
+	"sequences": func() any { return &serials.Document{} },
 }
 
-// ofOthers are the collections of packages threads, feeds and idempotency.
-var ofOthers = []string{"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys"}
+// ofOthers are the collections of packages threads, feeds, idempotency, eventlog and profiles.
+var ofOthers = []string{"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys", "events", "changes", "profiles", "properties"}
 
 // TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, notifications,
 // idempotency, threads and feeds read theirs.
@@ -119,6 +120,11 @@ func TestNewerDocumentsAreRefused(t *testing.T) {
 			t.Errorf("%s: a newer document is read: %v", collection, err)
 		}
 	}
+}
+
+// collectionOf is a collection of a store's database.
+func collectionOf(s *Store, name string) *mongo.Collection {
+	return s.posts.Database().Collection(name)
 }
 
 // PutRaw stores a document as it is, as another server would.

@@ -38,13 +38,12 @@ func TestWritesUnderWayWhileTheUpgradeIsFinished(t *testing.T) {
 	if older := must(s.member.ServersBefore(t.Context(), s.member.Edition.Newest, cluster.Writes))(t); len(older) != 1 {
 		t.Errorf("%d servers may store old documents while one is being written, want 1", len(older))
 	}
-	var upgrade documentUpgrade
-	upgrade.s = s
-	ok(t, upgrade.step(t.Context()))
+	upgrade := s.documents.Upgrading()
+	ok(t, upgrade.Step(t.Context()))
 	h.Release()
 	ok(t, <-recorded)
 	ok(t, <-finished)
-	ok(t, upgrade.step(t.Context()))
+	ok(t, upgrade.Step(t.Context()))
 	conversions := s.users.Database().Collection(h.Collection)
 	if n := must(conversions.CountDocuments(t.Context(), mdb.Doc("v", mdb.FirstVersion)))(t); n != 0 {
 		t.Errorf("%d documents of the old version are left", n)

@@ -256,7 +256,7 @@ func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (b
 		if err := s.endBoth(ctx, block, first, second); err != nil {
 			return err
 		}
-		return s.appendWith(ctx, social.BothChanged(block.From, block.To), e)
+		return s.log.AppendWith(ctx, social.BothChanged(block.From, block.To), e)
 	})
 	return blocked && err == nil, err
 }
@@ -305,7 +305,7 @@ func (s *Store) Unblock(ctx context.Context, from, to social.UserID, e social.Ev
 		if err := mdb.UpdateOne(ctx, s.edges, back, mdb.Doc("$unset", mdb.Doc("blockedBy", 1))); err != nil {
 			return err
 		}
-		return s.appendWith(ctx, social.BothChanged(from, to), e)
+		return s.log.AppendWith(ctx, social.BothChanged(from, to), e)
 	})
 	return unblocked && err == nil, err
 }
@@ -333,7 +333,7 @@ func (s *Store) Mute(ctx context.Context, mute social.Edge, e social.Event) (mut
 			return err
 		}
 		muted = true
-		return s.appendWith(ctx, social.BothChanged(mute.From, mute.To), e)
+		return s.log.AppendWith(ctx, social.BothChanged(mute.From, mute.To), e)
 	})
 	return muted && err == nil, err
 }
@@ -344,7 +344,7 @@ func (s *Store) Unmute(ctx context.Context, from, to social.UserID, e social.Eve
 		if unmuted, err = s.endEdge(ctx, from, to, "mute"); err != nil || !unmuted {
 			return err
 		}
-		return s.appendWith(ctx, social.BothChanged(from, to), e)
+		return s.log.AppendWith(ctx, social.BothChanged(from, to), e)
 	})
 	return unmuted && err == nil, err
 }

@@ -280,7 +280,7 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 	if err := s.graph.followsChanged(ctx, mdb.Map(b.order, func(d **newEdgeDoc) edgeDoc { return (*d).Edge })...); err != nil {
 		return err
 	}
-	if err := s.noteChange(ctx, b.change()); err != nil {
+	if err := s.log.Note(ctx, b.change()); err != nil {
 		return err
 	}
 	return b.count(ctx, s)

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/storage/mongodb/internal/connect"
+	"plaza/storage/mongodb/internal/indexes"
 )
 
 var update = flag.Bool("update", false, "add new indexes to testdata/indexes.json")
@@ -62,7 +63,7 @@ func declaredIndexes(t *testing.T) map[string]string {
 	}
 	defer func() { _ = client.Disconnect(t.Context()) }()
 	s := newStore(client, connect.Address{}, false, "plaza", Options{})
-	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.ads.Indexes(), s.member.Indexes(), s.feeds.Indexes(), s.jobs.Indexes()}
+	groups := []map[*mongo.Collection][]mongo.IndexModel{s.ownIndexes(), s.ads.Indexes(), s.member.Indexes(), s.feeds.Indexes(), s.jobs.Indexes()}
 	for _, layout := range s.threadLayouts {
 		groups = append(groups, layout.Indexes())
 	}
@@ -85,19 +86,19 @@ func definitionsOf(t *testing.T, c *mongo.Collection, models []mongo.IndexModel)
 	t.Helper()
 	all := map[string]string{}
 	for _, model := range models {
-		name, d, err := declared(model)
+		name, d, err := indexes.Declared(model)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := d.keys
-		if d.only != "" {
-			text += " only " + d.only
+		text := d.Keys
+		if d.Only != "" {
+			text += " only " + d.Only
 		}
-		if d.unique {
+		if d.Unique {
 			text += " unique"
 		}
-		if d.expires != never {
-			text += fmt.Sprintf(" expires after %d s", d.expires)
+		if d.Expires != indexes.Never {
+			text += fmt.Sprintf(" expires after %d s", d.Expires)
 		}
 		all[c.Name()+"."+name] = text
 	}

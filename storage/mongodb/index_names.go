@@ -16,8 +16,6 @@ const (
 	byAuthor     = feeds.ByAuthor
 	byInbox      = feeds.ByInbox
 	byPostNumber = "post_number"
-	byDue        = "due"
-	byProperty   = "properties"
 	byName       = "nameOrder"
 	byRights     = "rights"
 	byUser       = "user"

@@ -9,7 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"golang.org/x/sync/errgroup"
 
-	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -24,15 +23,11 @@ const indexParallel = 2
 //
 // A definition never changes under its name: servers of two versions run on one database, and name indexes in their hints. A
 // changed index has a new name; testdata/indexes.json holds all definitions that there ever were.
-func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
+func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users: {mdb.Index(byHandle, mdb.Doc("handle", 1)), mdb.IndexHaving("nameOrder", byName, mdb.Doc("nameOrder", 1)), mdb.IndexHaving("rights", byRights, mdb.Doc("rights", 1))},
-		s.profiles: {
-			mdb.IndexHaving("properties", byProperty, mdb.Doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
-		},
-		s.properties: {mdb.UniqueIndex("key", mdb.Doc("key", 1))},
-		s.handles:    nil, // _id is the handle: unique also when users are sharded by id
-		s.sessions:   {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1))},
+		s.users:    {mdb.Index(byHandle, mdb.Doc("handle", 1)), mdb.IndexHaving("nameOrder", byName, mdb.Doc("nameOrder", 1)), mdb.IndexHaving("rights", byRights, mdb.Doc("rights", 1))},
+		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
+		s.sessions: {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1))},
 		s.circles: {
 			mdb.Index(byOwnerID, mdb.Doc("owner", 1, "_id", 1)),
 			mdb.UniqueIndex("owner_nameKey", mdb.Doc("owner", 1, "nameKey", 1)),
@@ -55,16 +50,16 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.votes:     {mdb.Index(byUser, mdb.Doc("user", 1))},
 
 		s.threadMutes: {mdb.Index(byUser, mdb.Doc("user", 1))},
-		s.events:      {mdb.ExpiringIndex("at", social.DefaultEventRetention)},
 		s.settings:    nil, // _id is the name
 		s.sequences:   nil, // the same
-		s.changes:     nil, // _id is the slot
 	}
 }
 
 // allIndexes are those of both domains, and of the layouts.
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
-	all := s.indexes()
+	all := s.ownIndexes()
+	maps.Copy(all, s.log.Indexes())
+	maps.Copy(all, s.profiles.Indexes())
 	maps.Copy(all, s.jobs.Indexes())
 	maps.Copy(all, s.feeds.Indexes())
 	maps.Copy(all, s.member.Indexes())
@@ -89,7 +84,7 @@ func (s *Store) createIndexes(ctx context.Context) error {
 	group.SetLimit(indexParallel)
 	for c, models := range s.allIndexes() {
 		group.Go(func() error {
-			if err := s.bringUpToDate(ctx, c, models); err != nil {
+			if err := s.indexes.BringUpToDate(ctx, c, models); err != nil {
 				return mdb.Translate(ctx, fmt.Sprintf("indexes of %s.%s", c.Database().Name(), c.Name()), err)
 			}
 			return nil

@@ -105,11 +105,11 @@ func (s *Store) sortedMembers(ctx context.Context, lists []social.List[social.Ci
 // findJoined finds out, when the store is opened, whether all edges say since when people are in
 // circles.
 func (s *Store) findJoined(ctx context.Context) error {
-	var upgraded documentMigrationDoc
-	if err := s.readDocumentMigration(ctx, &upgraded); err != nil {
+	reached, err := s.documents.Reached(ctx)
+	if err != nil {
 		return err
 	}
-	s.noteUpgraded(upgraded.Newest)
+	s.noteUpgraded(reached)
 	if s.allJoined.Load() || s.writes("edges") < edgesVersion {
 		return nil
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/migrate"
+	"plaza/storage/mongodb/internal/threads"
 )
 
 // What package migrate does, for those who migrate a store.
@@ -65,9 +67,9 @@ func (s *Store) newMigration(what Migration) (*migrate.Run, error) {
 	}
 	switch what.Subject {
 	case MigrateComments:
-		return migrate.New(c, what, commentsSetting(), threadMover{s})
+		return migrate.New(c, what, commentsSetting(), s.threadMover())
 	case MigrateFeeds:
-		return migrate.New(c, what, feedsSetting(), feedMover{s})
+		return migrate.New(c, what, feedsSetting(), s.feedMover())
 	case MigrateGraph:
 		return migrate.New(c, what, graphSetting(), graphMover{s})
 	}
@@ -99,4 +101,17 @@ func (s *Store) Migrations(ctx context.Context) (all []MigrationState, err error
 		return nil
 	})
 	return all, err
+}
+
+func (s *Store) threadMover() migrate.Mover {
+	return threads.NewMover(threads.MoverConfig{
+		DB: s.db, Posts: s.posts, Layouts: s.threadLayouts, Indexes: s.indexes, Gone: s.gone, Logger: s.logger,
+	})
+}
+
+func (s *Store) feedMover() migrate.Mover {
+	return feeds.NewMover(feeds.MoverConfig{
+		DB: s.db, Feeds: s.feeds, Users: s.users, Follows: followReader{s}, Indexes: s.indexes,
+		Jobs: s.jobs, Workers: s.workers, Pause: s.member.Heartbeat / 4,
+	})
 }

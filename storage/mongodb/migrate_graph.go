@@ -20,13 +20,15 @@ type graphMover struct{ s *Store }
 // followersTogether is how many followers one transaction copies or compares.
 const followersTogether = 500
 
-func (v graphMover) Count(ctx context.Context) (int, error) { return v.s.countUsers(ctx) }
+func (v graphMover) Count(ctx context.Context) (int, error) {
+	return migrate.Count(ctx, v.s.db, v.s.users)
+}
 
 func (v graphMover) Prepare(ctx context.Context, m *migrate.Run, layout string) error {
 	if err := v.Remove(ctx, m, layout); err != nil {
 		return err
 	}
-	return v.s.prepareIndexes(ctx, v.s.graphLayouts[layout].indexes())
+	return v.s.indexes.Prepare(ctx, v.s.graphLayouts[layout].indexes())
 }
 
 func (v graphMover) Remove(ctx context.Context, m *migrate.Run, layout string) error {
@@ -42,7 +44,7 @@ func (v graphMover) Copy(ctx context.Context, m *migrate.Run) error {
 	if m.Move().To != GraphTwo {
 		return nil
 	}
-	return v.s.eachUser(ctx, m, func(ctx context.Context, followed social.UserID) error {
+	return m.EachUser(ctx, v.s.users, func(ctx context.Context, followed social.UserID) error {
 		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) ([]edgeDoc, int, error) {
 			read, err := v.copyPage(ctx, m, page)
 			return read, 0, err
@@ -66,7 +68,7 @@ func (v graphMover) copyPage(ctx context.Context, m *migrate.Run, page followerR
 
 // compare makes both layouts name the same followers with the same circles.
 func (v graphMover) Compare(ctx context.Context, m *migrate.Run) error {
-	return v.s.eachUser(ctx, m, func(ctx context.Context, followed social.UserID) error {
+	return m.EachUser(ctx, v.s.users, func(ctx context.Context, followed social.UserID) error {
 		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) ([]edgeDoc, int, error) {
 			return v.comparePage(ctx, m, page)
 		})

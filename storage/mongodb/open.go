@@ -19,11 +19,15 @@ import (
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/connect"
+	"plaza/storage/mongodb/internal/eventlog"
+	"plaza/storage/mongodb/internal/evolution"
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/idempotency"
+	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/notifications"
+	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -142,24 +146,33 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	db := client.Database(address.Database)
 	s := &Store{
 		address: address, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
-		users: db.Collection("users"), profiles: db.Collection("profiles"), properties: db.Collection("properties"),
+		users:   db.Collection("users"),
 		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
 		threadMutes: db.Collection("threadMutes"),
-		events:      db.Collection("events"), settings: db.Collection("settings"),
-		jobs: jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
-		erasing: defaultEraseTimes, changes: db.Collection("changes"), acknowledged: newAcknowledged(db),
+		settings:    db.Collection("settings"),
+		jobs:        jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
+		erasing: defaultEraseTimes, acknowledged: newAcknowledged(db),
 
 		threadLayouts: map[string]threads.Layout{}, graphLayouts: map[string]followerGraph{},
 	}
 	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
 	s.member = s.newMember(client, self, routed, o)
 	s.db = s.member.DB
+	s.indexes = indexes.NewBuilder(s.member, s.logger, eventlog.Events)
+	s.log = eventlog.New(eventlog.Config{Database: db, DB: s.db, Writes: s.writes, Indexes: s.indexes, Logger: s.logger})
+	s.eventCalls, s.changeCalls = s.log, s.log
 	s.ads = adstore.New(db, s.db, s.writes)
-	s.notifications = notifications.New(db, s.db, s.append)
+	s.profiles = profiles.New(profiles.Config{Database: db, DB: s.db, Log: s.log, Jobs: s.jobs})
+	s.profileCalls = s.profiles
+	s.notifications = notifications.New(db, s.db, s.log.Append)
 	s.notificationCalls = s.notifications
+	s.documents = evolution.New(evolution.Config{
+		Database: db, DB: s.db, Settings: s.settings, Self: self, Server: s.member, Upgrades: upgrades, Upgraded: s.noteUpgraded,
+		Every: 2 * s.member.Heartbeat, Logger: s.logger,
+	})
 	s.keys = idempotency.New(db, s.db)
 	s.IdempotencyKeys = s.keys
 	s.db.BeginWith(s.keys.TakeEffect)

@@ -14,6 +14,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/serials"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -186,7 +187,7 @@ func (s *Store) insertPosts(ctx context.Context, _ string, batch []*newPost) err
 		if err := s.feeds.PostsAdded(ctx, posts); err != nil {
 			return err
 		}
-		return s.append(ctx, events...)
+		return s.log.Append(ctx, events...)
 	})
 }
 
@@ -200,7 +201,7 @@ func (s *Store) numberPosts(ctx context.Context, batch []*newPost) ([]social.Eve
 			n++
 		}
 	}
-	next, err := serials(ctx, s.sequences, postSequence, floor, n, true)
+	next, err := serials.Next(ctx, s.sequences, postSequence, floor, n, true)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +236,7 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 		if err := s.feeds.PostChanged(ctx, p.ID); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 }
 
@@ -315,7 +316,7 @@ func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Eve
 		if err := s.feeds.PostDeleted(ctx, post, d.Author, d.WallOwner); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 }
 
@@ -405,7 +406,7 @@ func (s *Store) countMark(ctx context.Context, post social.PostID, only, change 
 	if err := s.feeds.PostChanged(ctx, post); err != nil {
 		return err
 	}
-	return s.append(ctx, e)
+	return s.log.Append(ctx, e)
 }
 
 // DeleteReaction implements social.Posts.

@@ -3,25 +3,35 @@ package mongodb
 import (
 	"context"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/profiles"
 )
 
 // Forget does the job of a property that was removed.
 func (s *Store) Forget(ctx context.Context, property social.PropertyID) error {
-	return s.forgetProperty(ctx, &jobs.Job{Kind: jobForget, Property: property})
+	return s.profiles.Do(ctx, &jobs.Job{Kind: profiles.JobForget, Property: property})
 }
 
 // FillProfiles stores the profiles of n users, as fast as it goes.
 func (s *Store) FillProfiles(ctx context.Context, n int, values func(i int) []social.ProfileValue) error {
-	docs := make([]profileDoc, n)
+	docs := make([]bson.D, n)
 	for i := range docs {
-		docs[i] = profileDoc{User: social.UserID{ID: id.New()}, Version: mdb.FirstVersion, Properties: mdb.Map(values(i), func(v *social.ProfileValue) profileValueDoc {
-			return newProfileValueDoc(*v)
-		})}
+		docs[i] = mdb.Doc("_id", social.UserID{ID: id.New()}, "v", mdb.FirstVersion, "properties", mdb.Map(values(i), profileValue))
 	}
-	_, err := s.profiles.InsertMany(ctx, docs)
+	_, err := collectionOf(s, "profiles").InsertMany(ctx, docs)
 	return err
+}
+
+// profileValue is the stored form of a value that is sought as it was given.
+func profileValue(v *social.ProfileValue) bson.D {
+	sought := any(v.Sought.Text)
+	if v.Sought.IsNumber {
+		sought = v.Sought.Number
+	}
+	return mdb.Doc("k", v.Property, "a", v.Visibility, "v", sought)
 }

@@ -63,7 +63,7 @@ func (d *grantDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 
 func newSessionDoc(s social.Session) sessionDoc {
 	return sessionDoc{
-		TokenHash: tokenKey(s.TokenHash), Version: mdb.FirstVersion, User: s.User,
+		TokenHash: mdb.HashKey(s.TokenHash), Version: mdb.FirstVersion, User: s.User,
 		ExpiresAt: s.ExpiresAt, CreatedAt: s.CreatedAt, UsedAt: s.UsedAt, Grant: (*grantDoc)(s.Grant),
 	}
 }
@@ -90,11 +90,11 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 // UseSession implements social.Sessions.
 func (s *Store) UseSession(ctx context.Context, tokenHash [32]byte, at, expires time.Time) error {
 	return s.db.Write(ctx, "use session", nil, func(ctx context.Context) error {
-		result, err := s.sessions.UpdateOne(ctx, mdb.Doc("_id", tokenKey(tokenHash)), mdb.Doc("$set", mdb.Doc("usedAt", at, "expiresAt", expires)))
+		result, err := s.sessions.UpdateOne(ctx, mdb.Doc("_id", mdb.HashKey(tokenHash)), mdb.Doc("$set", mdb.Doc("usedAt", at, "expiresAt", expires)))
 		if err != nil || result.MatchedCount == 0 {
 			return err
 		}
-		return s.noteChange(ctx, social.Change{Sessions: [][32]byte{tokenHash}})
+		return s.log.Note(ctx, social.Change{Sessions: [][32]byte{tokenHash}})
 	})
 }
 
@@ -103,7 +103,7 @@ func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 	var d sessionDoc
 	err := s.db.ReadAcknowledged(ctx, "session", func(ctx context.Context) error {
 		// The _id alone, because MongoDB then reads the document without planning a query.
-		raw, err := s.acknowledged.sessions.FindOne(ctx, mdb.Doc("_id", tokenKey(tokenHash))).Raw()
+		raw, err := s.acknowledged.sessions.FindOne(ctx, mdb.Doc("_id", mdb.HashKey(tokenHash))).Raw()
 		if err != nil {
 			return mdb.OrNotFound(err)
 		}
@@ -125,7 +125,7 @@ func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 func (s *Store) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error) {
 	var live [][32]byte
 	err := s.db.Read(ctx, "live sessions", func(ctx context.Context) error {
-		docs, err := mdb.FindIn[sessionDoc](ctx, s.sessions, "_id", mdb.Map(tokenHashes, func(hash *[32]byte) bson.Binary { return tokenKey(*hash) }))
+		docs, err := mdb.FindIn[sessionDoc](ctx, s.sessions, "_id", mdb.Map(tokenHashes, func(hash *[32]byte) bson.Binary { return mdb.HashKey(*hash) }))
 		if err != nil {
 			return err
 		}
@@ -159,11 +159,11 @@ func (s *Store) SessionsOf(ctx context.Context, user social.UserID, now time.Tim
 // DeleteSession implements social.Sessions. Where it is gone already there is no event either.
 func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.Event) error {
 	return s.db.Write(ctx, "delete session", nil, func(ctx context.Context) error {
-		result, err := s.sessions.DeleteOne(ctx, mdb.Doc("_id", tokenKey(tokenHash)))
+		result, err := s.sessions.DeleteOne(ctx, mdb.Doc("_id", mdb.HashKey(tokenHash)))
 		if err != nil || result.DeletedCount == 0 {
 			return err
 		}
-		return s.appendWith(ctx, social.SessionsEnded(tokenHash), e)
+		return s.log.AppendWith(ctx, social.SessionsEnded(tokenHash), e)
 	})
 }
 
@@ -171,7 +171,7 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.
 func (s *Store) EndSessions(ctx context.Context, user social.UserID, keep [32]byte, which social.SessionKinds) error {
 	return s.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error {
 		if keep != [32]byte{} {
-			if err := mdb.OrNotFound(s.sessions.FindOne(ctx, mdb.Doc("_id", tokenKey(keep))).Err()); err != nil {
+			if err := mdb.OrNotFound(s.sessions.FindOne(ctx, mdb.Doc("_id", mdb.HashKey(keep))).Err()); err != nil {
 				return err
 			}
 		}
@@ -187,17 +187,13 @@ func (s *Store) endSessions(ctx context.Context, user social.UserID, keep [32]by
 	if err != nil || len(sessions) == 0 {
 		return err
 	}
-	events := mdb.Map(sessions, func(d *sessionDoc) any {
-		e := newEventDoc(&social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user})
-		e.Session = &d.TokenHash
-		return e
+	ended := mdb.Map(sessions, func(d *sessionDoc) [32]byte { return [32]byte(d.TokenHash.Data) })
+	events := mdb.Map(ended, func(token *[32]byte) social.Event {
+		return social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user, Session: *token}
 	})
 	tokens := mdb.Map(sessions, func(d *sessionDoc) bson.Binary { return d.TokenHash })
 	if _, err := s.sessions.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", tokens))); err != nil {
 		return err
 	}
-	if _, err = s.events.InsertMany(ctx, events); err != nil {
-		return err
-	}
-	return s.noteChange(ctx, social.SessionsEnded(mdb.Map(sessions, func(d *sessionDoc) [32]byte { return [32]byte(d.TokenHash.Data) })...))
+	return s.log.AppendWith(ctx, social.SessionsEnded(ended...), events...)
 }

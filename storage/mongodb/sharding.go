@@ -12,10 +12,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/storage/mongodb/internal/adstore"
+	"plaza/storage/mongodb/internal/eventlog"
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/notifications"
+	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -40,16 +42,14 @@ func ShardKeys() map[string]bson.D {
 		"reactions":    own, // post and user
 		"votes":        own, // post and user
 		"threadMutes":  own, // post and user
-		"events":       own,
 
-		"profiles":   nil, // a search reads them in the order of one index
-		"properties": nil, // at most a hundred
-		"settings":   nil, // a few documents
-		"sequences":  nil, // one document
-		"changes":    nil, // sixteen documents
-		"servers":    nil, // a document a server
-		"jobs":       nil, // empty most of the time, and taken by the time that they are due
+		"settings":  nil, // a few documents
+		"sequences": nil, // one document
+		"servers":   nil, // a document a server
+		"jobs":      nil, // empty most of the time, and taken by the time that they are due
 	}
+	maps.Copy(keys, eventlog.ShardKeys())
+	maps.Copy(keys, profiles.ShardKeys())
 	maps.Copy(keys, adstore.ShardKeys())
 	maps.Copy(keys, feeds.ShardKeys())
 	maps.Copy(keys, notifications.ShardKeys())

@@ -22,11 +22,15 @@ import (
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/connect"
+	"plaza/storage/mongodb/internal/eventlog"
+	"plaza/storage/mongodb/internal/evolution"
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/idempotency"
+	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/notifications"
+	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -97,10 +101,19 @@ type Store struct {
 	newPosts    *mdb.WriteQueue[string, *newPost] // of one key: all posts are in one sequence
 	newComments *mdb.WriteQueue[social.PostID, *newComment]
 	member      *cluster.Member[inUse]
+	indexes     *indexes.Builder
+	documents   *evolution.Documents
 	ads         *adstore.Store
+
+	profileCalls
+	profiles *profiles.Store // the same
 
 	notificationCalls
 	notifications *notifications.Store // the same
+
+	eventCalls
+	changeCalls
+	log *eventlog.Log // the same
 
 	social.IdempotencyKeys
 	keys *idempotency.Store // the same
@@ -110,34 +123,44 @@ type Store struct {
 	transactionLife time.Duration
 	allJoined       atomic.Bool // all edges say since when people are in circles
 
-	users      *mongo.Collection
-	profiles   *mongo.Collection
-	properties *mongo.Collection
-	handles    *mongo.Collection
-	sessions   *mongo.Collection
-	circles    *mongo.Collection
-	edges      *mongo.Collection
-	posts      *mongo.Collection
-	versions   *mongo.Collection
-	reactions  *mongo.Collection
-	votes      *mongo.Collection
+	users     *mongo.Collection
+	handles   *mongo.Collection
+	sessions  *mongo.Collection
+	circles   *mongo.Collection
+	edges     *mongo.Collection
+	posts     *mongo.Collection
+	versions  *mongo.Collection
+	reactions *mongo.Collection
+	votes     *mongo.Collection
 
 	threadMutes *mongo.Collection
 
-	events   *mongo.Collection
 	settings *mongo.Collection
 
 	sequences *mongo.Collection
 
-	changes      *mongo.Collection
-	lastSlot     atomic.Uint64 // of changes
 	acknowledged acknowledged
 }
 
 var _ storage.Store = (*Store)(nil)
 
-// notificationCalls is embedded by this name, because a field can't have the name of a method.
-type notificationCalls = social.Notifications
+// Parts of the contract that one package implements. They are embedded by these names, because a
+// field can't have the name of a method.
+type (
+	eventCalls        = social.EventLog
+	changeCalls       = social.ChangeLog
+	profileCalls      = social.Properties
+	notificationCalls = social.Notifications
+)
+
+// acknowledged are collections of which only that is read which a majority has.
+type acknowledged struct{ users, edges, sessions *mongo.Collection }
+
+func newAcknowledged(db *mongo.Database) acknowledged {
+	return acknowledged{
+		users: mdb.Acknowledged(db, "users"), edges: mdb.Acknowledged(db, "edges"), sessions: mdb.Acknowledged(db, "sessions"),
+	}
+}
 
 // client returns the connections to the deployment.
 func (s *Store) client() *mongo.Client { return s.users.Database().Client() }

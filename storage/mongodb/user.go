@@ -103,7 +103,7 @@ func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event
 		if _, err := s.circles.InsertOne(ctx, newCircleDoc(&u.Following)); err != nil {
 			return err
 		}
-		return s.append(ctx, e)
+		return s.log.Append(ctx, e)
 	})
 }
 
@@ -128,7 +128,7 @@ func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change so
 		if err := mdb.UpdateOne(ctx, s.users, mdb.Doc("_id", user), update); err != nil {
 			return err
 		}
-		return s.appendWith(ctx, social.UsersChanged(user), e)
+		return s.log.AppendWith(ctx, social.UsersChanged(user), e)
 	})
 }
 
@@ -168,7 +168,7 @@ func (s *Store) changeRight(ctx context.Context, user social.UserID, change bson
 		if changed = result.ModifiedCount > 0; !changed {
 			return nil
 		}
-		return s.appendWith(ctx, social.UsersChanged(user), e)
+		return s.log.AppendWith(ctx, social.UsersChanged(user), e)
 	})
 	return changed && err == nil, err
 }

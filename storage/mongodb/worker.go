@@ -5,6 +5,7 @@ import (
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
+	"plaza/storage/mongodb/internal/profiles"
 )
 
 // Work implements social.Worker.
@@ -15,8 +16,8 @@ func (s *Store) doJob(ctx context.Context, j *jobs.Job) error {
 	switch j.Kind {
 	case jobErase:
 		return s.eraseNext(ctx, j)
-	case jobForget:
-		return s.forgetProperty(ctx, j)
+	case profiles.JobForget:
+		return s.profiles.Do(ctx, j)
 	case jobDelete, jobSweep:
 		return s.deleteLeft(ctx, j)
 	default:
@@ -26,7 +27,7 @@ func (s *Store) doJob(ctx context.Context, j *jobs.Job) error {
 
 // jobKinds are the kinds of jobs that doJob can do, in any layout.
 func (s *Store) jobKinds() []jobs.Kind {
-	return append(s.feeds.JobKinds(), jobErase, jobForget, jobDelete, jobSweep)
+	return append(s.feeds.JobKinds(), jobErase, profiles.JobForget, jobDelete, jobSweep)
 }
 
 // Backlog implements social.Worker.

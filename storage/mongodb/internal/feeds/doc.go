@@ -12,6 +12,8 @@
 // leaves to jobs, which bring new posts to followers, about 500 at a time (fanout.go). Until a job
 // is done, its post is merged in when a feed is read (pending.go).
 //
+// [Mover] moves feeds from one layout to another, as package migrate asks.
+//
 // The package has its own collections, with their indexes and shard keys ([ShardKeys]). Posts and
 // the follower graph it only reads, as [Posts] and [Follows] say.
 package feeds

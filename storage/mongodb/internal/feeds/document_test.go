@@ -1,7 +1,6 @@
 package feeds
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,25 +21,13 @@ func TestDocumentsReadThemselves(t *testing.T) {
 // TestEveryVersionIsRead reads documents of every version that was ever written.
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
-	for collection, newReader := range map[string]func() any{
+	mdbtest.ReadsEveryVersion(t, map[string]func() any{
 		"newsLists":     func() any { return &newsListDoc{} },
 		"mergedAuthors": func() any { return &mergedAuthorDoc{} },
 		"newsBuckets":   func() any { return &openPart{} },
 		"monthNews":     func() any { return &openPart{} },
 		"monthWalls":    func() any { return &openPart{} },
-	} {
-		files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "documents", collection+".*.bson"))
-		if err != nil || len(files) == 0 {
-			t.Errorf("%s: no samples are kept, %v", collection, err)
-		}
-		for _, path := range files {
-			for _, raw := range mdbtest.Samples(t, path) {
-				if err := mdbtest.Read(raw, newReader()); err != nil {
-					t.Errorf("%s: %v in %v", path, err, raw)
-				}
-			}
-		}
-	}
+	})
 }
 
 // TestKeptDocumentsReadThemselves is TestDocumentsReadThemselves for documents with copies.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/id"
 	"plaza/social"
@@ -34,14 +33,4 @@ type attemptID struct{ id.ID } // the registry knows structs of an id
 func keyOf(a social.Attempt) bson.Binary {
 	sum := sha256.Sum256([]byte(a.Key))
 	return mdb.PairKey(a.User.ID, id.ID(sum[:len(id.ID{})]))
-}
-
-// Indexes are the declared indexes of the collection.
-func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
-	return map[*mongo.Collection][]mongo.IndexModel{s.keys: {mdb.ExpiringIndex("expires", 0)}}
-}
-
-// ShardKeys are the shard keys of the collections, as those of the other packages.
-func ShardKeys() map[string]bson.D {
-	return map[string]bson.D{collection: mdb.Doc("_id", "hashed")} // user and key
 }

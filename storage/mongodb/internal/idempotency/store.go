@@ -27,6 +27,16 @@ func New(db *mongo.Database, calls *mdb.DB) *Store {
 	return &Store{calls: calls, keys: db.Collection(collection)}
 }
 
+// Indexes are the declared indexes of the collection.
+func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
+	return map[*mongo.Collection][]mongo.IndexModel{s.keys: {mdb.ExpiringIndex("expires", 0)}}
+}
+
+// ShardKeys are the shard keys of the collections, as those of the other packages.
+func ShardKeys() map[string]bson.D {
+	return map[string]bson.D{collection: mdb.Doc("_id", "hashed")} // user and key
+}
+
 // BeginAttempt implements social.IdempotencyKeys with one command, which changes nothing where the key is not free.
 func (s *Store) BeginAttempt(ctx context.Context, a social.Attempt, lease time.Duration) (answer []byte, err error) {
 	var d document

@@ -38,6 +38,19 @@ func UTC(t time.Time) time.Time {
 // ZeroKey is below every id, and an id: a range above it holds exactly the documents that have one.
 var ZeroKey = bson.Binary{Subtype: bson.TypeBinaryUUID, Data: make([]byte, 16)}
 
+// LastID is not below any id.
+var LastID = id.ID(slices.Repeat([]byte{0xff}, len(id.ID{})))
+
+// NextID is the id right behind one; behind the last it is zero.
+func NextID(i id.ID) id.ID {
+	for n := len(i) - 1; n >= 0; n-- {
+		if i[n]++; i[n] != 0 {
+			break
+		}
+	}
+	return i
+}
+
 // IDKey is the stored form of a list key that is an id.
 func IDKey(k social.Key) any { return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: []byte(k)} }
 
@@ -48,6 +61,8 @@ func PairKey(first, second id.ID) bson.Binary {
 
 // PairRange matches every PairKey with this first id.
 func PairRange(first id.ID) bson.D {
-	last := id.ID(slices.Repeat([]byte{0xff}, 16))
-	return Doc("$gte", PairKey(first, id.ID{}), "$lte", PairKey(first, last))
+	return Doc("$gte", PairKey(first, id.ID{}), "$lte", PairKey(first, LastID))
 }
+
+// HashKey is the stored form of a hash.
+func HashKey(hash [32]byte) bson.Binary { return bson.Binary{Data: hash[:]} }

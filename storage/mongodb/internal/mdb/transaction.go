@@ -95,7 +95,13 @@ func (d *DB) Read(ctx context.Context, op string, fn func(context.Context) error
 	return Translate(ctx, op, err)
 }
 
-// ReadAcknowledged is Read of collections with the read concern "majority". Whatever it returns can't be lost in a fail-over, and is at least
+// Acknowledged is a collection of which only that is read which a majority has, for
+// DB.ReadAcknowledged.
+func Acknowledged(db *mongo.Database, name string) *mongo.Collection {
+	return db.Collection(name, options.Collection().SetReadConcern(readconcern.Majority()))
+}
+
+// ReadAcknowledged is Read of collections that are [Acknowledged]. Whatever it returns can't be lost in a fail-over, and is at least
 // as new as what earlier such reads of this process have returned, also from another primary.
 func (d *DB) ReadAcknowledged(ctx context.Context, op string, fn func(context.Context) error) error {
 	return d.Read(ctx, op, func(ctx context.Context) error {

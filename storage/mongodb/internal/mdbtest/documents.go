@@ -4,7 +4,9 @@ package mdbtest
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -102,6 +104,38 @@ func Read(raw []byte, to any) error {
 		return mdb.ReadDocument(raw, d)
 	}
 	return Decode(raw, to)
+}
+
+// ReadsEveryVersion reads the documents of every version that was ever written of some collections,
+// from the samples in storage/mongodb/testdata/documents. It is for tests of the packages in
+// storage/mongodb/internal.
+func ReadsEveryVersion(t *testing.T, readers map[string]func() any) {
+	t.Helper()
+	for collection, newReader := range readers {
+		files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "documents", collection+".*.bson"))
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s: no samples are kept, %v", collection, err)
+		}
+		for _, path := range files {
+			for _, raw := range Samples(t, path) {
+				if err := Read(raw, newReader()); err != nil {
+					t.Errorf("%s: %v in %v", path, err, raw)
+				}
+			}
+		}
+	}
+}
+
+// RefusesNewer reads a document in a version that this Plaza does not know. The error is tooNew.
+func RefusesNewer(t *testing.T, d mdb.Evolving, tooNew error) {
+	t.Helper()
+	raw, err := bson.Marshal(mdb.Doc("v", 99))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Read(raw, d); !errors.Is(err, tooNew) {
+		t.Errorf("%T: a newer document is read: %v", d, err)
+	}
 }
 
 // Samples are the documents of a file of testdata/documents.

@@ -1,9 +1,6 @@
 package migrate
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // Goal is how far a migration is to go.
 type Goal string
@@ -45,18 +42,4 @@ type State struct {
 	Since   time.Time     // when the phase began
 	Driver  string        // the process that drives it; "": none
 	Silent  time.Duration // how long its heartbeats have been missing, if that is too long for a running process; or 0
-}
-
-// Mover is how a subject is moved.
-type Mover interface {
-	// Prepare makes a layout empty and ready to be written. No server uses it.
-	Prepare(ctx context.Context, m *Run, layout string) error
-	// Count is about how many entries Copy, Compare and Remove go through.
-	Count(ctx context.Context) (int, error)
-	// Copy puts into the new layout what is not there yet. All servers keep both in step.
-	Copy(ctx context.Context, m *Run) error
-	// Compare compares the two, and replaces copies that differ.
-	Compare(ctx context.Context, m *Run) error
-	// Remove removes a layout that no server reads.
-	Remove(ctx context.Context, m *Run, layout string) error
 }

@@ -43,6 +43,20 @@ type Config struct {
 	MayWrite func(ctx context.Context) error
 }
 
+// Mover is how a subject is moved.
+type Mover interface {
+	// Prepare makes a layout empty and ready to be written. No server uses it.
+	Prepare(ctx context.Context, m *Run, layout string) error
+	// Count is about how many entries Copy, Compare and Remove go through.
+	Count(ctx context.Context) (int, error)
+	// Copy puts into the new layout what is not there yet. All servers keep both in step.
+	Copy(ctx context.Context, m *Run) error
+	// Compare compares the two, and replaces copies that differ.
+	Compare(ctx context.Context, m *Run) error
+	// Remove removes a layout that no server reads.
+	Remove(ctx context.Context, m *Run, layout string) error
+}
+
 // Run is a migration that this server drives, from phase to phase.
 type Run struct {
 	Migration

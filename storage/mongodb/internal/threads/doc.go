@@ -13,6 +13,8 @@
 // one thread always conflict, and one of them runs again after the other. The caller numbers the
 // comments, and stores the events.
 //
+// [Mover] moves threads from one layout to another, as package migrate asks.
+//
 // The package has its own collections, with their indexes and shard keys ([ShardKeys]). It writes
 // to the collection of posts, which it is given, and only to the fields of threads there.
 package threads

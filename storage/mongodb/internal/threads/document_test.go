@@ -2,7 +2,6 @@ package threads
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -23,23 +22,11 @@ func TestDocumentsReadThemselves(t *testing.T) {
 // TestEveryVersionIsRead reads documents of every version that was ever written.
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
-	for collection, newReader := range map[string]func() any{
+	mdbtest.ReadsEveryVersion(t, map[string]func() any{
 		"comments":       func() any { return &Document{} },
 		"threads":        func() any { return &bucketDoc{} },
 		"commentAuthors": func() any { return &authorDoc{} },
-	} {
-		files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "documents", collection+".*.bson"))
-		if err != nil || len(files) == 0 {
-			t.Errorf("%s: no samples are kept, %v", collection, err)
-		}
-		for _, path := range files {
-			for _, raw := range mdbtest.Samples(t, path) {
-				if err := mdbtest.Read(raw, newReader()); err != nil {
-					t.Errorf("%s: %v in %v", path, err, raw)
-				}
-			}
-		}
-	}
+	})
 }
 
 // TestNewerDocumentsAreRefused reads a comment that a newer Plaza has written.

@@ -1,13 +1,11 @@
-package mongodb
+package eventlog
 
 import (
 	"context"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
@@ -21,21 +19,7 @@ const (
 	// changesKept is how many changes a document keeps. A server that has missed more than that
 	// reads everything again.
 	changesKept = 32
-	// changesVersion: all servers add what they change. While version 1 is written, servers that add
-	// nothing may run, so what is there is not complete.
-	changesVersion = 2
 )
-
-// acknowledged are collections of which only that is read which a majority has, for DB.ReadAcknowledged.
-type acknowledged struct{ users, edges, sessions, changes *mongo.Collection }
-
-func newAcknowledged(db *mongo.Database) acknowledged {
-	majority := options.Collection().SetReadConcern(readconcern.Majority())
-	return acknowledged{
-		users: db.Collection("users", majority), edges: db.Collection("edges", majority),
-		sessions: db.Collection("sessions", majority), changes: db.Collection("changes", majority),
-	}
-}
 
 // changeDoc is a document of changes. Transactions that add to the same document commit one after
 // another, so Count is a position.
@@ -73,7 +57,7 @@ func newStoreChange(c social.Change) storeChange {
 	c = c.Bounded()
 	d := storeChange{
 		Users: c.Users, Around: c.Around, All: c.All,
-		Sessions: mdb.Map(c.Sessions, func(hash *[32]byte) bson.Binary { return tokenKey(*hash) }),
+		Sessions: mdb.Map(c.Sessions, func(hash *[32]byte) bson.Binary { return mdb.HashKey(*hash) }),
 	}
 	for _, p := range c.Pairs {
 		d.Pairs = append(d.Pairs, p.Viewer, p.Other)
@@ -95,30 +79,30 @@ func (d *storeChange) change() social.Change {
 	return c
 }
 
-// noteChange adds a change to the log of changes, in the transaction that makes it.
-func (s *Store) noteChange(ctx context.Context, c social.Change) error {
+// Note adds a change to the log of changes, in the transaction that makes it.
+func (l *Log) Note(ctx context.Context, c social.Change) error {
 	if c.IsEmpty() {
 		return nil
 	}
-	slot := int(s.lastSlot.Add(1) % changeSlots)
-	_, err := s.changes.UpdateOne(ctx, mdb.Doc("_id", slot), mdb.Doc(
-		"$set", mdb.Doc("v", s.writes(s.changes.Name())), "$inc", mdb.Doc("count", int64(1)),
+	slot := int(l.lastSlot.Add(1) % changeSlots)
+	_, err := l.changes.UpdateOne(ctx, mdb.Doc("_id", slot), mdb.Doc(
+		"$set", mdb.Doc("v", l.writes(l.changes.Name())), "$inc", mdb.Doc("count", int64(1)),
 		"$push", mdb.Doc("latest", mdb.Doc("$each", []storeChange{newStoreChange(c)}, "$slice", -changesKept)),
 	), options.UpdateOne().SetUpsert(true))
 	return mdb.OrRetry(err)
 }
 
-// appendWith writes what a transaction has changed to the log of changes, and its event to that of events.
-func (s *Store) appendWith(ctx context.Context, c social.Change, events ...social.Event) error {
-	if err := s.append(ctx, events...); err != nil {
+// AppendWith writes what a transaction has changed to the log of changes, and its event to that of events.
+func (l *Log) AppendWith(ctx context.Context, c social.Change, events ...social.Event) error {
+	if err := l.Append(ctx, events...); err != nil {
 		return err
 	}
-	return s.noteChange(ctx, c) // last: others wait for it
+	return l.Note(ctx, c) // last: others wait for it
 }
 
-// forgetChanges removes what the log of changes names, such as users who are deleted. Servers that have not read it yet forget everything.
-func (s *Store) forgetChanges(ctx context.Context) error {
-	_, err := s.changes.UpdateMany(ctx, slots, mdb.Doc("$set", mdb.Doc("latest", []storeChange{{All: true}}), "$inc", mdb.Doc("count", int64(1))),
+// ForgetChanges removes what the log of changes names, such as users who are deleted. Servers that have not read it yet forget everything.
+func (l *Log) ForgetChanges(ctx context.Context) error {
+	_, err := l.changes.UpdateMany(ctx, slots, mdb.Doc("$set", mdb.Doc("latest", []storeChange{{All: true}}), "$inc", mdb.Doc("count", int64(1))),
 		options.UpdateMany().SetHint("_id_"))
 	return err
 }
@@ -127,19 +111,19 @@ func (s *Store) forgetChanges(ctx context.Context) error {
 var slots = mdb.Doc("_id", mdb.Doc("$gte", 0, "$lt", changeSlots))
 
 // Changes implements social.ChangeLog. It mostly reads only the counts.
-func (s *Store) Changes(ctx context.Context, since social.ChangePosition) (changes []social.Change, now social.ChangePosition, err error) {
-	err = s.db.ReadAcknowledged(ctx, "changes", func(ctx context.Context) error {
-		if s.writes(s.changes.Name()) < changesVersion {
+func (l *Log) Changes(ctx context.Context, since social.ChangePosition) (changes []social.Change, now social.ChangePosition, err error) {
+	err = l.db.ReadAcknowledged(ctx, "changes", func(ctx context.Context) error {
+		if l.writes(l.changes.Name()) < changesVersion {
 			return social.ErrNoChanges
 		}
-		changes, now, err = s.changesSince(ctx, since)
+		changes, now, err = l.changesSince(ctx, since)
 		return err
 	})
 	return changes, now, err
 }
 
-func (s *Store) changesSince(ctx context.Context, since social.ChangePosition) ([]social.Change, social.ChangePosition, error) {
-	counts, err := mdb.FindAll[changeCount](ctx, s.acknowledged.changes, slots, changeSlots,
+func (l *Log) changesSince(ctx context.Context, since social.ChangePosition) ([]social.Change, social.ChangePosition, error) {
+	counts, err := mdb.FindAll[changeCount](ctx, l.acknowledged, slots, changeSlots,
 		options.Find().SetProjection(mdb.Doc("count", 1)).SetHint("_id_"))
 	if err != nil {
 		return nil, nil, err
@@ -161,7 +145,7 @@ func (s *Store) changesSince(ctx context.Context, since social.ChangePosition) (
 	if len(grown) == 0 {
 		return nil, now, nil
 	}
-	docs, err := mdb.FindIn[changeDoc](ctx, s.acknowledged.changes, "_id", grown)
+	docs, err := mdb.FindIn[changeDoc](ctx, l.acknowledged, "_id", grown)
 	var changes []social.Change
 	for i := range docs {
 		changes = append(changes, docs[i].after(since[docs[i].Slot])...)

@@ -1,4 +1,4 @@
-package mongodb
+package eventlog
 
 import (
 	"context"
@@ -15,74 +15,16 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// eventDoc is a document of events: the log, in which nothing changes.
-type eventDoc struct {
-	ID      social.EventID   `bson:"_id"`
-	Version int              `bson:"v"`
-	At      time.Time        `bson:"at"` // when it was stored: the log's documents expire by it
-	Kind    social.EventKind `bson:"kind"`
-	Actor   social.UserID    `bson:"actor,omitempty"`
-	Target  social.UserID    `bson:"target,omitempty"`
-	Post    social.PostID    `bson:"post,omitempty"`
-	Comment social.CommentID `bson:"comment,omitempty"`
-	Circle  social.CircleID  `bson:"circle,omitempty"`
-	Session *bson.Binary     `bson:"session,omitempty"`
-}
-
-func newEventDoc(e *social.Event) eventDoc {
-	d := eventDoc{
-		ID: e.ID, Version: mdb.FirstVersion, At: time.Now(), Kind: e.Kind, Actor: e.Actor, Target: e.Target,
-		Post: e.Post, Comment: e.Comment, Circle: e.Circle,
-	}
-	if e.Session != [32]byte{} {
-		key := tokenKey(e.Session)
-		d.Session = &key
-	}
-	return d
-}
-
-func (d *eventDoc) event() social.Event {
-	e := social.Event{
-		ID: d.ID, Kind: d.Kind, Actor: d.Actor, Target: d.Target, Post: d.Post, Comment: d.Comment, Circle: d.Circle,
-	}
-	if d.Session != nil {
-		copy(e.Session[:], d.Session.Data)
-	}
-	return e
-}
-
-// append writes to the log, inside the transaction of what happened.
-func (s *Store) append(ctx context.Context, events ...social.Event) error {
-	docs := make([]eventDoc, len(events))
-	for i := range events {
-		docs[i] = newEventDoc(&events[i])
-	}
-	_, err := s.events.InsertMany(ctx, docs)
-	return err
-}
-
-// KeepEvents implements social.EventLog: it changes the index by which the database itself removes events.
-func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
-	return s.db.Read(ctx, "keep events", func(ctx context.Context) error {
-		diff, err := ensure(ctx, s.events, []mongo.IndexModel{mdb.ExpiringIndex("at", retention)})
-		for _, model := range diff.expires {
-			s.logger.InfoContext(ctx, "events are kept for another time", "retention", retention.String())
-			err = errors.Join(err, s.setExpiry(ctx, s.events, model))
-		}
-		return err
-	})
-}
-
 // Tail implements social.EventLog, by a change stream.
-func (s *Store) Tail(ctx context.Context, position string) (social.EventStream, error) {
+func (l *Log) Tail(ctx context.Context, position string) (social.EventStream, error) {
 	from := options.ChangeStream()
 	if position != "" {
 		from.SetStartAfter(mdb.Doc(tokenField, position))
 	}
 	var changes *mongo.ChangeStream
-	err := s.db.Read(ctx, "tail", func(ctx context.Context) error {
+	err := l.db.Read(ctx, "tail", func(ctx context.Context) error {
 		var err error
-		changes, err = s.events.Watch(ctx, bson.A{mdb.Doc("$match", mdb.Doc("operationType", "insert"))}, from)
+		changes, err = l.events.Watch(ctx, bson.A{mdb.Doc("$match", mdb.Doc("operationType", "insert"))}, from)
 		return lost(err)
 	})
 	if err != nil {
@@ -241,5 +183,3 @@ func (t *tail) Close() error {
 	})
 	return err
 }
-
-func tokenKey(hash [32]byte) bson.Binary { return bson.Binary{Data: hash[:]} }

@@ -1,10 +1,11 @@
-package mongodb
+package threads
 
 import (
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -17,41 +18,47 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/cluster"
+	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/migrate"
-	"plaza/storage/mongodb/internal/threads"
 )
 
-// threadMover moves comment threads. Each post's thread is copied in one transaction, which also
+// Mover moves comment  Each post's thread is copied in one transaction, which also
 // writes on the post where its thread lies from then on; so a call that changes the thread, in any
 // era, reads that after it has written the post, and before any other can change it. Posts that are
 // created meanwhile have it from the start.
-type threadMover struct{ s *Store }
+type Mover struct{ c MoverConfig }
 
-const (
-	// copiers is how many threads are copied, or compared, at the same time.
-	copiers = 4
-)
-
-func (v threadMover) Count(ctx context.Context) (n int, err error) {
-	err = v.s.db.Read(ctx, "count posts", func(ctx context.Context) error {
-		all, err := v.s.posts.EstimatedDocumentCount(ctx)
-		n = int(all)
-		return err
-	})
-	return n, err
+// MoverConfig is what moving threads needs from the rest of the engine.
+type MoverConfig struct {
+	DB      *mdb.DB
+	Posts   *mongo.Collection
+	Layouts map[string]Layout // all, by name
+	Indexes *indexes.Builder
+	// Gone returns those of the users who have deleted their accounts.
+	Gone   func(ctx context.Context, users []social.UserID) (map[social.UserID]bool, error)
+	Logger *slog.Logger
 }
 
-func (v threadMover) Prepare(ctx context.Context, m *migrate.Run, layout string) error {
+var _ migrate.Mover = Mover{}
+
+// NewMover returns what moves
+func NewMover(c MoverConfig) Mover { return Mover{c} }
+
+// Count implements migrate.Mover.
+func (v Mover) Count(ctx context.Context) (int, error) { return migrate.Count(ctx, v.c.DB, v.c.Posts) }
+
+// Prepare implements migrate.Mover.
+func (v Mover) Prepare(ctx context.Context, m *migrate.Run, layout string) error {
 	if err := v.drop(ctx, m, layout); err != nil {
 		return err
 	}
-	return v.s.prepareIndexes(ctx, v.s.threadLayouts[layout].Indexes())
+	return v.c.Indexes.Prepare(ctx, v.c.Layouts[layout].Indexes())
 }
 
-func (v threadMover) drop(ctx context.Context, m *migrate.Run, layout string) error {
-	return v.s.db.Read(ctx, "drop a layout", func(ctx context.Context) error {
-		for c := range v.s.threadLayouts[layout].Indexes() {
+func (v Mover) drop(ctx context.Context, m *migrate.Run, layout string) error {
+	return v.c.DB.Read(ctx, "drop a layout", func(ctx context.Context) error {
+		for c := range v.c.Layouts[layout].Indexes() {
 			if err := m.Still(ctx); err != nil {
 				return err
 			}
@@ -65,16 +72,17 @@ func (v threadMover) drop(ctx context.Context, m *migrate.Run, layout string) er
 
 // threadHead is what a post says of its thread.
 type threadHead struct {
-	ID       social.PostID    `bson:"_id"`
-	Author   social.UserID    `bson:"author"`
-	Comments int              `bson:"commentCount"`
-	Homes    []string         `bson:"homes"`
-	Copying  *threads.Copying `bson:"copying"`
+	ID       social.PostID `bson:"_id"`
+	Author   social.UserID `bson:"author"`
+	Comments int           `bson:"commentCount"`
+	Homes    []string      `bson:"homes"`
+	Copying  *Copying      `bson:"copying"`
+	Revision int           `bson:"threadRevision"`
 }
 
 // walk goes through the posts that are there when it begins, from where the phase was: those that
 // come later are right from the start.
-func (v threadMover) walk(ctx context.Context, m *migrate.Run, do func(context.Context, []threadHead) error) error {
+func (v Mover) walk(ctx context.Context, m *migrate.Run, do func(context.Context, []threadHead) error) error {
 	end, err := v.heads(ctx, mdb.Doc("$gt", mdb.ZeroKey), -1, 1)
 	if err != nil || len(end) == 0 {
 		return err
@@ -98,9 +106,9 @@ func (v threadMover) walk(ctx context.Context, m *migrate.Run, do func(context.C
 }
 
 // heads reads posts by their ids, upwards (1) or downwards (-1).
-func (v threadMover) heads(ctx context.Context, ids bson.D, direction, limit int) (heads []threadHead, err error) {
-	err = v.s.db.Read(ctx, "posts to move", func(ctx context.Context) error {
-		heads, err = mdb.FindAll[threadHead](ctx, v.s.posts, mdb.Doc("_id", ids), limit, options.Find().SetSort(mdb.Doc("_id", direction)).
+func (v Mover) heads(ctx context.Context, ids bson.D, direction, limit int) (heads []threadHead, err error) {
+	err = v.c.DB.Read(ctx, "posts to move", func(ctx context.Context) error {
+		heads, err = mdb.FindAll[threadHead](ctx, v.c.Posts, mdb.Doc("_id", ids), limit, options.Find().SetSort(mdb.Doc("_id", direction)).
 			SetLimit(int64(limit)).SetHint(mdb.Doc("_id", 1)).SetProjection(mdb.Doc("commentCount", 1, "homes", 1, "copying", 1)))
 		return err
 	})
@@ -110,14 +118,15 @@ func (v threadMover) heads(ctx context.Context, ids bson.D, direction, limit int
 // eachThread does something for several posts at the same time.
 func eachThread(ctx context.Context, heads []threadHead, do func(context.Context, threadHead) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(copiers)
+	group.SetLimit(migrate.Parallel)
 	for _, head := range heads {
 		group.Go(func() error { return do(ctx, head) })
 	}
 	return group.Wait()
 }
 
-func (v threadMover) Copy(ctx context.Context, m *migrate.Run) error {
+// Copy implements migrate.Mover.
+func (v Mover) Copy(ctx context.Context, m *migrate.Run) error {
 	return v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
 		heads = slices.DeleteFunc(slices.Clone(heads), func(h threadHead) bool { return h.Homes != nil })
 		empty := slices.DeleteFunc(slices.Clone(heads), func(h threadHead) bool { return h.Comments > 0 })
@@ -132,14 +141,14 @@ func (v threadMover) Copy(ctx context.Context, m *migrate.Run) error {
 
 // markEmpty marks posts without comments all at once; false where one of them has changed
 // meanwhile.
-func (v threadMover) markEmpty(ctx context.Context, m *migrate.Run, heads []threadHead) (done bool, err error) {
+func (v Mover) markEmpty(ctx context.Context, m *migrate.Run, heads []threadHead) (done bool, err error) {
 	if len(heads) == 0 {
 		return true, nil
 	}
 	posts := mdb.Map(heads, func(h *threadHead) social.PostID { return h.ID })
 	filter := mdb.Doc("_id", mdb.Doc("$in", mdb.Values(posts)), "commentCount", 0, "homes", mdb.Doc("$exists", false))
 	err = m.Transaction(ctx, "mark posts", nil, func(ctx context.Context) error {
-		result, err := v.s.posts.UpdateMany(ctx, filter, mdb.Doc("$set", mdb.Doc("homes", homesOf(m))), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
+		result, err := v.c.Posts.UpdateMany(ctx, filter, mdb.Doc("$set", mdb.Doc("homes", homesOf(m))), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 		done = err == nil && int(result.ModifiedCount) == len(heads)
 		return err
 	})
@@ -159,12 +168,12 @@ const (
 
 // copyThread puts the thread of a post into the layout that is not read, unless the post says that
 // it is there, or has gone.
-func (v threadMover) copyThread(ctx context.Context, m *migrate.Run, head threadHead, again bool) (err error) {
+func (v Mover) copyThread(ctx context.Context, m *migrate.Run, head threadHead, again bool) (err error) {
 	filter := mdb.Doc("_id", head.ID)
 	if !again {
 		filter = append(filter, bson.E{Key: "homes", Value: mdb.Doc("$exists", false)})
 	}
-	if head.Comments < threads.LongThread {
+	if head.Comments < LongThread {
 		err = v.copyAtOnce(ctx, m, filter, head.ID)
 	} else {
 		err = v.copyInParts(ctx, m, filter, head.ID)
@@ -181,10 +190,10 @@ func (v threadMover) copyThread(ctx context.Context, m *migrate.Run, head thread
 	return err
 }
 
-func (v threadMover) copyAtOnce(ctx context.Context, m *migrate.Run, filter bson.D, post social.PostID) error {
-	from, to := v.s.threadLayouts[m.Move().From], v.s.threadLayouts[m.Move().To]
+func (v Mover) copyAtOnce(ctx context.Context, m *migrate.Run, filter bson.D, post social.PostID) error {
+	from, to := v.c.Layouts[m.Move().From], v.c.Layouts[m.Move().To]
 	return m.Transaction(ctx, "copy a thread", []id.ID{post.ID}, func(ctx context.Context) error {
-		if err := mdb.UpdateOne(ctx, v.s.posts, filter, v.isCopied(m)); err != nil {
+		if err := mdb.UpdateOne(ctx, v.c.Posts, filter, v.isCopied(m)); err != nil {
 			return err
 		}
 		thread, err := from.Thread(ctx, post)
@@ -208,12 +217,12 @@ func (v threadMover) copyAtOnce(ctx context.Context, m *migrate.Run, filter bson
 }
 
 // isCopied marks a post whose thread is in both layouts.
-func (v threadMover) isCopied(m *migrate.Run) bson.D {
+func (v Mover) isCopied(m *migrate.Run) bson.D {
 	return mdb.Doc("$set", mdb.Doc("homes", homesOf(m)), "$inc", mdb.Doc("threadRevision", 1), "$unset", mdb.Doc("copying", 1))
 }
 
 // copyInParts copies a long thread, which takes no comments meanwhile.
-func (v threadMover) copyInParts(ctx context.Context, m *migrate.Run, filter bson.D, post social.PostID) error {
+func (v Mover) copyInParts(ctx context.Context, m *migrate.Run, filter bson.D, post social.PostID) error {
 	for attempt := 1; ; attempt++ {
 		err := v.copyParts(ctx, m, filter, post)
 		if !errors.Is(err, errChanged) || attempt == copyAttempts {
@@ -227,22 +236,22 @@ var errChanged = fault.Refusal("the thread has changed while it was copied: try 
 
 // copyParts makes an attempt. Each transaction finds the post as the first one left it, or the
 // attempt has failed.
-func (v threadMover) copyParts(ctx context.Context, m *migrate.Run, filter bson.D, post social.PostID) error {
-	from, to := v.s.threadLayouts[m.Move().From], v.s.threadLayouts[m.Move().To]
+func (v Mover) copyParts(ctx context.Context, m *migrate.Run, filter bson.D, post social.PostID) error {
+	from, to := v.c.Layouts[m.Move().From], v.c.Layouts[m.Move().To]
 	attempt, revision := id.New().String(), 0
 	err := m.Transaction(ctx, "begin to copy a thread", nil, func(ctx context.Context) error {
-		var d postDoc
-		err := mdb.OrNotFound(v.s.posts.FindOneAndUpdate(ctx, filter, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt)), "$unset", mdb.Doc("homes", 1)),
+		var d threadHead
+		err := mdb.OrNotFound(v.c.Posts.FindOneAndUpdate(ctx, filter, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt)), "$unset", mdb.Doc("homes", 1)),
 			options.FindOneAndUpdate().SetProjection(mdb.Doc("threadRevision", 1))).Decode(&d))
-		revision = d.ThreadRevision
+		revision = d.Revision
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	still := mdb.Doc("_id", post, "copying.by", attempt, "threadRevision", revision)
-	var parts []threads.Part
-	err = v.s.db.Read(ctx, "read a thread", func(ctx context.Context) error {
+	var parts []Part
+	err = v.c.DB.Read(ctx, "read a thread", func(ctx context.Context) error {
 		thread, err := from.Thread(ctx, post)
 		if err != nil {
 			return err
@@ -270,20 +279,20 @@ func (v threadMover) copyParts(ctx context.Context, m *migrate.Run, filter bson.
 	return v.changeCopying(ctx, m, still, v.isCopied(m), func(context.Context) error { return nil })
 }
 
-func newCopying(attempt string) threads.Copying {
-	return threads.Copying{By: attempt, Until: time.Now().Add(copyLease)}
+func newCopying(attempt string) Copying {
+	return Copying{By: attempt, Until: time.Now().Add(copyLease)}
 }
 
 // giveUp lets users change a thread again that is not copied.
-func (v threadMover) giveUp(ctx context.Context, m *migrate.Run, still bson.D) error {
+func (v Mover) giveUp(ctx context.Context, m *migrate.Run, still bson.D) error {
 	return v.changeCopying(ctx, m, still, mdb.Doc("$unset", mdb.Doc("copying", 1)), func(context.Context) error { return nil })
 }
 
 // changeCopying changes a post that is still as the attempt has it, and does something with it.
 // errChanged: it is not.
-func (v threadMover) changeCopying(ctx context.Context, m *migrate.Run, still, update bson.D, do func(context.Context) error) error {
+func (v Mover) changeCopying(ctx context.Context, m *migrate.Run, still, update bson.D, do func(context.Context) error) error {
 	return m.Transaction(ctx, "copy a part of a thread", nil, func(ctx context.Context) error {
-		err := mdb.UpdateOne(ctx, v.s.posts, still, update)
+		err := mdb.UpdateOne(ctx, v.c.Posts, still, update)
 		if errors.Is(err, social.ErrNotFound) {
 			return errChanged
 		}
@@ -294,7 +303,8 @@ func (v threadMover) changeCopying(ctx context.Context, m *migrate.Run, still, u
 	})
 }
 
-func (v threadMover) Compare(ctx context.Context, m *migrate.Run) error {
+// Compare implements migrate.Mover.
+func (v Mover) Compare(ctx context.Context, m *migrate.Run) error {
 	return v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
 		return eachThread(ctx, heads, func(ctx context.Context, h threadHead) error {
 			why, err := v.difference(ctx, m, h.ID)
@@ -308,8 +318,8 @@ func (v threadMover) Compare(ctx context.Context, m *migrate.Run) error {
 }
 
 // repair copies a thread again, and refuses to go on where that does not help.
-func (v threadMover) repair(ctx context.Context, m *migrate.Run, head threadHead, why string) error {
-	v.s.logger.WarnContext(ctx, "a copied thread differs, and is copied again", "post", head.ID.ID, "difference", why)
+func (v Mover) repair(ctx context.Context, m *migrate.Run, head threadHead, why string) error {
+	v.c.Logger.WarnContext(ctx, "a copied thread differs, and is copied again", "post", head.ID.ID, "difference", why)
 	if err := v.copyThread(ctx, m, head, true); err != nil {
 		return err
 	}
@@ -322,11 +332,11 @@ func (v threadMover) repair(ctx context.Context, m *migrate.Run, head threadHead
 
 // difference compares both copies of a post's thread as they are at one moment, in both orders, and
 // counts them.
-func (v threadMover) difference(ctx context.Context, m *migrate.Run, post social.PostID) (why string, err error) {
+func (v Mover) difference(ctx context.Context, m *migrate.Run, post social.PostID) (why string, err error) {
 	err = m.Transaction(ctx, "compare a thread", []id.ID{post.ID}, func(ctx context.Context) error {
 		var head threadHead
 		only := options.FindOne().SetProjection(mdb.Doc("author", 1, "commentCount", 1, "homes", 1))
-		err := v.s.posts.FindOne(ctx, mdb.Doc("_id", post), only).Decode(&head)
+		err := v.c.Posts.FindOne(ctx, mdb.Doc("_id", post), only).Decode(&head)
 		switch {
 		case errors.Is(err, mongo.ErrNoDocuments):
 			why = "" // it was deleted
@@ -341,7 +351,7 @@ func (v threadMover) difference(ctx context.Context, m *migrate.Run, post social
 		if err == nil && why == "" {
 			return nil
 		}
-		gone, notRead := v.s.gone(ctx, []social.UserID{head.Author})
+		gone, notRead := v.c.Gone(ctx, []social.UserID{head.Author})
 		if gone[head.Author] { // the author has deleted their account: long threads are removed in parts, and then their posts
 			why, err = "", nil
 		}
@@ -350,13 +360,13 @@ func (v threadMover) difference(ctx context.Context, m *migrate.Run, post social
 	return why, err
 }
 
-func (v threadMover) compareHomes(ctx context.Context, move *cluster.Move, head threadHead) (why string, err error) {
+func (v Mover) compareHomes(ctx context.Context, move *cluster.Move, head threadHead) (why string, err error) {
 	for _, order := range []social.CommentOrder{social.OrderOldest, social.OrderThreaded} {
-		from, err := digestOf(ctx, v.s.threadLayouts[move.From], head.ID, order)
+		from, err := digestOf(ctx, v.c.Layouts[move.From], head.ID, order)
 		if err != nil {
 			return "", err
 		}
-		to, err := digestOf(ctx, v.s.threadLayouts[move.To], head.ID, order)
+		to, err := digestOf(ctx, v.c.Layouts[move.To], head.ID, order)
 		switch {
 		case err != nil:
 			return "", err
@@ -376,7 +386,7 @@ type threadDigest struct {
 }
 
 // digestOf reads a thread as people do, page by page.
-func digestOf(ctx context.Context, layout threads.Layout, post social.PostID, order social.CommentOrder) (d threadDigest, err error) {
+func digestOf(ctx context.Context, layout Layout, post social.PostID, order social.CommentOrder) (d threadDigest, err error) {
 	list := social.List[social.Thread]{Of: social.Thread{Post: post, Order: order}, Page: social.Page{Limit: comparedTogether}}
 	sum := sha256.New()
 	for {
@@ -407,7 +417,8 @@ func digestOf(ctx context.Context, layout threads.Layout, post social.PostID, or
 // comparedTogether is how many comments are read at once to compare them.
 const comparedTogether = 2000
 
-func (v threadMover) Remove(ctx context.Context, m *migrate.Run, layout string) error {
+// Remove implements migrate.Mover.
+func (v Mover) Remove(ctx context.Context, m *migrate.Run, layout string) error {
 	err := v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
 		for i := range heads {
 			if err := v.unmark(ctx, m, &heads[i]); err != nil {
@@ -424,12 +435,12 @@ func (v threadMover) Remove(ctx context.Context, m *migrate.Run, layout string) 
 
 // unmark removes what the migration noted on a post. A transaction of its own waits for the post's
 // writers, and one of many posts would meet other writers each time that it runs again.
-func (v threadMover) unmark(ctx context.Context, m *migrate.Run, head *threadHead) error {
+func (v Mover) unmark(ctx context.Context, m *migrate.Run, head *threadHead) error {
 	if head.Homes == nil && head.Copying == nil {
 		return nil
 	}
 	return m.Transaction(ctx, "unmark a post", []id.ID{head.ID.ID}, func(ctx context.Context) error {
-		err := mdb.UpdateOne(ctx, v.s.posts, mdb.Doc("_id", head.ID), mdb.Doc("$unset", mdb.Doc("homes", 1, "copying", 1)))
+		err := mdb.UpdateOne(ctx, v.c.Posts, mdb.Doc("_id", head.ID), mdb.Doc("$unset", mdb.Doc("homes", 1, "copying", 1)))
 		if errors.Is(err, social.ErrNotFound) {
 			return nil // the post was deleted
 		}

@@ -1,4 +1,4 @@
-package mongodb
+package feeds
 
 import (
 	"context"
@@ -7,17 +7,38 @@ import (
 	"slices"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
 	"plaza/social"
 	"plaza/storage/mongodb/internal/cluster"
-	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/indexes"
+	"plaza/storage/mongodb/internal/jobs"
+	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/migrate"
 	"plaza/storage/mongodb/internal/wait"
 )
 
-// feedMover moves feeds. They are caches, so nothing is copied: once all servers keep the new
+// Mover moves feeds. They are caches, so nothing is copied: once all servers keep the new
 // layout in step, the feeds of all users are built in it, if it keeps them, and then compared with
 // what users read.
-type feedMover struct{ s *Store }
+type Mover struct{ c MoverConfig }
+
+// MoverConfig is what moving feeds needs from the rest of the engine.
+type MoverConfig struct {
+	DB      *mdb.DB
+	Feeds   *Feeds
+	Users   *mongo.Collection
+	Follows Follows
+	Indexes *indexes.Builder
+	Jobs    *jobs.Queue
+	Workers *jobs.Workers // this process takes part in the work that it waits for
+	Pause   time.Duration // between two looks at what differs
+}
+
+var _ migrate.Mover = Mover{}
+
+// NewMover returns what moves feeds.
+func NewMover(c MoverConfig) Mover { return Mover{c} }
 
 const (
 	// comparedPosts is how many of a user's newest posts are compared, of those that are read.
@@ -27,35 +48,38 @@ const (
 	comparePatience = time.Minute
 )
 
-func (v feedMover) Count(ctx context.Context) (int, error) { return v.s.countUsers(ctx) }
+// Count implements migrate.Mover.
+func (v Mover) Count(ctx context.Context) (int, error) { return migrate.Count(ctx, v.c.DB, v.c.Users) }
 
-func (v feedMover) Prepare(ctx context.Context, m *migrate.Run, layout string) error {
+// Prepare implements migrate.Mover.
+func (v Mover) Prepare(ctx context.Context, m *migrate.Run, layout string) error {
 	if err := v.empty(ctx, m, layout); err != nil {
 		return err
 	}
-	return v.s.prepareIndexes(ctx, v.s.feeds.Layouts()[layout].Indexes())
+	return v.c.Indexes.Prepare(ctx, v.c.Feeds.Layouts()[layout].Indexes())
 }
 
-func (v feedMover) Remove(ctx context.Context, m *migrate.Run, layout string) error {
+// Remove implements migrate.Mover.
+func (v Mover) Remove(ctx context.Context, m *migrate.Run, layout string) error {
 	return v.empty(ctx, m, layout)
 }
 
 // empty drops a layout's collections, creates them again, and removes its jobs: these would be
 // wrong when the layout is used again.
-func (v feedMover) empty(ctx context.Context, m *migrate.Run, layout string) error {
+func (v Mover) empty(ctx context.Context, m *migrate.Run, layout string) error {
 	if err := v.forgetJobs(ctx, m, layout); err != nil {
 		return err
 	}
-	indexes := v.s.feeds.Indexes()
-	for _, c := range v.s.feeds.Layouts()[layout].Collections() {
-		err := v.s.db.Read(ctx, "empty "+c.Name(), func(ctx context.Context) error {
+	declared := v.c.Feeds.Indexes()
+	for _, c := range v.c.Feeds.Layouts()[layout].Collections() {
+		err := v.c.DB.Read(ctx, "empty "+c.Name(), func(ctx context.Context) error {
 			if err := m.Still(ctx); err != nil {
 				return err
 			}
 			if err := c.Drop(ctx); err != nil {
 				return err
 			}
-			return ensureMine(ctx, c, indexes[c])
+			return v.c.Indexes.New(ctx, c, declared[c])
 		})
 		if err != nil {
 			return err
@@ -64,23 +88,24 @@ func (v feedMover) empty(ctx context.Context, m *migrate.Run, layout string) err
 	return nil
 }
 
-func (v feedMover) forgetJobs(ctx context.Context, m *migrate.Run, layout string) error {
-	kinds := v.s.feeds.Layouts()[layout].JobKinds()
+func (v Mover) forgetJobs(ctx context.Context, m *migrate.Run, layout string) error {
+	kinds := v.c.Feeds.Layouts()[layout].JobKinds()
 	if len(kinds) == 0 {
 		return nil
 	}
-	return v.s.db.Read(ctx, "forget jobs", func(ctx context.Context) error {
+	return v.c.DB.Read(ctx, "forget jobs", func(ctx context.Context) error {
 		if err := m.Still(ctx); err != nil {
 			return err
 		}
-		return v.s.jobs.RemoveKinds(ctx, kinds)
+		return v.c.Jobs.RemoveKinds(ctx, kinds)
 	})
 }
 
-func (v feedMover) Copy(ctx context.Context, m *migrate.Run) error {
-	layout := v.s.feeds.Layouts()[m.Move().To]
-	return v.s.eachUser(ctx, m, func(ctx context.Context, user social.UserID) error {
-		return v.s.db.Read(ctx, "build a feed", func(ctx context.Context) error {
+// Copy implements migrate.Mover.
+func (v Mover) Copy(ctx context.Context, m *migrate.Run) error {
+	layout := v.c.Feeds.Layouts()[m.Move().To]
+	return m.EachUser(ctx, v.c.Users, func(ctx context.Context, user social.UserID) error {
+		return v.c.DB.Read(ctx, "build a feed", func(ctx context.Context) error {
 			if err := m.Still(ctx); err != nil {
 				return err
 			}
@@ -89,26 +114,27 @@ func (v feedMover) Copy(ctx context.Context, m *migrate.Run) error {
 	})
 }
 
-func (v feedMover) Compare(ctx context.Context, m *migrate.Run) error {
+// Compare implements migrate.Mover.
+func (v Mover) Compare(ctx context.Context, m *migrate.Run) error {
 	if err := v.catchUp(ctx); err != nil {
 		return err
 	}
-	return v.s.eachUser(ctx, m, func(ctx context.Context, user social.UserID) error { return v.compareUser(ctx, m.Move(), user) })
+	return m.EachUser(ctx, v.c.Users, func(ctx context.Context, user social.UserID) error { return v.compareUser(ctx, m.Move(), user) })
 }
 
 // catchUp waits until the jobs that existed when it began are done. This process takes part in
 // that.
-func (v feedMover) catchUp(ctx context.Context) error {
+func (v Mover) catchUp(ctx context.Context) error {
 	began := time.Now()
 	for {
-		backlog, err := v.s.Backlog(ctx)
+		backlog, err := v.backlog(ctx)
 		if err != nil || backlog.Waiting == 0 || backlog.Oldest.After(began) {
 			return err
 		}
-		if did, err := v.s.workers.Once(ctx); err != nil {
+		if did, err := v.c.Workers.Once(ctx); err != nil {
 			return err
 		} else if !did {
-			wait.For(ctx, v.s.member.Heartbeat/4, nil)
+			wait.For(ctx, v.c.Pause, nil)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -116,10 +142,18 @@ func (v feedMover) catchUp(ctx context.Context) error {
 	}
 }
 
+func (v Mover) backlog(ctx context.Context) (b social.Backlog, err error) {
+	err = v.c.DB.Read(ctx, "backlog", func(ctx context.Context) error {
+		b, err = v.c.Jobs.Backlog(ctx)
+		return err
+	})
+	return b, err
+}
+
 // compareUser compares a user's news and wall in both layouts.
-func (v feedMover) compareUser(ctx context.Context, move *cluster.Move, user social.UserID) error {
+func (v Mover) compareUser(ctx context.Context, move *cluster.Move, user social.UserID) error {
 	page := social.Page{Limit: readPosts}
-	news := func(ctx context.Context, layout feeds.Layout) ([]*social.Post, error) {
+	news := func(ctx context.Context, layout Layout) ([]*social.Post, error) {
 		posts, err := layout.News(ctx, user, page)
 		if err != nil {
 			return nil, err
@@ -130,7 +164,7 @@ func (v feedMover) compareUser(ctx context.Context, move *cluster.Move, user soc
 		return err
 	}
 	list := social.List[social.UserID]{Of: user, Page: page}
-	return v.compareFeed(ctx, move, "wall", user, func(ctx context.Context, layout feeds.Layout) ([]*social.Post, error) {
+	return v.compareFeed(ctx, move, "wall", user, func(ctx context.Context, layout Layout) ([]*social.Post, error) {
 		walls, err := layout.Walls(ctx, []social.List[social.UserID]{list})
 		return walls[list], err
 	})
@@ -139,8 +173,8 @@ func (v feedMover) compareUser(ctx context.Context, move *cluster.Move, user soc
 // seen returns those of a user's news that they see. If a server died at the wrong moment, a kept
 // feed may still have posts by people whom the user no longer follows, in the place of older posts
 // at the end of a page.
-func (v feedMover) seen(ctx context.Context, user social.UserID, posts []*social.Post) ([]*social.Post, error) {
-	authors, err := followReader(v).Followed(ctx, user)
+func (v Mover) seen(ctx context.Context, user social.UserID, posts []*social.Post) ([]*social.Post, error) {
+	authors, err := v.c.Follows.Followed(ctx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -154,13 +188,13 @@ func (v feedMover) seen(ctx context.Context, user social.UserID, posts []*social
 
 // compareFeed compares what is read of a user in both layouts. That changes meanwhile, and the new
 // layout may be late.
-func (v feedMover) compareFeed(ctx context.Context, move *cluster.Move, what string, user social.UserID,
-	read func(context.Context, feeds.Layout) ([]*social.Post, error),
+func (v Mover) compareFeed(ctx context.Context, move *cluster.Move, what string, user social.UserID,
+	read func(context.Context, Layout) ([]*social.Post, error),
 ) error {
-	from, to := v.s.feeds.Layouts()[move.From], v.s.feeds.Layouts()[move.To]
+	from, to := v.c.Feeds.Layouts()[move.From], v.c.Feeds.Layouts()[move.To]
 	for deadline := time.Now().Add(comparePatience); ; {
 		var before, got, after []*social.Post
-		err := v.s.db.Read(ctx, "compare feeds", func(ctx context.Context) (err error) {
+		err := v.c.DB.Read(ctx, "compare feeds", func(ctx context.Context) (err error) {
 			if before, err = read(ctx, from); err != nil {
 				return err
 			}
@@ -181,7 +215,7 @@ func (v feedMover) compareFeed(ctx context.Context, move *cluster.Move, what str
 				Detail: fmt.Sprintf("the %s of user %s differ: %d posts in %q, %d in %q, and not the same", what, user.ID, len(after), move.From, len(got), move.To),
 			}
 		}
-		wait.For(ctx, v.s.member.Heartbeat/4, nil)
+		wait.For(ctx, v.c.Pause, nil)
 		if err := v.catchUp(ctx); err != nil {
 			return err
 		}

@@ -1,0 +1,52 @@
+package evolution
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/storage/mongodb/internal/cluster"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// Server is this server's part in the agreement of all servers, a cluster.Member.
+type Server interface {
+	TakeTurn(ctx context.Context, name string, waiting func(process string)) (holder *cluster.Server, err error)
+	EndTurn(ctx context.Context, name string) error
+	Servers(ctx context.Context) ([]cluster.Server, error)
+	ServersBefore(ctx context.Context, v cluster.Versions, of func(*cluster.Server) cluster.Versions) (older []string, err error)
+	Written() cluster.Versions
+}
+
+// Config is what the evolution of documents needs from the rest of the engine.
+type Config struct {
+	Database *mongo.Database
+	DB       *mdb.DB
+	Settings *mongo.Collection
+	Self     string // the id of this server
+	Server   Server
+	Upgrades map[string]mdb.Upgrade // of all collections that have had several versions
+	// Upgraded is called with the versions that all documents have reached.
+	Upgraded func(cluster.Versions)
+	// Every is how often it is looked at in the background whether there is something to upgrade.
+	Every  time.Duration
+	Logger *slog.Logger
+}
+
+// Documents are all documents of a database.
+type Documents struct{ c Config }
+
+// New returns the documents of a database.
+func New(c Config) *Documents { return &Documents{c} }
+
+// order begins with users, whom a search by name would miss.
+func (d *Documents) order() []string {
+	return append([]string{"users"}, slices.DeleteFunc(d.names(), func(name string) bool { return name == "users" })...)
+}
+
+// names are the collections that have had several versions.
+func (d *Documents) names() []string { return slices.Sorted(maps.Keys(d.c.Upgrades)) }

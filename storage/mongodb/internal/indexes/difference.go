@@ -1,0 +1,67 @@
+package indexes
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// difference is what a collection lacks of its declared indexes.
+type difference struct {
+	missing []mongo.IndexModel
+	changed []mongo.IndexModel // there is another index with this name
+	expires []mongo.IndexModel // there is the same index with another time of expiry
+}
+
+func compare(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) (diff difference, err error) {
+	cursor, err := c.Indexes().List(ctx)
+	if err != nil {
+		return diff, err
+	}
+	stored, err := mdb.ReadAll[storedIndex](ctx, cursor, len(models)+1)
+	for _, model := range models {
+		name, want, fault := Declared(model)
+		i := slices.IndexFunc(stored, func(s storedIndex) bool { return s.Name == name })
+		if fault != nil || i < 0 {
+			diff.missing, err = append(diff.missing, model), errors.Join(err, fault)
+			continue
+		}
+		have, fault := stored[i].definition()
+		err = errors.Join(err, fault)
+		changing := want
+		changing.Expires = have.Expires
+		switch {
+		case have == want:
+		case have == changing && want.Expires != Never && have.Expires != Never:
+			diff.expires = append(diff.expires, model)
+		default:
+			diff.changed = append(diff.changed, model)
+		}
+	}
+	return diff, err
+}
+
+// ensure makes the collection and those of the indexes that are missing.
+func ensure(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) (difference, error) {
+	if len(models) == 0 {
+		return difference{}, makeCollection(ctx, c)
+	}
+	diff, err := compare(ctx, c, models)
+	if err == nil && len(diff.missing) > 0 {
+		_, err = c.Indexes().CreateMany(ctx, diff.missing)
+	}
+	return diff, err
+}
+
+func makeCollection(ctx context.Context, c *mongo.Collection) error {
+	const namespaceExists = 48
+	err := c.Database().CreateCollection(ctx, c.Name())
+	if server := mongo.ServerError(nil); mdb.AsServerError(err, &server) && server.HasErrorCode(namespaceExists) {
+		return nil
+	}
+	return err
+}

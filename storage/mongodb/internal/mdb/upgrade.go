@@ -1,0 +1,25 @@
+package mdb
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Upgrade makes the update that brings a document to a version. The update writes only while the
+// document still says what it was computed from.
+type Upgrade func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error)
+
+// UpgradeTo makes an update that sets fields of a document, its version among them. It writes while
+// the document has the version that it had, and these fields as they were.
+func UpgradeTo(raw bson.Raw, set bson.D, unchanged ...string) *mongo.UpdateOneModel {
+	filter := Doc("_id", raw.Lookup("_id"), "v", raw.Lookup("v"))
+	for _, field := range unchanged {
+		filter = append(filter, bson.E{Key: field, Value: raw.Lookup(field)})
+	}
+	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(Doc("$set", set))
+}
+
+// UpgradeVersion is an [Upgrade] that changes the version alone.
+func UpgradeVersion(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+	return UpgradeTo(raw, Doc("v", to)), nil
+}

@@ -1,0 +1,68 @@
+package serials
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// Document is what remembers the newest serial that was given: a document of sequences, or a part of
+// a post or a user.
+type Document struct {
+	LastSerial int64 `bson:"lastSerial"`
+	Latest     []struct {
+		ID social.CommentID `bson:"_id"`
+	} `bson:"latest"` // of a post alone
+}
+
+// newest is the greatest serial among the newest comments of a post.
+func (d *Document) newest() (newest int64) {
+	for _, c := range d.Latest {
+		newest = max(newest, c.ID.Serial())
+	}
+	return newest
+}
+
+// Next gives n serials, all above floor and above those that were given before, and returns the
+// first. The document is that of c with this _id. It is the first command of a transaction.
+// ErrNotFound: there is no such document, and upsert is not set.
+func Next(ctx context.Context, c *mongo.Collection, name any, floor int64, n int, upsert bool) (first int64, err error) {
+	set := mdb.Doc("lastSerial", mdb.Doc("$max", bson.A{"$lastSerial", floor}))
+	if upsert {
+		set = append(set, bson.E{Key: "v", Value: mdb.FirstVersion})
+	}
+	update := mdb.Pipeline{mdb.Doc("$set", set)}
+	if n > 0 {
+		now := mdb.Doc("$multiply", bson.A{mdb.Doc("$toLong", "$$NOW"), int64(id.SerialsPerMillisecond)})
+		next := mdb.Doc("$max", bson.A{mdb.Doc("$add", bson.A{"$lastSerial", int64(1)}), now})
+		update = append(update, mdb.Doc("$set", mdb.Doc("lastSerial", mdb.Doc("$add", bson.A{next, int64(n - 1)}))))
+	}
+	var d Document
+	err = mdb.OrNotFound(c.FindOneAndUpdate(ctx, mdb.Doc("_id", name), update, options.FindOneAndUpdate().SetUpsert(upsert).
+		SetReturnDocument(options.After).SetProjection(mdb.Doc("lastSerial", 1, "latest._id", 1))).Decode(&d))
+	if err != nil {
+		return 0, mdb.OrRetry(err)
+	}
+	first = d.LastSerial - int64(n) + 1
+	if newest := d.newest(); n > 0 && newest >= first {
+		// The thread has comments from before posts remembered a serial.
+		return Next(ctx, c, name, newest, n, upsert)
+	}
+	return first, nil
+}
+
+// AtLeast gives a serial that is at least this one, and above those that were given before.
+// ErrNotFound: there is no such document.
+func AtLeast(ctx context.Context, c *mongo.Collection, name any, least int64) (int64, error) {
+	next := mdb.Doc("$max", bson.A{mdb.Doc("$add", bson.A{"$lastSerial", int64(1)}), least})
+	var d Document
+	err := mdb.OrNotFound(c.FindOneAndUpdate(ctx, mdb.Doc("_id", name), mdb.Pipeline{mdb.Doc("$set", mdb.Doc("lastSerial", next))},
+		options.FindOneAndUpdate().SetReturnDocument(options.After).SetProjection(mdb.Doc("lastSerial", 1))).Decode(&d))
+	return d.LastSerial, err
+}
