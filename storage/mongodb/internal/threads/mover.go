@@ -42,7 +42,7 @@ type MoverConfig struct {
 
 var _ migrate.Mover = Mover{}
 
-// NewMover returns what moves
+// NewMover returns what moves the threads of a database between layouts.
 func NewMover(c MoverConfig) Mover { return Mover{c} }
 
 // Count implements migrate.Mover.
