@@ -22,21 +22,6 @@ const indexTimeout = 10 * time.Minute
 // changed index has a new name; testdata/indexes.json holds all definitions that there ever were.
 func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users:    {mdb.Index(byHandle, mdb.Doc("handle", 1)), mdb.IndexHaving("nameOrder", byName, mdb.Doc("nameOrder", 1)), mdb.IndexHaving("rights", byRights, mdb.Doc("rights", 1))},
-		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
-		s.sessions: {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1))},
-		s.circles: {
-			mdb.Index(byOwnerID, mdb.Doc("owner", 1, "_id", 1)),
-			mdb.UniqueIndex("owner_nameKey", mdb.Doc("owner", 1, "nameKey", 1)),
-		},
-		s.edges: {
-			mdb.IndexHaving("follow", byFollower, mdb.Doc("owner", 1, "follow", -1, "other", 1)),
-			mdb.IndexHaving("mute", byMute, mdb.Doc("owner", 1, "mute", -1, "other", 1)),
-			mdb.IndexHaving("block", byBlock, mdb.Doc("owner", 1, "block", -1, "other", 1)),
-			mdb.IndexHaving("circles", byMember, mdb.Doc("circles", 1, "other", 1)),
-			mdb.Index(byJoined, mdb.Doc("joined.$**", 1)), // for each circle one range, sorted by when people joined
-			mdb.Index(byOther, mdb.Doc("other", 1)),       // for deletions: all edges, also those that nothing is left of
-		},
 		s.posts: {
 			mdb.Index(byWall, mdb.Doc("wallOwner", 1, "seq", -1)),
 			mdb.Index(byAuthor, mdb.Doc("author", 1, "seq", -1)),
@@ -56,6 +41,8 @@ func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.ownIndexes()
 	maps.Copy(all, s.log.Indexes())
+	maps.Copy(all, s.users.Indexes())
+	maps.Copy(all, s.graph.Indexes())
 	maps.Copy(all, s.profiles.Indexes())
 	maps.Copy(all, s.jobs.Indexes())
 	maps.Copy(all, s.feeds.Indexes())
@@ -64,7 +51,7 @@ func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	maps.Copy(all, s.ads.Indexes())
 	maps.Copy(all, s.notifications.Indexes())
 	maps.Copy(all, s.keys.Indexes())
-	for c, models := range s.member.Now().InUse.graph.indexes() {
+	for c, models := range s.member.Now().InUse.graph.Indexes() {
 		all[c] = append(all[c], models...)
 	}
 	for c, models := range s.member.Now().InUse.feeds.Indexes() {
