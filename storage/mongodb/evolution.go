@@ -14,11 +14,12 @@ import (
 	"plaza/storage/mongodb/internal/users"
 )
 
-// Every document has a version, v. This file says what changed from each version to the next, by
-// collection. Readers take all versions, and upgrade what is older (evolve, which mdb.ReadDocument
-// calls); MigrateDocuments upgrades the stored ones. Writers write the version that Store.writes
-// says: the newest, once the operator has finished the upgrade. A collection that is not named here
-// has only ever had version 1. The collections of ads are in adstore/version.go.
+// Every document has a version, v. This file says what changed from each version to the next of
+// posts and what hangs on them, and the version.go of other packages what changed of theirs: users,
+// graph, adstore (and log.go of eventlog). Readers take all versions, and upgrade what is older
+// (Evolve, which mdb.ReadDocument calls); MigrateDocuments upgrades the stored ones. Writers write
+// the version that Store.writes says: the newest, once the operator has finished the upgrade. A
+// collection that is not named in any of them has only ever had version 1.
 //
 // An upgrade looks at the fields and not only at v: a server of an older version may change a
 // document of a newer one while both run. What does not write everything that a version adds leaves

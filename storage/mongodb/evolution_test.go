@@ -33,11 +33,13 @@ var readers = map[string]func() any{
 }
 
 // ofOthers are the collections of packages threads, feeds, idempotency, eventlog, profiles, users and graph.
-var ofOthers = []string{"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys", "events", "changes", "profiles", "properties",
-	"users", "handles", "sessions", "circles", "edges", "followers"}
+var ofOthers = []string{
+	"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys", "events", "changes", "profiles", "properties",
+	"users", "handles", "sessions", "circles", "edges", "followers",
+}
 
 // TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, notifications,
-// idempotency, threads and feeds read theirs.
+// and those in ofOthers, read theirs.
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/documents/*.bson")

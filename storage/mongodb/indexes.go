@@ -15,7 +15,7 @@ import (
 // indexTimeout bounds the building of missing indexes, on collections that may be full.
 const indexTimeout = 10 * time.Minute
 
-// indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
+// ownIndexes are the declared indexes of the collections of this package, apart from that on _id. Posts and comments carry their id a
 // second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
 //
 // A definition never changes under its name: servers of two versions run on one database, and name indexes in their hints. A

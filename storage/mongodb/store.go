@@ -130,12 +130,10 @@ type Store struct {
 	versions  *mongo.Collection
 	reactions *mongo.Collection
 	votes     *mongo.Collection
+	settings  *mongo.Collection
+	sequences *mongo.Collection
 
 	threadMutes *mongo.Collection
-
-	settings *mongo.Collection
-
-	sequences *mongo.Collection
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -150,15 +148,6 @@ type (
 	profileCalls      = social.Properties
 	notificationCalls = social.Notifications
 )
-
-// acknowledged are collections of which only that is read which a majority has.
-type acknowledged struct{ users, edges, sessions *mongo.Collection }
-
-func newAcknowledged(db *mongo.Database) acknowledged {
-	return acknowledged{
-		users: mdb.Acknowledged(db, "users"), edges: mdb.Acknowledged(db, "edges"), sessions: mdb.Acknowledged(db, "sessions"),
-	}
-}
 
 // client returns the connections to the deployment.
 func (s *Store) client() *mongo.Client { return s.settings.Database().Client() }

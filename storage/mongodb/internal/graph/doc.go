@@ -1,5 +1,5 @@
-// Package graph keeps what people are to each other in MongoDB: who follows, mutes and blocks whom,
-// and who is in which circle, as social.Graph and social.Circles say.
+// Package graph keeps what people are to each other in MongoDB: who follows, mutes and blocks which
+// others, and who is in which circle, as social.Graph and social.Circles say.
 //
 // There is one document of edges for each ordered pair of users ([Document]); circles only count
 // their members. Edges lie with their owners. Where a user's followers are read from depends on the

@@ -1,6 +1,6 @@
 // Package users keeps accounts: users, their handles and passwords, their rights, and their sessions,
-// as social.Users and social.Sessions say. What a deletion leaves behind is removed by others.
+// as social.Users and social.Sessions say. What a deleted user leaves behind is up to [Deletion].
 //
-// Each user's document also counts follows, which the package of the follower graph does with
-// [Store.Collection].
+// A user's document also counts follows. That is done by the package of the follower graph, in the
+// collection that it gets from [Store.Collection].
 package users
