@@ -70,7 +70,7 @@ func TestAddingUpMeetsRefunds(t *testing.T) {
 		}
 		rows := must(store.Report(t.Context(), ads.ReportRequest{From: hour, To: hour.Add(time.Hour), By: ads.PerHour}))(t)
 		var open struct{ Amount ads.Micros }
-		ok(t, other.users.Database().Collection("adRefunds").FindOne(t.Context(), mdb.Doc("_id", meanwhile.ID)).Decode(&open))
+		ok(t, other.settings.Database().Collection("adRefunds").FindOne(t.Context(), mdb.Doc("_id", meanwhile.ID)).Decode(&open))
 		want := refunded + open.Amount
 		if len(rows) != 1 || rows[0].Refunded != want {
 			t.Errorf("a refund before command %d: the report is %+v, and nothing is stale; %d were refunded", command, rows, want)

@@ -9,6 +9,7 @@ import (
 
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/mdbtest"
+	"plaza/storage/mongodb/internal/users"
 )
 
 // TestDocumentsReadThemselves writes each kind of document with every field set, by its struct tags, and reads it back by
@@ -16,7 +17,7 @@ import (
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
 	for _, d := range []mdb.Document{
-		&userDoc{}, &circleDoc{}, &edgeDoc{}, &postDoc{}, &versionDoc{}, &markDoc{}, &otherDoc{}, &sessionDoc{}, &grantDoc{},
+		&postDoc{}, &versionDoc{}, &markDoc{},
 	} {
 		mdbtest.ReadsItself(t, d, newestOf)
 	}
@@ -48,8 +49,6 @@ func TestDamagedDocumentsAreErrors(t *testing.T) {
 // newestOf is the version of a document that is written.
 func newestOf(d any) int {
 	switch d.(type) {
-	case *userDoc:
-		return usersVersion
 	case *postDoc, *versionDoc:
 		return postsVersion
 	case *markDoc:
@@ -60,7 +59,7 @@ func newestOf(d any) int {
 
 // BenchmarkReadDocument reads a post with its newest comments, of which a page of news has twenty, and a user: by hand, and by the driver's decoder (ADR 9).
 func BenchmarkReadDocument(b *testing.B) {
-	post, user := &postDoc{}, &userDoc{}
+	post, user := &postDoc{}, &users.Document{}
 	mdbtest.Fill(b, post, newestOf)
 	mdbtest.Fill(b, user, newestOf)
 	post.Detail.Options = nil

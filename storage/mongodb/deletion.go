@@ -3,7 +3,6 @@ package mongodb
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -36,68 +35,33 @@ const (
 	fullPost        = 500
 )
 
-// goneKey matches the edge that says that a user has deleted their account. It is permanent, and is
-// read with the edges of every relation, in the same command.
-func goneKey(user social.UserID) bson.D { return edgeKey(user, user) }
-
 func deletionID(user social.UserID) jobs.ID {
 	return jobs.ID{ID: id.Derive(user.ID.Time(), string(jobDelete)+user.ID.String())}
 }
 
-// DeleteUser implements social.Users.
-func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Event) error {
-	return s.db.Write(ctx, "delete user", []id.ID{user.ID}, func(ctx context.Context) error {
-		var d userDoc
-		if err := mdb.OrNotFound(s.users.FindOneAndDelete(ctx, mdb.Doc("_id", user)).Decode(&d)); err != nil {
-			return err
-		}
-		if _, err := s.handles.DeleteOne(ctx, mdb.Doc("_id", d.Handle, "user", user)); err != nil {
-			return err
-		}
-		mark := mdb.Doc("$set", mdb.Doc("v", s.writes("edges"), "gone", true))
-		if _, err := s.edges.UpdateOne(ctx, goneKey(user), mark, options.UpdateOne().SetUpsert(true)); err != nil {
-			return mdb.OrRetry(err)
-		}
-		if err := s.endSessions(ctx, user, [32]byte{}, social.AllSessions); err != nil {
-			return err
-		}
-		now := time.Now()
-		if err := s.jobs.AddAs(ctx, jobs.Job{ID: deletionID(user), Kind: jobDelete, Author: user, MadeAt: now, Due: now}); err != nil {
-			return err
-		}
-		return s.log.AppendWith(ctx, social.AroundChanged(user), e)
-	})
+// deletions begin to remove what users leave behind.
+type deletions struct{ s *Store }
+
+// Begin implements users.Deletion.
+func (d deletions) Begin(ctx context.Context, user social.UserID) error {
+	if err := d.s.graph.MarkGone(ctx, user); err != nil {
+		return err
+	}
+	now := time.Now()
+	return d.s.jobs.AddAs(ctx, jobs.Job{ID: deletionID(user), Kind: jobDelete, Author: user, MadeAt: now, Due: now})
 }
 
-// IsDeleting implements social.Users.
-func (s *Store) IsDeleting(ctx context.Context, user social.UserID) (deleting bool, err error) {
-	err = s.db.Read(ctx, "is user being deleted", func(ctx context.Context) error {
-		_, err := s.jobs.Find(ctx, deletionID(user))
-		deleting = err == nil
+// IsUnderWay implements users.Deletion.
+func (d deletions) IsUnderWay(ctx context.Context, user social.UserID) (is bool, err error) {
+	err = d.s.db.Read(ctx, "is user being deleted", func(ctx context.Context) error {
+		_, err := d.s.jobs.Find(ctx, deletionID(user))
+		is = err == nil
 		if errors.Is(err, social.ErrNotFound) {
 			return nil
 		}
 		return err
 	})
-	return deleting, err
-}
-
-// gone are those of the users who have deleted their accounts.
-func (s *Store) gone(ctx context.Context, users []social.UserID) (map[social.UserID]bool, error) {
-	keys := mdb.Map(users, func(user *social.UserID) bson.Binary { return mdb.PairKey(user.ID, user.ID) })
-	gone := map[social.UserID]bool{}
-	for i := 0; i < len(keys); i += mdb.InBatch {
-		some := min(i+mdb.InBatch, len(keys))
-		filter := mdb.Doc("_id", mdb.Doc("$in", mdb.Values(keys[i:some])), "owner", mdb.Doc("$in", mdb.Values(users[i:some])))
-		docs, err := mdb.FindAll[edgeDoc](ctx, s.edges, filter, 1, options.Find().SetHint(mdb.Doc("_id", 1)))
-		if err != nil {
-			return nil, err
-		}
-		for j := range docs {
-			gone[docs[j].Owner] = docs[j].Gone
-		}
-	}
-	return gone, nil
+	return is, err
 }
 
 // deletion is one attempt at removing what a user has left behind. What is left to do is not
@@ -160,63 +124,14 @@ func (s *Store) addSweep(ctx context.Context, from *jobs.Job, after time.Duratio
 	})
 }
 
-// cutEdgesTo removes some of the edges that lead to the user, follows with all counts.
+// cutEdgesTo removes some of the edges that lead to the user.
 func (d deletion) cutEdgesTo(ctx context.Context) (did bool, err error) {
-	return d.cutEdges(ctx, mdb.Doc("other", d.user, "owner", mdb.Doc("$ne", d.user)), byOther, func(ctx context.Context, follows []edgeDoc) error {
-		owners := mdb.Map(follows, func(e *edgeDoc) social.UserID { return e.Owner })
-		if err := d.countMany(ctx, owners, "following"); err != nil {
-			return err
-		}
-		var circles []social.CircleID
-		for i := range follows {
-			circles = append(circles, follows[i].Circles...)
-		}
-		if err := d.uncountMembers(ctx, circles, owners...); err != nil {
-			return err
-		}
-		return d.feeds.FollowsChanged(ctx, owners...)
-	})
+	return d.graph.CutEdgesTo(ctx, d.user, d.together)
 }
 
-// cutEdgesOf removes some of the user's own edges. Their circles and feeds go as a whole.
+// cutEdgesOf removes some of the user's own edges.
 func (d deletion) cutEdgesOf(ctx context.Context) (did bool, err error) {
-	own := mdb.Doc("_id", mdb.PairRange(d.user.ID), "owner", d.user, "other", mdb.Doc("$ne", d.user))
-	return d.cutEdges(ctx, own, "_id_", func(ctx context.Context, follows []edgeDoc) error {
-		return d.countMany(ctx, mdb.Map(follows, func(e *edgeDoc) social.UserID { return e.Other }), "followers")
-	})
-}
-
-func (d deletion) cutEdges(ctx context.Context, which bson.D, hint string, uncount func(context.Context, []edgeDoc) error) (did bool, err error) {
-	err = d.db.Write(ctx, "cut edges", nil, func(ctx context.Context) error {
-		edges, err := mdb.FindAll[edgeDoc](ctx, d.edges, which, d.together, options.Find().SetLimit(int64(d.together)).SetHint(hint))
-		if did = len(edges) > 0; err != nil || !did {
-			return err
-		}
-		keys := mdb.Map(edges, func(e *edgeDoc) bson.Binary { return e.ID })
-		owners := mdb.Map(edges, func(e *edgeDoc) social.UserID { return e.Owner })
-		if _, err := d.edges.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(keys)), "owner", mdb.Doc("$in", mdb.Values(owners)))); err != nil {
-			return err
-		}
-		if err := d.graph.followsChanged(ctx, ended(edges...)...); err != nil {
-			return err
-		}
-		others := mdb.Map(edges, func(e *edgeDoc) social.UserID { return e.Other })
-		if err := d.log.Note(ctx, social.UsersChanged(slices.Concat(owners, others)...)); err != nil {
-			return err
-		}
-		follows := slices.DeleteFunc(edges, func(e edgeDoc) bool { return e.Follow.IsZero() })
-		if len(follows) == 0 {
-			return nil
-		}
-		return uncount(ctx, follows)
-	})
-	return did && err == nil, err
-}
-
-// countMany counts one less for each of the users who are there.
-func (d deletion) countMany(ctx context.Context, users []social.UserID, field string) error {
-	_, err := d.users.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(users))), mdb.Doc("$inc", mdb.Doc(field, -1)))
-	return err
+	return d.graph.CutEdgesOf(ctx, d.user, d.together)
 }
 
 // deletePost removes one of the user's posts. Nobody sees it any more, so what hangs on it may go
@@ -398,12 +313,12 @@ func (d deletion) forgetActs(ctx context.Context) (did bool, err error) {
 // deleteOwn removes what belongs only to the user. A sign-in may have made a session since, with
 // which a socket was opened.
 func (d deletion) deleteOwn(ctx context.Context) error {
-	err := d.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error { return d.endSessions(ctx, d.user, [32]byte{}, social.AllSessions) })
+	err := d.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error { return d.users.EndAllSessions(ctx, d.user) })
 	if err != nil {
 		return err
 	}
 	return d.db.Read(ctx, "delete what is a deleted user's own", func(ctx context.Context) error {
-		if _, err := d.circles.DeleteMany(ctx, mdb.Doc("owner", d.user), options.DeleteMany().SetHint(byOwnerID)); err != nil {
+		if err := d.graph.ForgetCircles(ctx, d.user); err != nil {
 			return err
 		}
 		if err := d.profiles.Forget(ctx, d.user); err != nil {

@@ -105,7 +105,7 @@ func TestDeletionsGoOn(t *testing.T) {
 	if p.CommentCount != 0 || len(p.Latest) != 0 || p.Reactions[social.ReactionLike] != 1 {
 		t.Errorf("%d comments, %d of them there, and %d likes", p.CommentCount, len(p.Latest), p.Reactions[social.ReactionLike])
 	}
-	left := must(s.edges.CountDocuments(t.Context(), mdb.Doc("other", star)))(t) + must(s.posts.CountDocuments(t.Context(), mdb.Doc("author", star)))(t)
+	left := must(collectionOf(s, "edges").CountDocuments(t.Context(), mdb.Doc("other", star)))(t) + must(s.posts.CountDocuments(t.Context(), mdb.Doc("author", star)))(t)
 	if left != 1 {
 		t.Errorf("%d edges and posts are left, want the marker", left)
 	}

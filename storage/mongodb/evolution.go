@@ -9,28 +9,26 @@ import (
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/eventlog"
+	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/users"
 )
 
-// Every document has a version, v. This file says what changed from each version to the next, by
-// collection. Readers take all versions, and upgrade what is older (evolve, which mdb.ReadDocument
-// calls); MigrateDocuments upgrades the stored ones. Writers write the version that Store.writes
-// says: the newest, once the operator has finished the upgrade. A collection that is not named here
-// has only ever had version 1. The collections of ads are in adstore/version.go.
+// Every document has a version, v. This file says what changed from each version to the next of
+// posts and what hangs on them, and the version.go of other packages what changed of theirs: users,
+// graph, adstore (and log.go of eventlog). Readers take all versions, and upgrade what is older
+// (Evolve, which mdb.ReadDocument calls); MigrateDocuments upgrades the stored ones. Writers write
+// the version that Store.writes says: the newest, once the operator has finished the upgrade. A
+// collection that is not named in any of them has only ever had version 1.
 //
 // An upgrade looks at the fields and not only at v: a server of an older version may change a
 // document of a newer one while both run. What does not write everything that a version adds leaves
 // v as it is.
 const (
-	// users: version 2 has nameOrder, by which people are found.
-	usersVersion = 2
 	// posts and postVersions: in version 2 a photo's url, width and height are one image, with an
 	// alternative text. A check-in may have an image, too: that is no version, because servers that
 	// do not know it show the check-in without it.
 	postsVersion = 2
-	// edges: version 2 has joined, by which the members of a circle are sorted. Servers write it in
-	// edges of version 1, too.
-	edgesVersion = 2
 	// reactions, votes and threadMutes: version 2 has the user; marks are found by it when the
 	// account is deleted.
 	marksVersion = 2
@@ -40,10 +38,12 @@ const (
 // have had several.
 func newestVersions() cluster.Versions {
 	newest := cluster.Versions{
-		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
-		"edges": edgesVersion, "reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
+		"posts": postsVersion, "postVersions": postsVersion,
+		"reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
 	}
 	maps.Copy(newest, eventlog.Versions())
+	maps.Copy(newest, users.Versions())
+	maps.Copy(newest, graph.Versions())
 	maps.Copy(newest, adstore.Versions())
 	return newest
 }
@@ -73,13 +73,6 @@ func known(collection string, version int) error {
 // upgrades make the updates that bring documents to a version.
 var upgrades = func() map[string]mdb.Upgrade {
 	all := map[string]mdb.Upgrade{
-		"users": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
-			var d userDoc
-			if err := mdb.ReadDocument(raw, &d); err != nil {
-				return nil, err
-			}
-			return mdb.UpgradeTo(raw, mdb.Doc("v", to, "nameOrder", d.NameOrder), "name"), nil
-		},
 		"posts": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 			var d postDoc
 			if err := mdb.ReadDocument(raw, &d); err != nil {
@@ -94,8 +87,10 @@ var upgrades = func() map[string]mdb.Upgrade {
 			}
 			return mdb.UpgradeTo(raw, mdb.Doc("v", to, "detail", d.Detail)), nil
 		},
-		"edges": upgradeEdge, "reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
+		"reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
 	}
+	maps.Copy(all, users.Upgrades())
+	maps.Copy(all, graph.Upgrades())
 	for collection := range adstore.Versions() {
 		all[collection] = mdb.UpgradeVersion
 	}

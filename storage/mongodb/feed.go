@@ -4,11 +4,9 @@ import (
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/feeds"
-	"plaza/storage/mongodb/internal/mdb"
 )
 
 // The layouts of feeds, for Options.Feeds; see [Layouts].
@@ -66,9 +64,7 @@ func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Pag
 
 // inboxKeys returns the keys in the inbox of posts that are for the viewer.
 func (s *Store) inboxKeys(ctx context.Context, viewer social.UserID) ([]bson.Binary, error) {
-	filter := mdb.Doc("other", viewer, "follow", mdb.Doc("$gt", mdb.ZeroKey))
-	docs, err := mdb.FindAll[edgeDoc](ctx, s.graph.followers(ctx), filter, listedIDs,
-		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "circles", 1)).SetHint(byFollowed))
+	docs, err := s.graph.Follows().All(ctx, viewer)
 	keys := []bson.Binary{inboxKey('w', viewer.ID)}
 	for i := range docs {
 		keys = append(keys, inboxKey('a', docs[i].Owner.ID))

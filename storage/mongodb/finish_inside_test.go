@@ -44,7 +44,7 @@ func TestWritesUnderWayWhileTheUpgradeIsFinished(t *testing.T) {
 	ok(t, <-recorded)
 	ok(t, <-finished)
 	ok(t, upgrade.Step(t.Context()))
-	conversions := s.users.Database().Collection(h.Collection)
+	conversions := s.settings.Database().Collection(h.Collection)
 	if n := must(conversions.CountDocuments(t.Context(), mdb.Doc("v", mdb.FirstVersion)))(t); n != 0 {
 		t.Errorf("%d documents of the old version are left", n)
 	}

@@ -12,23 +12,24 @@ import (
 	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/mongotest"
 )
 
 // FollowersTogether is for tests of what is copied page by page.
-const FollowersTogether = followersTogether
+const FollowersTogether = graph.FollowersTogether
 
 // SpoilCopies damages the copies of a user's followers in every way: one is missing, one is too many, one has other circles. It says how many
 // follows differ then.
 func (s *Store) SpoilCopies(t *testing.T, followed social.UserID) int {
 	t.Helper()
-	ctx, mirror := t.Context(), s.graphLayouts[GraphTwo].followers()
+	ctx, mirror := t.Context(), s.graph.Layouts()[GraphTwo].Followers()
 	own := mdb.Doc("other", followed)
 	must(mirror.DeleteOne(ctx, own))(t)
 	must(mirror.UpdateOne(ctx, own, mdb.Doc("$set", mdb.Doc("circles", []social.CircleID{{ID: id.New()}}))))(t)
-	stray := edgeDoc{Owner: social.UserID{ID: id.New()}, Other: followed, Follow: social.EdgeID{ID: id.New()}}
-	ok(t, s.graphLayouts[GraphTwo].followsChanged(ctx, stray))
+	stray := graph.Document{Owner: social.UserID{ID: id.New()}, Other: followed, Follow: social.EdgeID{ID: id.New()}}
+	ok(t, s.graph.Layouts()[GraphTwo].FollowsChanged(ctx, stray))
 	return 3
 }
 
@@ -45,23 +46,24 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 		must(m.Step(ctx))(t)
 	}
 	ok(t, m.Agree(ctx))
+	key := mdb.Doc("_id", mdb.PairKey(followers[0].ID, author.ID), "owner", followers[0], "other", author)
 	attempts := 0
 	ok(t, s.db.Write(ctx, "unfollow", nil, func(inside context.Context) error {
 		attempts++
-		ok(t, s.edges.FindOne(inside, edgeKey(followers[0], author)).Err()) // what the transaction sees is fixed from here
+		ok(t, s.graph.Edges().FindOne(inside, key).Err()) // what the transaction sees is fixed from here
 		if attempts == 1 {
-			ok(t, graphMover{s}.Copy(ctx, m))
+			ok(t, s.graphMover().Copy(ctx, m))
 		}
-		ends := edgeDoc{Owner: followers[0], Other: author}
-		if _, err := s.edges.UpdateOne(inside, edgeKey(followers[0], author), mdb.Doc("$unset", mdb.Doc("follow", 1, "circles", 1))); err != nil {
+		ends := graph.Document{Owner: followers[0], Other: author}
+		if _, err := s.graph.Edges().UpdateOne(inside, key, mdb.Doc("$unset", mdb.Doc("follow", 1, "circles", 1))); err != nil {
 			return err
 		}
-		return s.graph.followsChanged(inside, ends)
+		return s.graph.Layouts()[GraphTwo].Filling().FollowsChanged(inside, ends)
 	}))
 	if attempts != 2 {
 		t.Errorf("%d attempts, want 2", attempts)
 	}
-	if n := must(s.graphLayouts[GraphTwo].followers().CountDocuments(ctx, mdb.Doc("other", author), options.Count()))(t); n != 0 {
+	if n := must(s.graph.Layouts()[GraphTwo].Followers().CountDocuments(ctx, mdb.Doc("other", author), options.Count()))(t); n != 0 {
 		t.Errorf("%d copies of a follow that has ended", n)
 	}
 	ok(t, m.Drive(ctx))
@@ -86,7 +88,7 @@ func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 	second.member.Hurry()
 	ok(t, m.Agree(ctx))
 	must(m.Step(ctx))(t) // copying
-	testtime.Eventually(t, "the first server keeps both layouts", func() bool { return len(first.member.Now().InUse.graph.kept) == 2 })
+	testtime.Eventually(t, "the first server keeps both layouts", func() bool { return len(first.member.Now().InUse.graph.Indexes()) == 2 })
 
 	friends := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: leaves, Name: "Friends"}
 	ok(t, first.InsertCircle(ctx, friends, anEvent(social.EventCircleCreated)))
@@ -96,8 +98,8 @@ func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 
 	second.member.Hurry()
 	ok(t, m.Agree(ctx))
-	ok(t, graphMover{first}.Copy(ctx, m))
-	copies := must(mdb.FindAll[edgeDoc](ctx, first.graphLayouts[GraphTwo].followers(), mdb.Doc("other", author), 2))(t)
+	ok(t, first.graphMover().Copy(ctx, m))
+	copies := must(mdb.FindAll[graph.Document](ctx, first.graph.Layouts()[GraphTwo].Followers(), mdb.Doc("other", author), 2))(t)
 	if len(copies) != 1 || copies[0].Owner != stays {
 		t.Errorf("%d followers were copied, want one: %+v", len(copies), copies)
 	}

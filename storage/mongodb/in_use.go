@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -9,5 +10,5 @@ import (
 type inUse struct {
 	threads threads.InUse
 	feeds   feeds.InUse
-	graph   graphInUse
+	graph   graph.InUse
 }

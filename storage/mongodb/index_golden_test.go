@@ -63,15 +63,15 @@ func declaredIndexes(t *testing.T) map[string]string {
 	}
 	defer func() { _ = client.Disconnect(t.Context()) }()
 	s := newStore(client, connect.Address{}, false, "plaza", Options{})
-	groups := []map[*mongo.Collection][]mongo.IndexModel{s.ownIndexes(), s.ads.Indexes(), s.member.Indexes(), s.feeds.Indexes(), s.jobs.Indexes()}
+	groups := []map[*mongo.Collection][]mongo.IndexModel{s.ownIndexes(), s.users.Indexes(), s.graph.Indexes(), s.log.Indexes(), s.profiles.Indexes(), s.ads.Indexes(), s.member.Indexes(), s.feeds.Indexes(), s.jobs.Indexes()}
 	for _, layout := range s.threadLayouts {
 		groups = append(groups, layout.Indexes())
 	}
 	for _, layout := range s.feeds.Layouts() {
 		groups = append(groups, layout.Indexes())
 	}
-	for _, layout := range graphLayouts {
-		groups = append(groups, layout(s.edges).indexes())
+	for _, layout := range s.graph.Layouts() {
+		groups = append(groups, layout.Indexes())
 	}
 	all := map[string]string{}
 	for _, group := range groups {

@@ -4,20 +4,9 @@ import "plaza/storage/mongodb/internal/feeds"
 
 // The indexes that queries name as hints.
 const (
-	byHandle     = "handle"
-	byOwnerID    = "owner_id"
-	byFollower   = "following" // a user's follows, newest first
-	byFollowed   = "followers" // the follows of a user, newest first
-	byMember     = "circles_other"
-	byJoined     = "joined" // the members of a circle, in the order in which they were added
-	byMute       = "muted"
-	byBlock      = "blocked"
 	byWall       = feeds.ByWall
 	byAuthor     = feeds.ByAuthor
 	byInbox      = feeds.ByInbox
 	byPostNumber = "post_number"
-	byName       = "nameOrder"
-	byRights     = "rights"
 	byUser       = "user"
-	byOther      = "other"
 )

@@ -18,28 +18,13 @@ const indexTimeout = 10 * time.Minute
 // indexParallel is how many collections are checked concurrently. Each takes a connection.
 const indexParallel = 2
 
-// indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
+// ownIndexes are the declared indexes of the collections of this package, apart from that on _id. Posts and comments carry their id a
 // second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
 //
 // A definition never changes under its name: servers of two versions run on one database, and name indexes in their hints. A
 // changed index has a new name; testdata/indexes.json holds all definitions that there ever were.
 func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users:    {mdb.Index(byHandle, mdb.Doc("handle", 1)), mdb.IndexHaving("nameOrder", byName, mdb.Doc("nameOrder", 1)), mdb.IndexHaving("rights", byRights, mdb.Doc("rights", 1))},
-		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
-		s.sessions: {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1))},
-		s.circles: {
-			mdb.Index(byOwnerID, mdb.Doc("owner", 1, "_id", 1)),
-			mdb.UniqueIndex("owner_nameKey", mdb.Doc("owner", 1, "nameKey", 1)),
-		},
-		s.edges: {
-			mdb.IndexHaving("follow", byFollower, mdb.Doc("owner", 1, "follow", -1, "other", 1)),
-			mdb.IndexHaving("mute", byMute, mdb.Doc("owner", 1, "mute", -1, "other", 1)),
-			mdb.IndexHaving("block", byBlock, mdb.Doc("owner", 1, "block", -1, "other", 1)),
-			mdb.IndexHaving("circles", byMember, mdb.Doc("circles", 1, "other", 1)),
-			mdb.Index(byJoined, mdb.Doc("joined.$**", 1)), // for each circle one range, sorted by when people joined
-			mdb.Index(byOther, mdb.Doc("other", 1)),       // for deletions: all edges, also those that nothing is left of
-		},
 		s.posts: {
 			mdb.Index(byWall, mdb.Doc("wallOwner", 1, "seq", -1)),
 			mdb.Index(byAuthor, mdb.Doc("author", 1, "seq", -1)),
@@ -59,6 +44,8 @@ func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.ownIndexes()
 	maps.Copy(all, s.log.Indexes())
+	maps.Copy(all, s.users.Indexes())
+	maps.Copy(all, s.graph.Indexes())
 	maps.Copy(all, s.profiles.Indexes())
 	maps.Copy(all, s.jobs.Indexes())
 	maps.Copy(all, s.feeds.Indexes())
@@ -67,7 +54,7 @@ func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	maps.Copy(all, s.ads.Indexes())
 	maps.Copy(all, s.notifications.Indexes())
 	maps.Copy(all, s.keys.Indexes())
-	for c, models := range s.member.Now().InUse.graph.indexes() {
+	for c, models := range s.member.Now().InUse.graph.Indexes() {
 		all[c] = append(all[c], models...)
 	}
 	for c, models := range s.member.Now().InUse.feeds.Indexes() {

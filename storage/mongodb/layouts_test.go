@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/threads"
 )
@@ -51,19 +52,19 @@ var bucketLimits = map[string]struct{ whole, page threads.Limit }{
 // Follows are all follows, as edges have them and as the graph's layout has them by the followed: everything about each, by owner
 // and other.
 func (s *Store) Follows(ctx context.Context) (edges, copies map[string]string, err error) {
-	edges, err = followsIn(ctx, s.edges)
+	edges, err = followsIn(ctx, s.graph.Edges())
 	if err != nil {
 		return nil, nil, err
 	}
-	copies, err = followsIn(ctx, s.graph.followers(ctx))
+	copies, err = followsIn(ctx, s.graph.Layouts()[s.member.Now().Layouts[graphSetting().Name]].Followers())
 	return edges, copies, err
 }
 
 func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, error) {
-	docs, err := mdb.FindAll[edgeDoc](ctx, c, mdb.Doc("follow", mdb.Doc("$exists", true)), mdb.InBatch)
+	docs, err := mdb.FindAll[graph.Document](ctx, c, mdb.Doc("follow", mdb.Doc("$exists", true)), mdb.InBatch)
 	all := make(map[string]string, len(docs))
 	for _, d := range docs {
-		all[fmt.Sprint(d.Owner.ID, " ", d.Other.ID)] = d.followText()
+		all[fmt.Sprint(d.Owner.ID, " ", d.Other.ID)] = d.FollowText()
 	}
 	return all, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/migrate"
 	"plaza/storage/mongodb/internal/threads"
 )
@@ -71,7 +72,7 @@ func (s *Store) newMigration(what Migration) (*migrate.Run, error) {
 	case MigrateFeeds:
 		return migrate.New(c, what, feedsSetting(), s.feedMover())
 	case MigrateGraph:
-		return migrate.New(c, what, graphSetting(), graphMover{s})
+		return migrate.New(c, what, graphSetting(), s.graphMover())
 	}
 	return nil, fmt.Errorf("%q cannot be moved", what.Subject)
 }
@@ -105,13 +106,19 @@ func (s *Store) Migrations(ctx context.Context) (all []MigrationState, err error
 
 func (s *Store) threadMover() migrate.Mover {
 	return threads.NewMover(threads.MoverConfig{
-		DB: s.db, Posts: s.posts, Layouts: s.threadLayouts, Indexes: s.indexes, Gone: s.gone, Logger: s.logger,
+		DB: s.db, Posts: s.posts, Layouts: s.threadLayouts, Indexes: s.indexes, Gone: s.graph.Gone, Logger: s.logger,
+	})
+}
+
+func (s *Store) graphMover() migrate.Mover {
+	return graph.NewMover(graph.MoverConfig{
+		DB: s.db, Users: s.users.Collection(), Edges: s.graph.Edges(), Layouts: s.graph.Layouts(), Indexes: s.indexes, Logger: s.logger,
 	})
 }
 
 func (s *Store) feedMover() migrate.Mover {
 	return feeds.NewMover(feeds.MoverConfig{
-		DB: s.db, Feeds: s.feeds, Users: s.users, Follows: followReader{s}, Indexes: s.indexes,
+		DB: s.db, Feeds: s.feeds, Users: s.users.Collection(), Follows: s.graph.Follows(), Indexes: s.indexes,
 		Jobs: s.jobs, Workers: s.workers, Pause: s.member.Heartbeat / 4,
 	})
 }

@@ -16,12 +16,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"plaza/id"
+	"plaza/social"
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/connect"
 	"plaza/storage/mongodb/internal/eventlog"
 	"plaza/storage/mongodb/internal/evolution"
 	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/jobs"
@@ -29,6 +31,7 @@ import (
 	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
+	"plaza/storage/mongodb/internal/users"
 )
 
 // Open connects to the replica set (or mongos) that the URI names, makes what indexes are missing,
@@ -68,7 +71,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	if err := s.member.ClaimVersions(ctx, s.users); err != nil {
+	if err := s.member.ClaimVersions(ctx, s.users.Collection()); err != nil {
 		return err
 	}
 	if err := s.settle(ctx, commentsSetting(), o.Comments); err != nil {
@@ -92,7 +95,11 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.startSequence(ctx); err != nil {
 		return err
 	}
-	if err := s.findJoined(ctx); err != nil {
+	reached, err := s.documents.Reached(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.graph.FindJoined(ctx, reached); err != nil {
 		return err
 	}
 	if o.Unfinished != nil && !s.written().Reach(s.member.Edition.Newest) {
@@ -106,7 +113,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 func (s *Store) mustExist(ctx context.Context) error {
 	ctx, cancel := s.db.Limit(ctx)
 	defer cancel()
-	for _, collection := range []*mongo.Collection{s.settings, s.users} {
+	for _, collection := range []*mongo.Collection{s.settings, s.users.Collection()} {
 		has, err := mdb.HasDocuments(ctx, collection)
 		if has || err != nil {
 			return mdb.Translate(ctx, "settings", err)
@@ -146,17 +153,14 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	db := client.Database(address.Database)
 	s := &Store{
 		address: address, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
-		users:   db.Collection("users"),
-		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
-		circles: db.Collection("circles"), edges: db.Collection("edges"),
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
 		threadMutes: db.Collection("threadMutes"),
 		settings:    db.Collection("settings"),
 		jobs:        jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
-		erasing: defaultEraseTimes, acknowledged: newAcknowledged(db),
+		erasing: defaultEraseTimes,
 
-		threadLayouts: map[string]threads.Layout{}, graphLayouts: map[string]followerGraph{},
+		threadLayouts: map[string]threads.Layout{},
 	}
 	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
 	s.member = s.newMember(client, self, routed, o)
@@ -165,12 +169,26 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	s.log = eventlog.New(eventlog.Config{Database: db, DB: s.db, Writes: s.writes, Indexes: s.indexes, Logger: s.logger})
 	s.eventCalls, s.changeCalls = s.log, s.log
 	s.ads = adstore.New(db, s.db, s.writes)
+	s.users = users.New(users.Config{
+		Database: db, DB: s.db, Log: s.log, Writes: s.writes, Routed: func() bool { return s.member.Routed },
+		AddCircles: func(ctx context.Context, circles []*social.Circle) error { return s.graph.AddCircles(ctx, circles) },
+		Deletion:   deletions{s},
+	})
+	s.userCalls, s.Sessions = s.users, s.users
+	s.graph = graph.New(graph.Config{
+		Database: db, DB: s.db, Log: s.log, Writes: s.writes, Users: s.users,
+		FollowsChanged: func(ctx context.Context, owners ...social.UserID) error {
+			return s.feeds.FollowsChanged(ctx, owners...)
+		},
+		InUse: func(ctx context.Context) *graph.InUse { return &s.inUse(ctx).graph },
+	}, graphLayouts)
+	s.Graph, s.circleCalls = s.graph, s.graph
 	s.profiles = profiles.New(profiles.Config{Database: db, DB: s.db, Log: s.log, Jobs: s.jobs})
 	s.profileCalls = s.profiles
 	s.notifications = notifications.New(db, s.db, s.log.Append)
 	s.notificationCalls = s.notifications
 	s.documents = evolution.New(evolution.Config{
-		Database: db, DB: s.db, Settings: s.settings, Self: self, Server: s.member, Upgrades: upgrades, Upgraded: s.noteUpgraded,
+		Database: db, DB: s.db, Settings: s.settings, Self: self, Server: s.member, Upgrades: upgrades, Upgraded: s.graph.NoteUpgraded,
 		Every: 2 * s.member.Heartbeat, Logger: s.logger,
 	})
 	s.keys = idempotency.New(db, s.db)
@@ -181,15 +199,11 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 		s.threadLayouts[name] = layout(db)
 	}
 	s.feeds = feeds.New(feeds.Config{
-		Database: db, DB: s.db, Posts: postReader{s.posts, s.writes}, Follows: followReader{s}, Jobs: s.jobs, MergeAbove: o.MergeAbove,
+		Database: db, DB: s.db, Posts: postReader{s.posts, s.writes}, Follows: s.graph.Follows(), Jobs: s.jobs, MergeAbove: o.MergeAbove,
 		InUse: func(ctx context.Context) *feeds.InUse { return &s.inUse(ctx).feeds },
 	}, feedLayouts)
 	s.jobs.Know(s.jobKinds()...)
-	for name, layout := range graphLayouts {
-		s.graphLayouts[name] = layout(s.edges)
-	}
 	s.threads = threads.New(s.posts, func(ctx context.Context) *threads.InUse { return &s.inUse(ctx).threads })
-	s.graph = movingGraph{func(ctx context.Context) *graphInUse { return &s.inUse(ctx).graph }}
 	return s
 }
 
@@ -237,12 +251,12 @@ func (s *Store) renameThreads(ctx context.Context) error {
 
 // use is what settings mean to calls. It refuses layouts that this Plaza does not know.
 func (s *Store) use(settings map[string]*cluster.Setting) (inUse, error) {
-	comments, fed, graph := settings[commentsSetting().Name], settings[feedsSetting().Name], settings[graphSetting().Name]
-	err := errors.Join(checkKnown(s.threadLayouts, comments), checkKnown(s.feeds.Layouts(), fed), checkKnown(s.graphLayouts, graph))
+	comments, fed, follows := settings[commentsSetting().Name], settings[feedsSetting().Name], settings[graphSetting().Name]
+	err := errors.Join(checkKnown(s.threadLayouts, comments), checkKnown(s.feeds.Layouts(), fed), checkKnown(s.graph.Layouts(), follows))
 	if err != nil {
 		return inUse{}, err
 	}
-	return inUse{threads.NewInUse(s.threadLayouts, comments), feeds.NewInUse(s.feeds.Layouts(), fed), newGraphInUse(s.graphLayouts, graph)}, nil
+	return inUse{threads.NewInUse(s.threadLayouts, comments), feeds.NewInUse(s.feeds.Layouts(), fed), graph.NewInUse(s.graph.Layouts(), follows)}, nil
 }
 
 // checkKnown says whether there are all layouts that a setting names.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"plaza/storage/mongodb/internal/cluster"
+	"plaza/storage/mongodb/internal/graph"
 )
 
 func feedsSetting() cluster.Layouts {
@@ -22,3 +23,12 @@ func graphSetting() cluster.Layouts {
 func newSetting[L any](name, data, usual, oldest string, layouts map[string]L) cluster.Layouts {
 	return cluster.Layouts{Name: name, Data: data, Usual: usual, Oldest: oldest, Known: slices.Sorted(maps.Keys(layouts))}
 }
+
+// The layouts of the follower graph, for Options.Graph; see [Layouts].
+const (
+	GraphReverse = graph.Reverse // keeps each edge once, by its owner; an index leads back from the followed
+	GraphTwo     = graph.Two     // keeps follows a second time, by the followed: on a sharded cluster a user's followers lie together
+)
+
+// graphLayouts make the layouts of the follower graph.
+var graphLayouts = graph.Layouts()

@@ -30,7 +30,7 @@ func TestShardingStepByStep(t *testing.T) {
 			fails = false
 			return broken
 		}
-		indexes := must(s.users.Database().Collection(collection).Indexes().ListSpecifications(t.Context()))(t)
+		indexes := must(s.settings.Database().Collection(collection).Indexes().ListSpecifications(t.Context()))(t)
 		key := must(bson.Marshal(ShardKeys()[collection]))(t)
 		hasKey := false
 		for _, index := range indexes {

@@ -14,11 +14,13 @@ import (
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/eventlog"
 	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
+	"plaza/storage/mongodb/internal/users"
 )
 
 // ShardKeys are the declared shard keys of all collections of all layouts, by their names. A
@@ -31,12 +33,6 @@ import (
 func ShardKeys() map[string]bson.D {
 	own := mdb.Doc("_id", "hashed")
 	keys := map[string]bson.D{
-		"users":        own,
-		"handles":      own, // the handle
-		"sessions":     own,
-		"circles":      mdb.Doc("owner", "hashed"),
-		"edges":        mdb.Doc("owner", "hashed", "other", 1),
-		"followers":    mdb.Doc("other", "hashed", "owner", 1),
 		"posts":        own,
 		"postVersions": mdb.Doc("post", "hashed"),
 		"reactions":    own, // post and user
@@ -49,6 +45,8 @@ func ShardKeys() map[string]bson.D {
 		"jobs":      nil, // empty most of the time, and taken by the time that they are due
 	}
 	maps.Copy(keys, eventlog.ShardKeys())
+	maps.Copy(keys, users.ShardKeys())
+	maps.Copy(keys, graph.ShardKeys())
 	maps.Copy(keys, profiles.ShardKeys())
 	maps.Copy(keys, adstore.ShardKeys())
 	maps.Copy(keys, feeds.ShardKeys())
@@ -85,7 +83,7 @@ func (s *Store) shardSteps() []shardStep {
 // ShardCommands are the lines for mongosh that spread the database over the shards of a cluster. To
 // run them again changes nothing.
 func (s *Store) ShardCommands() []string {
-	name := s.users.Database().Name()
+	name := s.settings.Database().Name()
 	lines := []string{fmt.Sprintf("sh.enableSharding(%q)", name)}
 	for _, step := range s.shardSteps() {
 		key := shellKey(step.key)
@@ -126,7 +124,7 @@ func (s *Store) Shard(ctx context.Context, done func(collection string)) error {
 
 // shardBy shards with the cluster's commands as run sends them.
 func (s *Store) shardBy(ctx context.Context, run func(command bson.D) error, done func(collection string)) error {
-	if err := run(mdb.Doc("enableSharding", s.users.Database().Name())); err != nil {
+	if err := run(mdb.Doc("enableSharding", s.settings.Database().Name())); err != nil {
 		return mdb.Translate(ctx, "enable sharding", err)
 	}
 	for _, step := range s.shardSteps() {

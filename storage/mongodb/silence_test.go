@@ -73,11 +73,11 @@ func (q *square) hold() {
 	ok(q.t, session.StartTransaction())
 	ctx := mongo.NewSessionContext(q.t.Context(), session)
 	for c, key := range map[*mongo.Collection]any{
-		q.posts: q.post, q.users: q.author, newsListsOf(q.Store): q.author, q.users.Database().Collection("adCampaigns"): q.campaign.ID,
+		q.posts: q.post, collectionOf(q.Store, "users"): q.author, newsListsOf(q.Store): q.author, collectionOf(q.Store, "users").Database().Collection("adCampaigns"): q.campaign.ID,
 	} {
 		must(c.UpdateOne(ctx, mdb.Doc("_id", key), mdb.Doc("$set", mdb.Doc("held", true))))(q.t)
 	}
-	must(q.users.UpdateOne(ctx, mdb.Doc("_id", q.reader), mdb.Doc("$set", mdb.Doc("held", true))))(q.t)
+	must(collectionOf(q.Store, "users").UpdateOne(ctx, mdb.Doc("_id", q.reader), mdb.Doc("$set", mdb.Doc("held", true))))(q.t)
 }
 
 func (q *square) comment(s *Store) error {

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"maps"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -25,6 +24,7 @@ import (
 	"plaza/storage/mongodb/internal/eventlog"
 	"plaza/storage/mongodb/internal/evolution"
 	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/jobs"
@@ -32,6 +32,7 @@ import (
 	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
+	"plaza/storage/mongodb/internal/users"
 )
 
 // Options changes how Open connects. The zero value is good.
@@ -92,7 +93,6 @@ type Store struct {
 	logger  *slog.Logger
 	db      *mdb.DB
 	feeds   *feeds.Feeds
-	graph   movingGraph
 	jobs    *jobs.Queue
 	workers *jobs.Workers
 	threads *threads.Threads
@@ -104,6 +104,14 @@ type Store struct {
 	indexes     *indexes.Builder
 	documents   *evolution.Documents
 	ads         *adstore.Store
+
+	userCalls
+	social.Sessions
+	users *users.Store // the same
+
+	social.Graph
+	circleCalls
+	graph *graph.Store // the same
 
 	profileCalls
 	profiles *profiles.Store // the same
@@ -119,27 +127,16 @@ type Store struct {
 	keys *idempotency.Store // the same
 
 	threadLayouts   map[string]threads.Layout
-	graphLayouts    map[string]followerGraph
 	transactionLife time.Duration
-	allJoined       atomic.Bool // all edges say since when people are in circles
 
-	users     *mongo.Collection
-	handles   *mongo.Collection
-	sessions  *mongo.Collection
-	circles   *mongo.Collection
-	edges     *mongo.Collection
 	posts     *mongo.Collection
 	versions  *mongo.Collection
 	reactions *mongo.Collection
 	votes     *mongo.Collection
-
-	threadMutes *mongo.Collection
-
-	settings *mongo.Collection
-
+	settings  *mongo.Collection
 	sequences *mongo.Collection
 
-	acknowledged acknowledged
+	threadMutes *mongo.Collection
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -149,21 +146,14 @@ var _ storage.Store = (*Store)(nil)
 type (
 	eventCalls        = social.EventLog
 	changeCalls       = social.ChangeLog
+	userCalls         = social.Users
+	circleCalls       = social.Circles
 	profileCalls      = social.Properties
 	notificationCalls = social.Notifications
 )
 
-// acknowledged are collections of which only that is read which a majority has.
-type acknowledged struct{ users, edges, sessions *mongo.Collection }
-
-func newAcknowledged(db *mongo.Database) acknowledged {
-	return acknowledged{
-		users: mdb.Acknowledged(db, "users"), edges: mdb.Acknowledged(db, "edges"), sessions: mdb.Acknowledged(db, "sessions"),
-	}
-}
-
 // client returns the connections to the deployment.
-func (s *Store) client() *mongo.Client { return s.users.Database().Client() }
+func (s *Store) client() *mongo.Client { return s.settings.Database().Client() }
 
 // Description implements storage.Store: the layouts are those that are read now.
 func (s *Store) Description() storage.Description {

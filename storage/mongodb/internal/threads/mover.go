@@ -23,7 +23,7 @@ import (
 	"plaza/storage/mongodb/internal/migrate"
 )
 
-// Mover moves comment  Each post's thread is copied in one transaction, which also
+// Mover moves comment threads. Each post's thread is copied in one transaction, which also
 // writes on the post where its thread lies from then on; so a call that changes the thread, in any
 // era, reads that after it has written the post, and before any other can change it. Posts that are
 // created meanwhile have it from the start.
@@ -42,7 +42,7 @@ type MoverConfig struct {
 
 var _ migrate.Mover = Mover{}
 
-// NewMover returns what moves the threads of a database between layouts.
+// NewMover returns what moves threads.
 func NewMover(c MoverConfig) Mover { return Mover{c} }
 
 // Count implements migrate.Mover.

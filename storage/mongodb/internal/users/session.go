@@ -1,4 +1,4 @@
-package mongodb
+package users
 
 import (
 	"bytes"
@@ -103,7 +103,7 @@ func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 	var d sessionDoc
 	err := s.db.ReadAcknowledged(ctx, "session", func(ctx context.Context) error {
 		// The _id alone, because MongoDB then reads the document without planning a query.
-		raw, err := s.acknowledged.sessions.FindOne(ctx, mdb.Doc("_id", mdb.HashKey(tokenHash))).Raw()
+		raw, err := s.acknowledgedSessions.FindOne(ctx, mdb.Doc("_id", mdb.HashKey(tokenHash))).Raw()
 		if err != nil {
 			return mdb.OrNotFound(err)
 		}
@@ -196,4 +196,9 @@ func (s *Store) endSessions(ctx context.Context, user social.UserID, keep [32]by
 		return err
 	}
 	return s.log.AppendWith(ctx, social.SessionsEnded(ended...), events...)
+}
+
+// EndAllSessions ends all of a user's sessions, in a transaction.
+func (s *Store) EndAllSessions(ctx context.Context, user social.UserID) error {
+	return s.endSessions(ctx, user, [32]byte{}, social.AllSessions)
 }

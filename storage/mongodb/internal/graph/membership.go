@@ -1,11 +1,10 @@
-package mongodb
+package graph
 
 import (
 	"context"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -14,14 +13,9 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// joinedKey is the field of an edge with the membership's id in a circle, which says since when the
-// other is in it. There is one field for each circle and not an array, because an index of an array
-// cannot sort.
-func joinedKey(circle social.CircleID) string { return "joined." + circle.String() }
-
 // newEdgeDoc is an edge with all that is stored of it. Calls that read edges do not need joined.
 type newEdgeDoc struct {
-	Edge   edgeDoc                  `bson:",inline"`
+	Edge   Document                 `bson:",inline"`
 	Joined map[string]social.EdgeID `bson:"joined,omitempty"` // by the text of the circle's id; since version 2
 }
 
@@ -102,15 +96,11 @@ func (s *Store) sortedMembers(ctx context.Context, lists []social.List[social.Ci
 	return members, nil
 }
 
-// findJoined finds out, when the store is opened, whether all edges say since when people are in
-// circles.
-func (s *Store) findJoined(ctx context.Context) error {
-	reached, err := s.documents.Reached(ctx)
-	if err != nil {
-		return err
-	}
-	s.noteUpgraded(reached)
-	if s.allJoined.Load() || s.writes("edges") < edgesVersion {
+// FindJoined finds out, when the store is opened, whether all edges say since when people are in
+// circles. The versions are those that all documents have reached.
+func (s *Store) FindJoined(ctx context.Context, reached cluster.Versions) error {
+	s.NoteUpgraded(reached)
+	if s.allJoined.Load() || s.writes("edges") < version {
 		return nil
 	}
 	return s.db.Read(ctx, "members", func(ctx context.Context) error {
@@ -120,35 +110,9 @@ func (s *Store) findJoined(ctx context.Context) error {
 	})
 }
 
-// noteUpgraded notes the versions that all documents have reached.
-func (s *Store) noteUpgraded(reached cluster.Versions) {
-	if reached.Of("edges") >= edgesVersion {
+// NoteUpgraded notes the versions that all documents have reached.
+func (s *Store) NoteUpgraded(reached cluster.Versions) {
+	if reached.Of("edges") >= version {
 		s.allJoined.Store(true)
 	}
-}
-
-// upgradeEdge completes joined: earlier memberships count from the beginning of the follow. It drops
-// memberships that a server of an older version has ended.
-func upgradeEdge(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
-	var d edgeDoc
-	if err := mdb.ReadDocument(raw, &d); err != nil {
-		return nil, err
-	}
-	set, unchanged := mdb.Doc("v", to), mdb.Doc("owner", d.Owner, "other", d.Other, "circles", nil)
-	if len(d.Circles) > 0 {
-		unchanged = mdb.Doc("owner", d.Owner, "other", d.Other, "circles", raw.Lookup("circles"), "follow", d.Follow)
-	}
-	joined := bson.D{}
-	for _, circle := range d.Circles {
-		since, err := raw.LookupErr("joined", circle.String())
-		if err != nil {
-			since = raw.Lookup("follow")
-		}
-		joined = append(joined, bson.E{Key: circle.String(), Value: since})
-	}
-	if _, err := raw.LookupErr("joined"); err == nil || len(joined) > 0 {
-		set = append(set, bson.E{Key: "joined", Value: joined})
-	}
-	filter := append(mdb.Doc("_id", d.ID, "v", raw.Lookup("v")), unchanged...)
-	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(mdb.Doc("$set", set)), nil
 }

@@ -1,4 +1,4 @@
-package mongodb
+package graph
 
 import (
 	"slices"
@@ -10,10 +10,10 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// edgeDoc is a document of edges: all that owner does to other, and whether other blocks owner.
+// Document is a document of edges: all that owner does to other, and whether other blocks owner.
 // There is one for each ordered pair, and a block writes both of a pair: whatever else comes at the
 // same time meets it in one of the two.
-type edgeDoc struct {
+type Document struct {
 	ID        bson.Binary       `bson:"_id"` // mdb.PairKey(owner, other)
 	Version   int               `bson:"v"`
 	Owner     social.UserID     `bson:"owner"`
@@ -26,7 +26,8 @@ type edgeDoc struct {
 	Gone      bool              `bson:"gone,omitempty"` // on the edge of a user to themselves alone: they have deleted their account
 }
 
-func (d *edgeDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+// SetField implements mdb.Document.
+func (d *Document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "_id":
 		r.Binary(v, &d.ID)
@@ -51,23 +52,24 @@ func (d *edgeDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-func (d *edgeDoc) Evolve() error { return known("edges", d.Version) }
+// Evolve implements mdb.Evolving.
+func (d *Document) Evolve() error { return Versions().Known("edges", d.Version) }
 
 // ended are the follows among the edges, without what is over.
-func ended(before ...edgeDoc) []edgeDoc {
-	var edges []edgeDoc
+func ended(before ...Document) []Document {
+	var edges []Document
 	for _, d := range before {
 		if !d.Follow.IsZero() {
-			edges = append(edges, edgeDoc{Owner: d.Owner, Other: d.Other})
+			edges = append(edges, Document{Owner: d.Owner, Other: d.Other})
 		}
 	}
 	return edges
 }
 
-func (d *edgeDoc) isIn(circle social.CircleID) bool { return slices.Contains(d.Circles, circle) }
+func (d *Document) isIn(circle social.CircleID) bool { return slices.Contains(d.Circles, circle) }
 
 // joined is the edge as withCircle leaves it, where it has changed.
-func (d edgeDoc) joined(m social.Membership, edge social.EdgeID) edgeDoc {
+func (d Document) joined(m social.Membership, edge social.EdgeID) Document {
 	d.Owner, d.Other = m.Owner, m.Member
 	if d.Follow.IsZero() {
 		d.Follow = edge
@@ -77,12 +79,17 @@ func (d edgeDoc) joined(m social.Membership, edge social.EdgeID) edgeDoc {
 }
 
 // leave makes the edge what withoutCircle leaves of it.
-func (d *edgeDoc) leave(circle social.CircleID) {
+func (d *Document) leave(circle social.CircleID) {
 	d.Circles = slices.DeleteFunc(d.Circles, func(c social.CircleID) bool { return c == circle })
 	if len(d.Circles) == 0 {
 		d.Follow = social.EdgeID{}
 	}
 }
+
+// joinedKey is the field of an edge with the membership's id in a circle, which says since when the
+// other is in it. There is one field for each circle and not an array, because an index of an array
+// cannot sort.
+func joinedKey(circle social.CircleID) string { return "joined." + circle.String() }
 
 // edgeKey matches one edge by its _id and its shard key, which writes need.
 func edgeKey(owner, other social.UserID) bson.D {

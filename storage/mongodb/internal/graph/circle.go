@@ -1,0 +1,154 @@
+package graph
+
+import (
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/serials"
+)
+
+// InsertCircle implements social.Circles.
+func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Event) error {
+	stored := *c
+	err := s.db.Write(ctx, "insert circle", []id.ID{c.Owner.ID}, func(ctx context.Context) (err error) {
+		if c.ID.IsZero() {
+			if stored.ID, err = s.nextCircle(ctx, c.Owner); err != nil {
+				return err
+			}
+			e.Circle = stored.ID
+		}
+		if _, err := s.circles.InsertOne(ctx, newCircleDoc(&stored)); err != nil {
+			return mdb.OrTaken(err)
+		}
+		return s.log.Append(ctx, e)
+	})
+	if err == nil {
+		c.ID = stored.ID
+	}
+	return err
+}
+
+// nextCircle is the id of a new circle, behind those that its owner has. ErrAccountGone: there is no such owner.
+func (s *Store) nextCircle(ctx context.Context, owner social.UserID) (social.CircleID, error) {
+	var last circleDoc
+	err := s.circles.FindOne(ctx, mdb.Doc("owner", owner), options.FindOne().SetSort(mdb.Doc("_id", -1)).SetHint(byOwnerID).
+		SetProjection(mdb.Doc("_id", 1))).Decode(&last)
+	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
+		return social.CircleID{}, err
+	}
+	serial, err := serials.Next(ctx, s.users.Collection(), owner, last.ID.Serial(), 1, false)
+	if errors.Is(err, social.ErrNotFound) {
+		err = social.ErrAccountGone
+	}
+	return social.CircleID{ID: id.WithSerial(serial)}, err
+}
+
+// RenameCircle implements social.Circles.
+func (s *Store) RenameCircle(ctx context.Context, circle social.CircleID, name string, e social.Event) error {
+	change := mdb.Doc("$set", mdb.Doc("name", name, "nameKey", social.NameKey(name)))
+	return s.db.Write(ctx, "rename circle", []id.ID{circle.ID}, func(ctx context.Context) error {
+		if err := mdb.UpdateOne(ctx, s.circles, mdb.Doc("_id", circle), change); err != nil {
+			return mdb.OrTaken(err)
+		}
+		return s.log.Append(ctx, e)
+	})
+}
+
+// DeleteCircle implements social.Circles.
+func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e social.Event) error {
+	return s.db.Write(ctx, "delete circle", []id.ID{circle.ID}, func(ctx context.Context) error {
+		var d circleDoc
+		if err := mdb.OrNotFound(s.circles.FindOne(ctx, mdb.Doc("_id", circle)).Decode(&d)); err != nil {
+			return err
+		}
+		// Its owner is the shard key. Whoever else removes or changes the circle meanwhile is in conflict.
+		if _, err := s.circles.DeleteOne(ctx, mdb.Doc("_id", circle, "owner", d.Owner)); err != nil {
+			return err
+		}
+		if err := s.emptyCircle(ctx, d.Owner, circle); err != nil {
+			return err
+		}
+		return s.log.AppendWith(ctx, social.AroundChanged(d.Owner), e)
+	})
+}
+
+// emptyCircle takes everybody out of a circle, and ends the follows that rested on it alone.
+func (s *Store) emptyCircle(ctx context.Context, owner social.UserID, circle social.CircleID) error {
+	members := mdb.Doc("owner", owner, "circles", circle)
+	edges, err := mdb.FindAll[Document](ctx, s.edges, members, mdb.InBatch,
+		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)).SetHint(byMember))
+	if err != nil {
+		return err
+	}
+	var ended []social.UserID
+	for i := range edges {
+		if edges[i].leave(circle); edges[i].Follow.IsZero() {
+			ended = append(ended, edges[i].Other)
+		}
+	}
+	if err := s.endFollows(ctx, owner, ended); err != nil {
+		return err
+	}
+	if err := s.followsChanged(ctx, edges...); err != nil {
+		return err
+	}
+	_, err = s.edges.UpdateMany(ctx, members, withoutCircle(circle))
+	return err
+}
+
+// endFollows counts the ends of the owner's follows of others.
+func (s *Store) endFollows(ctx context.Context, owner social.UserID, others []social.UserID) error {
+	if len(others) == 0 {
+		return nil
+	}
+	if err := mdb.UpdateOne(ctx, s.users.Collection(), mdb.Doc("_id", owner), mdb.Doc("$inc", mdb.Doc("following", -len(others)))); err != nil {
+		return err
+	}
+	if _, err := s.users.Collection().UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", others)), mdb.Doc("$inc", mdb.Doc("followers", -1))); err != nil {
+		return err
+	}
+	if err := s.log.Note(ctx, social.UsersChanged(others...)); err != nil {
+		return err
+	}
+	return s.onChange(ctx, owner)
+}
+
+// Circles implements social.Circles.
+func (s *Store) Circles(ctx context.Context, ids []social.CircleID) (map[social.CircleID]*social.Circle, error) {
+	all := make(map[social.CircleID]*social.Circle, len(ids))
+	err := s.db.Read(ctx, "circles", func(ctx context.Context) error {
+		docs, err := mdb.FindIn[circleDoc](ctx, s.circles, "_id", ids)
+		for i := range docs {
+			all[docs[i].ID] = docs[i].circle()
+		}
+		return err
+	})
+	return all, err
+}
+
+// CirclesOf implements social.Circles.
+func (s *Store) CirclesOf(ctx context.Context, owner social.UserID, p social.Page) (circles []*social.Circle, err error) {
+	q := mdb.ListQuery{Filter: mdb.Doc("owner", owner), Key: "_id", Value: mdb.IDKey, Hint: byOwnerID, Page: p}
+	err = s.db.Read(ctx, "circles of", func(ctx context.Context) error {
+		docs, err := mdb.ReadList[circleDoc](ctx, s.circles, q)
+		circles = mdb.Map(docs, (*circleDoc).circle)
+		return err
+	})
+	return circles, err
+}
+
+// AddCircles stores circles, with the ids that they have. It takes part in a transaction. ErrTaken.
+func (s *Store) AddCircles(ctx context.Context, circles []*social.Circle) error {
+	if len(circles) == 0 {
+		return nil
+	}
+	docs := mdb.Map(circles, func(c **social.Circle) circleDoc { return newCircleDoc(*c) })
+	_, err := s.circles.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
+	return mdb.OrTaken(err)
+}

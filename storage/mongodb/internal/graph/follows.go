@@ -1,0 +1,100 @@
+package graph
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// listedIDs is how many ids a first answer may have: 16 MB of about 40 bytes each, rounded down.
+const listedIDs = 100_000
+
+// otherDoc is the user to whom an edge leads, read from an index.
+type otherDoc struct {
+	Other social.UserID `bson:"other"`
+}
+
+func (d *otherDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	if string(field) == "other" {
+		r.ID(v, &d.Other.ID)
+	}
+}
+
+// Follows reads the follower graph for feeds.
+type Follows struct{ *Store }
+
+// Follows returns what feeds read of the graph.
+func (s *Store) Follows() Follows { return Follows{s} }
+
+// Followed reads all users that a user follows, from the index alone.
+func (s Follows) Followed(ctx context.Context, user social.UserID) ([]social.UserID, error) {
+	filter := mdb.Doc("owner", user, "follow", mdb.Doc("$gt", mdb.ZeroKey))
+	docs, err := mdb.FindAll[otherDoc](ctx, s.edges, filter, listedIDs,
+		options.Find().SetProjection(mdb.Doc("_id", 0, "other", 1)).SetHint(byFollower))
+	return mdb.Map(docs, func(d *otherDoc) social.UserID { return d.Other }), err
+}
+
+// FollowedAmong returns those of some people that a user follows.
+func (s Follows) FollowedAmong(ctx context.Context, user social.UserID, people []social.UserID) ([]social.UserID, error) {
+	pairs := mdb.Map(people, func(other *social.UserID) social.Pair { return social.Pair{Viewer: user, Other: *other} })
+	follows := append(edgesAmong(pairs, []social.UserID{user}), bson.E{Key: "follow", Value: mdb.Doc("$gt", mdb.ZeroKey)})
+	docs, err := mdb.FindAll[Document](ctx, s.edges, follows, len(people),
+		options.Find().SetProjection(mdb.Doc("_id", 0, "other", 1)).SetHint(mdb.Doc("_id", 1)))
+	return mdb.Map(docs, func(d *Document) social.UserID { return d.Other }), err
+}
+
+// Followers reads the followers of an author whose follows are within bounds, newest first, at most a number
+// of them, and the follow of the last.
+func (s Follows) Followers(ctx context.Context, author social.UserID, bounds bson.D, most int) (users []social.UserID, last social.EdgeID, err error) {
+	docs, err := mdb.FindAll[Document](ctx, s.followers(ctx), mdb.Doc("other", author, "follow", bounds), most,
+		options.Find().SetSort(mdb.Doc("follow", -1)).SetLimit(int64(most)).SetHint(byFollowed).
+			SetProjection(mdb.Doc("_id", 0, "owner", 1, "follow", 1)))
+	if len(docs) > 0 {
+		last = docs[len(docs)-1].Follow
+	}
+	return mdb.Map(docs, func(d *Document) social.UserID { return d.Owner }), last, err
+}
+
+// NotFollowing returns those of the users who do not follow the author, and are not the author.
+func (s Follows) NotFollowing(ctx context.Context, author social.UserID, users []social.UserID) ([]social.UserID, error) {
+	others := without(users, []social.UserID{author})
+	if len(others) == 0 {
+		return nil, nil
+	}
+	edges := mdb.Map(others, func(user *social.UserID) social.Pair { return social.Pair{Viewer: *user, Other: author} })
+	docs, err := mdb.FindAll[Document](ctx, s.edges, append(edgesAmong(edges, others), bson.E{Key: "follow", Value: mdb.Doc("$gt", mdb.ZeroKey)}), len(others),
+		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1)).SetHint(mdb.Doc("_id", 1)))
+	return without(others, mdb.Map(docs, func(d *Document) social.UserID { return d.Owner })), err
+}
+
+// FollowersCount reads how many followers a user has. ErrNotFound.
+func (s Follows) FollowersCount(ctx context.Context, user social.UserID) (int, error) {
+	return s.users.FollowersCount(ctx, user)
+}
+
+// Exists is ErrNotFound for a user who has deleted their account.
+func (s Follows) Exists(ctx context.Context, user social.UserID) error {
+	return s.users.Exists(ctx, user)
+}
+
+// All reads all follows of a user, with the owners and their circles that hold the user.
+func (s Follows) All(ctx context.Context, followed social.UserID) ([]Document, error) {
+	filter := mdb.Doc("other", followed, "follow", mdb.Doc("$gt", mdb.ZeroKey))
+	return mdb.FindAll[Document](ctx, s.followers(ctx), filter, listedIDs,
+		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "circles", 1)).SetHint(byFollowed))
+}
+
+// without returns those users that are not among others.
+func without(users, others []social.UserID) []social.UserID {
+	left := make(map[social.UserID]bool, len(others))
+	for _, user := range others {
+		left[user] = true
+	}
+	return slices.DeleteFunc(slices.Clone(users), func(user social.UserID) bool { return left[user] })
+}

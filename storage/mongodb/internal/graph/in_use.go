@@ -1,0 +1,38 @@
+package graph
+
+import (
+	"maps"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/storage/mongodb/internal/cluster"
+)
+
+// InUse are an era's layouts of the follower graph.
+type InUse struct {
+	read Layout
+	kept []Layout // all that are kept in step; the first is read
+}
+
+// NewInUse returns what a setting says, out of all layouts.
+func NewInUse(layouts map[string]Layout, d *cluster.Setting) InUse {
+	read := layouts[d.Value]
+	all := InUse{read: read, kept: []Layout{read}}
+	if m := d.Move; m != nil && m.KeepsBoth() {
+		for _, layout := range d.Layouts() {
+			if layout != d.Value {
+				all.kept = append(all.kept, layouts[layout].Filling())
+			}
+		}
+	}
+	return all
+}
+
+// Indexes are those that lead to followers, in all layouts that are kept in step.
+func (u *InUse) Indexes() map[*mongo.Collection][]mongo.IndexModel {
+	all := map[*mongo.Collection][]mongo.IndexModel{}
+	for _, layout := range u.kept {
+		maps.Copy(all, layout.Indexes())
+	}
+	return all
+}

@@ -1,0 +1,233 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/indexes"
+	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/migrate"
+)
+
+// Mover moves the follower graph, one followed user after another. Edges are the truth in both
+// layouts: what it copies, compares and repairs are the copies of [Two]. [Reverse] needs
+// its index alone.
+type Mover struct{ c MoverConfig }
+
+// MoverConfig is what moving the follower graph needs from the rest of the engine.
+type MoverConfig struct {
+	DB      *mdb.DB
+	Users   *mongo.Collection
+	Edges   *mongo.Collection
+	Layouts map[string]Layout // all, by name
+	Indexes *indexes.Builder
+	Logger  *slog.Logger
+}
+
+var _ migrate.Mover = Mover{}
+
+// NewMover returns what moves the follower graph.
+func NewMover(c MoverConfig) Mover { return Mover{c} }
+
+// FollowersTogether is how many followers one transaction copies or compares.
+const FollowersTogether = 500
+
+// Count implements migrate.Mover.
+func (v Mover) Count(ctx context.Context) (int, error) {
+	return migrate.Count(ctx, v.c.DB, v.c.Users)
+}
+
+// Prepare implements migrate.Mover.
+func (v Mover) Prepare(ctx context.Context, m *migrate.Run, layout string) error {
+	if err := v.Remove(ctx, m, layout); err != nil {
+		return err
+	}
+	return v.c.Indexes.Prepare(ctx, v.c.Layouts[layout].Indexes())
+}
+
+// Remove implements migrate.Mover.
+func (v Mover) Remove(ctx context.Context, m *migrate.Run, layout string) error {
+	return v.c.DB.Read(ctx, "remove a layout", func(ctx context.Context) error {
+		if err := m.Still(ctx); err != nil {
+			return err
+		}
+		return v.c.Layouts[layout].Remove(ctx)
+	})
+}
+
+// Copy implements migrate.Mover.
+func (v Mover) Copy(ctx context.Context, m *migrate.Run) error {
+	if m.Move().To != Two {
+		return nil
+	}
+	return m.EachUser(ctx, v.c.Users, func(ctx context.Context, followed social.UserID) error {
+		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) ([]Document, int, error) {
+			read, err := v.copyPage(ctx, m, page)
+			return read, 0, err
+		})
+	})
+}
+
+// copyPage copies a page of follows. It also removes copies of follows that have ended: before all
+// servers kept both layouts in step, one may have copied a follow that another one then ended.
+func (v Mover) copyPage(ctx context.Context, m *migrate.Run, page followerRange) ([]Document, error) {
+	read, there, err := v.readBoth(ctx, m, page)
+	if err != nil {
+		return nil, err
+	}
+	changed := slices.Clone(read)
+	for _, follower := range onlyIn(there, read) {
+		changed = append(changed, Document{Owner: follower, Other: page.followed})
+	}
+	return read, v.c.Layouts[Two].Filling().FollowsChanged(ctx, changed...)
+}
+
+// Compare implements migrate.Mover: it makes both layouts name the same followers with the same circles.
+func (v Mover) Compare(ctx context.Context, m *migrate.Run) error {
+	return m.EachUser(ctx, v.c.Users, func(ctx context.Context, followed social.UserID) error {
+		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) ([]Document, int, error) {
+			return v.comparePage(ctx, m, page)
+		})
+	})
+}
+
+// eachPage does something with a user's followers, newest first, in one transaction for each page.
+// do returns the page that it has read in the layout that sets the bounds (a short one is the
+// last), and how many copies it has made again. It may run more than once.
+func (v Mover) eachPage(ctx context.Context, m *migrate.Run, followed social.UserID,
+	do func(context.Context, followerRange) (read []Document, fixed int, err error),
+) error {
+	page := followerRange{followed: followed}
+	for {
+		var read []Document
+		fixed := 0
+		err := m.Transaction(ctx, "move followers", nil, func(ctx context.Context) (err error) {
+			read, fixed, err = do(ctx, page)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if fixed > 0 {
+			v.c.Logger.WarnContext(ctx, "copies of follows differed, and were copied again", "user", followed.ID, "copies", fixed)
+			m.Fixed(fixed)
+		}
+		if len(read) < FollowersTogether {
+			return nil
+		}
+		page.below = read[len(read)-1].Follow
+	}
+}
+
+// readBoth reads a page of the layout that is read, and the same range of the other one.
+func (v Mover) readBoth(ctx context.Context, m *migrate.Run, page followerRange) (read, other []Document, err error) {
+	if read, err = page.read(ctx, v.c.Layouts[m.Move().From], FollowersTogether); err != nil {
+		return nil, nil, err
+	}
+	if len(read) == FollowersTogether {
+		page.from = read[len(read)-1].Follow
+	}
+	other, err = page.read(ctx, v.c.Layouts[m.Move().To], 0) // all: it may have too many
+	return read, other, err
+}
+
+// comparePage repairs the copies that differ in a page of the layout that is read and in the same
+// range of the other one.
+func (v Mover) comparePage(ctx context.Context, m *migrate.Run, page followerRange) (read []Document, fixed int, err error) {
+	read, other, err := v.readBoth(ctx, m, page)
+	if err != nil {
+		return nil, 0, err
+	}
+	different := differentFollowers(read, other)
+	if len(different) == 0 {
+		return read, 0, nil
+	}
+	return read, len(different), v.repair(ctx, page.followed, different)
+}
+
+// repair copies the edges of these followers again, as they are now.
+func (v Mover) repair(ctx context.Context, followed social.UserID, followers []social.UserID) error {
+	pairs := mdb.Map(followers, func(f *social.UserID) social.Pair { return social.Pair{Viewer: *f, Other: followed} })
+	there, err := mdb.FindAll[Document](ctx, v.c.Edges, edgesAmong(pairs, followers), len(pairs), options.Find().SetHint(mdb.Doc("_id", 1)))
+	if err != nil {
+		return err
+	}
+	edges := edgeMap{}
+	for _, pair := range pairs {
+		edges.add(&Document{Owner: pair.Viewer, Other: pair.Other})
+	}
+	for i := range there {
+		edges.add(&there[i])
+	}
+	var now []Document
+	for _, d := range edges {
+		now = append(now, *d)
+	}
+	return v.c.Layouts[Two].Filling().FollowsChanged(ctx, now...)
+}
+
+// differentFollowers are those that only one of the lists has, or that follow differently in them.
+func differentFollowers(a, b []Document) []social.UserID {
+	all := followTexts(a)
+	different := onlyIn(a, b)
+	for user, there := range followTexts(b) {
+		if all[user] != there {
+			different = append(different, user)
+		}
+	}
+	return different
+}
+
+// onlyIn are the followers that the first list has and the second one has not.
+func onlyIn(list, others []Document) (users []social.UserID) {
+	there := followTexts(others)
+	for i := range list {
+		if _, ok := there[list[i].Owner]; !ok {
+			users = append(users, list[i].Owner)
+		}
+	}
+	return users
+}
+
+// followTexts are the follows of a list by their followers.
+func followTexts(list []Document) map[social.UserID]string {
+	follows := make(map[social.UserID]string, len(list))
+	for i := range list {
+		follows[list[i].Owner] = list[i].FollowText()
+	}
+	return follows
+}
+
+// FollowText is the same for edges whose follow and circles, in any order, are the same.
+func (d *Document) FollowText() string {
+	circles := slices.SortedFunc(slices.Values(d.Circles), func(a, b social.CircleID) int { return a.Compare(b.ID) })
+	return fmt.Sprint(d.Follow, circles)
+}
+
+// followerRange is a run of a user's followers, newest first: those whose follow is below one edge,
+// down to another.
+type followerRange struct {
+	followed social.UserID
+	below    social.EdgeID // zero: from the newest
+	from     social.EdgeID // zero: to the oldest
+}
+
+// read reads the first followers of the range; a limit of 0 is none.
+func (r followerRange) read(ctx context.Context, layout Layout, limit int) ([]Document, error) {
+	bounds := mdb.Doc("$gt", mdb.ZeroKey)
+	if !r.below.IsZero() {
+		bounds = append(bounds, mdb.Doc("$lt", r.below)...)
+	}
+	if !r.from.IsZero() {
+		bounds = append(bounds, mdb.Doc("$gte", r.from)...)
+	}
+	return mdb.FindAll[Document](ctx, layout.Followers(), mdb.Doc("other", r.followed, "follow", bounds), FollowersTogether,
+		options.Find().SetSort(mdb.Doc("follow", -1)).SetLimit(int64(limit)).SetHint(byFollowed).
+			SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)))
+}

@@ -1,0 +1,164 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/users"
+)
+
+// Relations implements social.Graph: both edges of all pairs, and who is gone, in one command.
+func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
+	edges := edgeMap{}
+	err := s.db.ReadAcknowledged(ctx, "relations", func(ctx context.Context) error {
+		for batch := range slices.Chunk(pairs, mdb.InBatch/2) {
+			docs, err := mdb.FindAll[Document](ctx, s.acknowledged, edgesOf(batch), 4*len(batch), options.Find().SetHint(mdb.Doc("_id", 1)))
+			if err != nil {
+				return err
+			}
+			for i := range docs {
+				edges.add(&docs[i])
+			}
+		}
+		return nil
+	})
+	relations := make(map[social.Pair]social.Relation, len(pairs))
+	for _, pair := range pairs {
+		if r, ok := edges.relation(pair); ok {
+			relations[pair] = r
+		}
+	}
+	return relations, err
+}
+
+// People implements social.Graph: users, the edges between them and the viewer, and who is gone, in one command.
+func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
+	accounts, edges := make(map[social.UserID]*social.User, len(ids)), edgeMap{}
+	err := s.db.ReadAcknowledged(ctx, "people", func(ctx context.Context) error {
+		for batch := range slices.Chunk(ids, mdb.InBatch/2) {
+			docs, err := s.usersAndEdges(ctx, viewer, batch)
+			if err != nil {
+				return err
+			}
+			for _, d := range docs {
+				if d.user != nil {
+					accounts[d.user.ID] = d.user.User()
+				} else {
+					edges.add(d.edge)
+				}
+			}
+		}
+		return nil
+	})
+	people := make(map[social.UserID]social.Person, len(ids))
+	for _, other := range ids {
+		relation, ok := edges.relation(social.Pair{Viewer: viewer, Other: other})
+		if user := accounts[other]; ok || user != nil {
+			people[other] = social.Person{User: user, Relation: relation}
+		}
+	}
+	return people, err
+}
+
+// usersAndEdges reads users and the edges between them and the viewer.
+func (s *Store) usersAndEdges(ctx context.Context, viewer social.UserID, ids []social.UserID) ([]personDoc, error) {
+	pairs := mdb.Map(ids, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
+	among := bson.A{mdb.Doc("$match", mdb.Doc("_id", mdb.Doc("$in", mdb.Values(ids))))}
+	return mdb.AggregateAll[personDoc](ctx, s.acknowledged, bson.A{
+		mdb.Doc("$match", edgesOf(pairs)), mdb.Doc("$unionWith", mdb.Doc("coll", s.users.Collection().Name(), "pipeline", among)),
+	}, 4*len(ids), options.Aggregate().SetHint(mdb.Doc("_id", 1)))
+}
+
+// personDoc is a user, or an edge between one and the viewer; the other is nil.
+type personDoc struct {
+	user *users.Document
+	edge *Document
+}
+
+// SetField finds out by the _id, with which every document begins, which of the two it is.
+func (d *personDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	if subtype, _, ok := v.BinaryOK(); ok && string(field) == "_id" {
+		if subtype == bson.TypeBinaryUUID {
+			d.user = &users.Document{}
+		} else {
+			d.edge = &Document{}
+		}
+	}
+	switch {
+	case d.user != nil:
+		d.user.SetField(r, field, v)
+	case d.edge != nil:
+		d.edge.SetField(r, field, v)
+	}
+}
+
+func (d *personDoc) Evolve() error {
+	switch {
+	case d.user != nil:
+		return d.user.Evolve()
+	case d.edge != nil:
+		return d.edge.Evolve()
+	}
+	return errNoPerson
+}
+
+// errNoPerson says that a document does not begin with an id.
+var errNoPerson = errors.New("neither a user nor an edge")
+
+// edgeMap has edges by whom they lead from and to.
+type edgeMap map[social.Pair]*Document
+
+func (m edgeMap) add(d *Document) { m[social.Pair{Viewer: d.Owner, Other: d.Other}] = d }
+
+// relation is what the edges say of a pair; not ok: there is none.
+func (m edgeMap) relation(pair social.Pair) (r social.Relation, ok bool) {
+	there, back := m[pair], m[social.Pair{Viewer: pair.Other, Other: pair.Viewer}]
+	r = relation(there, back)
+	r.Gone = m.gone(pair.Viewer) || m.gone(pair.Other)
+	return r, there != nil || back != nil || r.Gone
+}
+
+// gone says whether a user has deleted their account.
+func (m edgeMap) gone(user social.UserID) bool {
+	d := m[social.Pair{Viewer: user, Other: user}]
+	return d != nil && d.Gone
+}
+
+// edgesOf matches both edges of all pairs, and those that say who is gone. A viewer who is nobody has no edges. The owners are the
+// shard key; on one shard they exclude nothing.
+func edgesOf(pairs []social.Pair) bson.D {
+	owners, edges := make([]social.UserID, 0, 2*len(pairs)), make([]social.Pair, 0, 4*len(pairs))
+	add := func(user social.UserID) {
+		owners, edges = append(owners, user), append(edges, social.Pair{Viewer: user, Other: user})
+	}
+	for i, p := range pairs {
+		add(p.Other)
+		if p.Viewer.IsZero() {
+			continue
+		}
+		edges = append(edges, p, social.Pair{Viewer: p.Other, Other: p.Viewer})
+		if i == 0 || pairs[i-1].Viewer != p.Viewer { // mostly there is one viewer
+			add(p.Viewer)
+		}
+	}
+	return edgesAmong(edges, owners)
+}
+
+func relation(there, back *Document) social.Relation {
+	var r social.Relation
+	if there != nil {
+		r.Follows, r.Mutes = !there.Follow.IsZero(), !there.Mute.IsZero()
+		r.Blocks, r.BlockedBy = !there.Block.IsZero(), there.BlockedBy
+	}
+	if back != nil {
+		r.Circles = back.Circles
+	}
+	return r
+}

@@ -1,0 +1,32 @@
+package graph
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// reverseGraph finds followers through an index of the edges.
+type reverseGraph struct{ edges *mongo.Collection }
+
+func (g reverseGraph) Indexes() map[*mongo.Collection][]mongo.IndexModel {
+	return map[*mongo.Collection][]mongo.IndexModel{g.edges: {mdb.IndexHaving("follow", byFollowed, followedKeys)}}
+}
+
+func (g reverseGraph) Followers() *mongo.Collection { return g.edges }
+
+func (reverseGraph) FollowsChanged(context.Context, ...Document) error { return nil }
+
+func (g reverseGraph) Filling() Layout { return g }
+
+func (g reverseGraph) Remove(ctx context.Context) error {
+	err := g.edges.Indexes().DropOne(ctx, byFollowed)
+	const indexNotFound, namespaceNotFound = 27, 26
+	if server := mongo.ServerError(nil); mdb.AsServerError(err, &server) &&
+		(server.HasErrorCode(indexNotFound) || server.HasErrorCode(namespaceNotFound)) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,37 @@
+package graph
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// Upgrades make the updates that bring documents to a version.
+func Upgrades() map[string]mdb.Upgrade { return map[string]mdb.Upgrade{"edges": upgradeEdge} }
+
+// upgradeEdge completes joined: earlier memberships count from the beginning of the follow. It drops
+// memberships that a server of an older version has ended.
+func upgradeEdge(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+	var d Document
+	if err := mdb.ReadDocument(raw, &d); err != nil {
+		return nil, err
+	}
+	set, unchanged := mdb.Doc("v", to), mdb.Doc("owner", d.Owner, "other", d.Other, "circles", nil)
+	if len(d.Circles) > 0 {
+		unchanged = mdb.Doc("owner", d.Owner, "other", d.Other, "circles", raw.Lookup("circles"), "follow", d.Follow)
+	}
+	joined := bson.D{}
+	for _, circle := range d.Circles {
+		since, err := raw.LookupErr("joined", circle.String())
+		if err != nil {
+			since = raw.Lookup("follow")
+		}
+		joined = append(joined, bson.E{Key: circle.String(), Value: since})
+	}
+	if _, err := raw.LookupErr("joined"); err == nil || len(joined) > 0 {
+		set = append(set, bson.E{Key: "joined", Value: joined})
+	}
+	filter := append(mdb.Doc("_id", d.ID, "v", raw.Lookup("v")), unchanged...)
+	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(mdb.Doc("$set", set)), nil
+}

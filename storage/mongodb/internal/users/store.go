@@ -1,0 +1,106 @@
+package users
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/eventlog"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// Config is what users need from the rest of the engine.
+type Config struct {
+	Database *mongo.Database
+	DB       *mdb.DB
+	Log      *eventlog.Log
+	Writes   func(collection string) int // the version in which documents are written now
+	Routed   func() bool                 // whether the database may be sharded
+	// AddCircles stores the first circles of new users, in their transaction.
+	AddCircles func(ctx context.Context, circles []*social.Circle) error
+	Deletion   Deletion
+}
+
+// Deletion removes what users who delete their accounts leave behind.
+type Deletion interface {
+	// Begin takes part in the transaction that deletes a user.
+	Begin(ctx context.Context, user social.UserID) error
+	// IsUnderWay says whether something may be left.
+	IsUnderWay(ctx context.Context, user social.UserID) (bool, error)
+}
+
+// Store implements social.Users and social.Sessions on a database.
+type Store struct {
+	db         *mdb.DB
+	log        *eventlog.Log
+	writes     func(collection string) int
+	routed     func() bool
+	addCircles func(ctx context.Context, circles []*social.Circle) error
+	deletion   Deletion
+
+	users    *mongo.Collection
+	handles  *mongo.Collection
+	sessions *mongo.Collection
+	// users and sessions, for DB.ReadAcknowledged
+	acknowledged, acknowledgedSessions *mongo.Collection
+}
+
+var (
+	_ social.Users    = (*Store)(nil)
+	_ social.Sessions = (*Store)(nil)
+)
+
+// New returns the store for the users of a database.
+func New(c Config) *Store {
+	return &Store{
+		db: c.DB, log: c.Log, writes: c.Writes, routed: c.Routed, addCircles: c.AddCircles, deletion: c.Deletion,
+		users: c.Database.Collection("users"), handles: c.Database.Collection("handles"), sessions: c.Database.Collection("sessions"),
+		acknowledged: mdb.Acknowledged(c.Database, "users"), acknowledgedSessions: mdb.Acknowledged(c.Database, "sessions"),
+	}
+}
+
+// Collection returns the collection of users.
+func (s *Store) Collection() *mongo.Collection { return s.users }
+
+// Exists is ErrNotFound where there is no such user.
+func (s *Store) Exists(ctx context.Context, user social.UserID) error {
+	return mdb.OrNotFound(s.users.FindOne(ctx, mdb.Doc("_id", user), options.FindOne().SetProjection(mdb.Doc("_id", 1))).Err())
+}
+
+// FollowersCount reads how many followers a user has. ErrNotFound.
+func (s *Store) FollowersCount(ctx context.Context, user social.UserID) (int, error) {
+	var d Document
+	few := options.FindOne().SetProjection(mdb.Doc("followers", 1))
+	err := mdb.OrNotFound(s.users.FindOne(ctx, mdb.Doc("_id", user), few).Decode(&d))
+	return d.Followers, err
+}
+
+// The indexes that queries name as hints.
+const (
+	byHandle = "handle"
+	byName   = "nameOrder"
+	byRights = "rights"
+	byUser   = "user"
+)
+
+// Indexes are the declared indexes of each collection.
+func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
+	return map[*mongo.Collection][]mongo.IndexModel{
+		s.users: {
+			mdb.Index(byHandle, mdb.Doc("handle", 1)),
+			mdb.IndexHaving("nameOrder", byName, mdb.Doc("nameOrder", 1)),
+			mdb.IndexHaving("rights", byRights, mdb.Doc("rights", 1)),
+		},
+		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
+		s.sessions: {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1))},
+	}
+}
+
+// ShardKeys are the shard keys of the collections, as those of the other packages.
+func ShardKeys() map[string]bson.D {
+	own := mdb.Doc("_id", "hashed")
+	return map[string]bson.D{"users": own, "handles": own /* the handle */, "sessions": own}
+}
