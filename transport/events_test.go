@@ -118,7 +118,7 @@ func TestEventsOfOneOperation(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, nil)
 	stream := s.ask(t, "POST", "", operationText("subscription { ticks(count: 2) { n } }", ""), asEvents)
-	if got := stream.response.Header.Get("Content-Type"); stream.response.StatusCode != 200 || got != "text/event-stream; charset=utf-8" {
+	if got := stream.response.Header.Get("Content-Type"); stream.response.StatusCode != http.StatusOK || got != "text/event-stream; charset=utf-8" {
 		t.Fatalf("%d, %s", stream.response.StatusCode, got)
 	}
 	stream.want(event{"next", `{"data":{"ticks":{"n":0}}}`}, event{"next", `{"data":{"ticks":{"n":1}}}`}, event{"complete", ""})
