@@ -48,7 +48,7 @@ func newHub(log social.EventLog) *live.Hub {
 }
 
 // TestOpenWaitsForTheDatabase: a server whose database fails between being opened and being followed
-// keeps running, and those who subscribed meanwhile get a gap: nobody knows what they missed.
+// keeps running, and those who subscribed meanwhile get a gap: what they missed is unknown.
 func TestOpenWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	log := &fragileLog{fault: fmt.Errorf("tail: %w", social.ErrUnavailable)}

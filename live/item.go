@@ -30,7 +30,7 @@ type Item struct {
 	Comment   *social.Comment // nil: the post itself is new
 	// Notification is set in updates of notifications, which have no post.
 	Notification *social.Notification
-	// People are those whom the item names, and Relations are the subscriber's relations to them, as
+	// People are those the item names, and Relations are the subscriber's relations to them, as
 	// they were checked for this item.
 	People    map[social.UserID]*social.User
 	Relations map[social.UserID]social.Relation

@@ -67,7 +67,7 @@ type Subscription struct {
 	missed   bool       // live updates may be missing in ahead
 	running  bool       // a goroutine is at work on the queue
 	ended    bool       // nothing is added to the queue any more
-	reason   error      // why it has ended; nil: its subscriber has ended it, or has been told
+	reason   error      // why it has ended; nil: its subscriber has ended it, or has received the reason
 }
 
 // surroundings are what subscriptions need of their hub.
@@ -174,7 +174,7 @@ func (s *Subscription) lose(u *update, err error) {
 func (s *Subscription) next() (u *update, behind bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) > 0 && (!s.behind || s.watch == nil) { // changes are told only of what the subscriber has
+	if len(s.queue) > 0 && (!s.behind || s.watch == nil) { // only changes to what the subscriber has are sent
 		u, s.queue = s.queue[0], s.queue[1:]
 		return u, false, nil
 	}

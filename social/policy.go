@@ -101,7 +101,7 @@ func InFeed(viewer UserID, p *Post, toAuthor Relation) bool {
 }
 
 // InNews reports whether a post belongs in the viewer's news: InFeed, and by the viewer or a user
-// whom they follow.
+// they follow.
 func InNews(viewer UserID, p *Post, toAuthor Relation) bool {
 	return InFeed(viewer, p, toAuthor) && (p.Author == viewer || toAuthor.Follows)
 }

@@ -46,7 +46,7 @@ type WallPolicy string
 // The wall policies.
 const (
 	WallEveryone WallPolicy = "EVERYONE"
-	WallFollowed WallPolicy = "FOLLOWED" // only those whom the owner follows
+	WallFollowed WallPolicy = "FOLLOWED" // only those the owner follows
 	WallNobody   WallPolicy = "NOBODY"   // only the owner
 )
 

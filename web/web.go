@@ -27,7 +27,7 @@ type Config struct {
 	Demo *Demo `json:"demo"`
 }
 
-// Demo is an account that everybody may know the password of.
+// Demo is an account whose password everyone may know.
 type Demo struct {
 	Handle   string `json:"handle"`
 	Password string `json:"password"`

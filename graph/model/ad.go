@@ -7,7 +7,7 @@ import (
 	"plaza/ads/adserver"
 )
 
-// AdManager is the schema's AdManager: whoever holds one may manage ads.
+// AdManager is the schema's AdManager. Only users who may manage ads get one.
 type AdManager struct{}
 
 // Advertiser is the schema's Advertiser.
@@ -127,7 +127,7 @@ func (u *AdUnit) KeywordWeights() []ads.KeywordWeight {
 	return append([]ads.KeywordWeight{}, u.Unit.KeywordWeights...)
 }
 
-// Weight is null where the unit stands alone.
+// Weight is null if the unit competes alone.
 func (u *AdUnit) Weight() *int { return optional(u.Unit.Weight) }
 
 // Caps is never nil.
@@ -314,7 +314,7 @@ func (c *AdCharge) Site() string { return c.Charge.Zone.Site }
 // Zone is the zone's name on its site.
 func (c *AdCharge) Zone() string { return c.Charge.Zone.Name }
 
-// Person is null where nobody is known.
+// Person is null if the visitor is unknown.
 func (c *AdCharge) Person() *string { return idText(c.Charge.Person) }
 
 // AdRefund is the schema's AdRefund.

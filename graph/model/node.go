@@ -7,7 +7,7 @@ import "context"
 // Node is everything that has an id.
 type Node interface{ IsNode() }
 
-// PageInfo says where a page stands in its list.
+// PageInfo is the position of a page in its list.
 type PageInfo struct {
 	StartCursor *string
 	EndCursor   *string

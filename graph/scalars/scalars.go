@@ -41,7 +41,7 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	return t, nil
 }
 
-// invalid is a mistake in an argument; whoever presents it knows which one.
+// invalid is a mistake in an argument; the caller knows in which one.
 func invalid(message string) error { return fault.Invalidf("", "%s", message) }
 
 // MarshalInt writes an integer.

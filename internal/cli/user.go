@@ -23,12 +23,12 @@ type userCommand struct {
 	List     listUsersCommand    `cmd:"" help:"List all users, sorted by name."`
 	Add      addUserCommand      `cmd:"" help:"Create an account. The password is read from the standard input."`
 	Password userPasswordCommand `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
-	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user, at once on all servers."`
+	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers."`
 }
 
 // Help explains the commands, below their one-line help.
 func (*userCommand) Help() string {
-	return `With the embedded database, stop the server first; MongoDB can be changed at any time, and all servers see the change at once.`
+	return `With the embedded database, stop the server first; MongoDB can be changed at any time, and all servers see the change immediately.`
 }
 
 // withService runs do with the domain's service over the database.
@@ -75,11 +75,11 @@ func (c *listUsersCommand) Run(ctx context.Context, common *commonFlags) error {
 	return errors.Join(err, out.Flush())
 }
 
-// usersAtOnce is how many users are read at once.
-const usersAtOnce = 500
+// userBatch is how many users are read in one batch.
+const userBatch = 500
 
 func (c *listUsersCommand) list(ctx context.Context, out io.Writer, service *network.Service) error {
-	page := social.Page{Limit: usersAtOnce}
+	page := social.Page{Limit: userBatch}
 	for {
 		users, last, err := service.AllUsers(ctx, page)
 		if err != nil {
@@ -94,7 +94,7 @@ func (c *listUsersCommand) list(ctx context.Context, out io.Writer, service *net
 				return err
 			}
 		}
-		if len(users) < usersAtOnce {
+		if len(users) < userBatch {
 			return nil
 		}
 		page.After = last

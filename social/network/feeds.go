@@ -8,7 +8,7 @@ import (
 	"plaza/social"
 )
 
-// News lists the posts by the users whom the viewer follows, and the viewer's own.
+// News lists the posts by the users the viewer follows, and the viewer's own.
 func (v *Viewer) News(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
 	return v.feed(ctx, p, v.s.store.News, social.InNews)
 }

@@ -23,7 +23,7 @@ type Store interface {
 // Cache is a Reader from memory. Each read first asks the store what has changed (ChangeLog), so it
 // returns nothing older than the store would; reads that ask at the same time share the answer (as in
 // the ReadIndex protocol of Raft: Ongaro, "Consensus: Bridging Theory and Practice", section 6.4).
-// People and Users return nobody from memory who is hidden from the viewer or absent: both take the
+// People and Users return no one from memory who is hidden from the viewer or absent: both take the
 // same read. It is safe for concurrent use, and what it returns must not be changed.
 type Cache struct {
 	store   Store
@@ -129,7 +129,7 @@ func (c *Cache) catchUp(ctx context.Context) error {
 	if c.next == nil {
 		c.next = &refresh{done: make(chan struct{})}
 	}
-	r := c.next // whoever asks already may have asked before the last change
+	r := c.next // a question already under way may be older than the last change
 	if !c.isAsking {
 		c.isAsking = true
 		go c.ask(context.WithoutCancel(ctx))
@@ -143,7 +143,7 @@ func (c *Cache) catchUp(ctx context.Context) error {
 	}
 }
 
-// ask asks for as long as there is somebody to ask for.
+// ask asks until no caller waits for an answer.
 func (c *Cache) ask(ctx context.Context) {
 	for {
 		c.mu.Lock()
@@ -224,7 +224,7 @@ func isAround(c *social.Change, key cacheKey) bool {
 	})
 }
 
-// names reports whether a change is of what a key stands for.
+// names reports whether a change affects what a key represents.
 func names(c *social.Change, key cacheKey) bool {
 	return c.All || isAround(c, key) ||
 		slices.ContainsFunc(c.Users, func(user social.UserID) bool { return key == userKey(user) }) ||

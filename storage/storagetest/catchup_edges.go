@@ -12,7 +12,7 @@ import (
 )
 
 // RunCatchUpEdges is [RunCatchUp] for lists of circles, members, followers, follows, blocks and
-// mutes: while people come into them through several servers, each client that pages forward gets everybody,
+// mutes: while people come into them through several servers, each client that pages forward gets everyone,
 // once.
 func RunCatchUpEdges(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()

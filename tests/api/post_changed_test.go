@@ -86,7 +86,7 @@ func TestPostChanges(t *testing.T) {
 			for name, s := range sockets {
 				got := nextChange(t, s)
 				for !strings.Contains(got.raw, step.all) || name == "bob" && !strings.Contains(got.raw, step.forBob) {
-					got = nextChange(t, s) // the change before this one, told again
+					got = nextChange(t, s) // the change before this one, sent again
 				}
 			}
 		}

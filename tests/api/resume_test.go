@@ -198,7 +198,7 @@ func TestCursorsOfOtherSubscriptions(t *testing.T) {
 	})
 }
 
-// fragileStore is a store whose event streams break when they are told to.
+// fragileStore is a store whose event streams break on demand.
 type fragileStore struct {
 	storage.Store
 	mu      sync.Mutex
@@ -449,7 +449,7 @@ func TestNothingFollowsALostUpdate(t *testing.T) {
 	})
 }
 
-// forgetfulStore is a store that fails to read posts, as often as it is told to.
+// forgetfulStore is a store that fails to read posts a given number of times.
 type forgetfulStore struct {
 	storage.Store
 	failures atomic.Int32

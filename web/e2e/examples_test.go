@@ -173,7 +173,7 @@ func TestPhone(t *testing.T) {
 	complainNot(t, complaints)
 }
 
-// checkRoom checks that elements lie within the screen, at least so many pixels high.
+// checkRoom checks that elements lie within the screen, with at least the given heights in pixels.
 func checkRoom(browser context.Context, t *testing.T, heights map[string]int) {
 	t.Helper()
 	for selector, least := range heights {
