@@ -35,8 +35,8 @@ type Subscriber struct {
 type Receiver interface {
 	// Encode writes an item as it is sent.
 	Encode(item *Item) []byte
-	// Send sends what Encode has written, if nothing was hidden in the meantime. It may take as long
-	// as a slow subscriber needs.
+	// Send sends what Encode has written, if nothing was hidden in the meantime. It may take as
+	// long as a slow subscriber needs.
 	Send(text []byte)
 	// End is the last call, unless the subscription's context has ended. The reason is one of this
 	// package's errors.
@@ -46,9 +46,9 @@ type Receiver interface {
 // Subscription is one subscriber's bounded queue of updates. While the queue is empty it has no
 // goroutine.
 //
-// It is live, and its updates come from the event log; or it is behind, and catches up with what the
-// list in the database has behind its position. Ids are in commit order (ADR 27), so a position is
-// the id of a post or comment, and tells which updates were already queued.
+// It is live, and its updates come from the event log; or it is behind, and catches up with what
+// the list in the database has behind its position. Ids are in commit order (ADR 27), so a position
+// is the id of a post or comment, and tells which updates were already queued.
 type Subscription struct {
 	*surroundings
 
@@ -187,8 +187,8 @@ func (s *Subscription) next() (u *update, behind bool, reason error) {
 	return nil, false, reason
 }
 
-// send sends an update, unless the subscriber may no longer see it. What was encoded while something
-// was hidden is encoded again.
+// send sends an update, unless the subscriber may no longer see it. What was encoded while
+// something was hidden is encoded again.
 func (s *Subscription) send(u *update) error {
 	if u == gap {
 		s.receiver.Send(s.receiver.Encode(&Item{Event: Gap}))
@@ -218,8 +218,9 @@ func (s *Subscription) send(u *update) error {
 	}
 }
 
-// queueChange queues a change. If one of the same post or comment is queued, it takes its place if it is newer,
-// and is dropped otherwise. Comments have no limit: if too many have changed, a gap takes the place of all.
+// queueChange queues a change. If one of the same post or comment is queued, it takes its place if
+// it is newer, and is dropped otherwise. Comments have no limit: if too many have changed, a gap
+// takes the place of all.
 func (s *Subscription) queueChange(u *update, newer bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

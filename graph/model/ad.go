@@ -106,7 +106,8 @@ func (b *AdBudget) Daily() *ads.Micros { return optional(b.Budget.Daily) }
 // AdUnit is the schema's AdUnit.
 type AdUnit struct {
 	*ads.Unit
-	// Owner reads whose the unit is. Units of one campaign share it, so that it is read once for all of them.
+	// Owner reads whose the unit is. Units of one campaign share it, so that it is read once for
+	// all of them.
 	Owner func() (*adserver.Owner, error)
 }
 

@@ -144,7 +144,8 @@ func UnmarshalNotificationID(v any) (social.NotificationID, error) {
 // MarshalPropertyValue writes a string, a number or a boolean.
 func MarshalPropertyValue(v any) graphql.Marshaler { return graphql.MarshalAny(v) }
 
-// UnmarshalPropertyValue reads what social.Property.Parse takes: a string, an int64, a float64 or a bool.
+// UnmarshalPropertyValue reads what social.Property.Parse takes: a string, an int64, a float64 or a
+// bool.
 func UnmarshalPropertyValue(v any) (any, error) {
 	switch v := v.(type) {
 	case string, bool, int64, float64:

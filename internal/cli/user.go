@@ -173,8 +173,8 @@ func (c *signOutUserCommand) Run(ctx context.Context, common *commonFlags) error
 // handleOf allows a handle to be written as in @ada.
 func handleOf(argument string) string { return strings.TrimPrefix(argument, "@") }
 
-// readPassword reads a password: without an echo from a terminal, or else the first line. It is never
-// an argument, which other users of the machine could see.
+// readPassword reads a password: without an echo from a terminal, or else the first line. It is
+// never an argument, which other users of the machine could see.
 func readPassword(in *os.File, prompt io.Writer) (string, error) {
 	if term.IsTerminal(int(in.Fd())) {
 		fmt.Fprint(prompt, "Password: ")

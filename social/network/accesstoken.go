@@ -71,7 +71,8 @@ func (s *Service) mustStillBeValid(ctx context.Context, by, created social.Sessi
 	return errInvalidToken()
 }
 
-// AccessTokens returns the sessions of a user's access tokens that have not expired, the newest first.
+// AccessTokens returns the sessions of a user's access tokens that have not expired, the newest
+// first.
 func (s *Service) AccessTokens(ctx context.Context, user social.UserID) ([]social.Session, error) {
 	sessions, err := s.store.SessionsOf(ctx, user, s.now())
 	tokens := slices.DeleteFunc(sessions, func(session social.Session) bool { return session.Grant == nil })

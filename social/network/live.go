@@ -8,8 +8,8 @@ import (
 	"plaza/social"
 )
 
-// Sighting is a new post, comment or notification, the people it names, the given viewers who may see it, and
-// the relation of each to those people.
+// Sighting is a new post, comment or notification, the people it names, the given viewers who may
+// see it, and the relation of each to those people.
 type Sighting struct {
 	Post    *social.Post
 	Comment *social.Comment // nil: the post itself is new
@@ -35,8 +35,8 @@ func (s *Service) WallViewers(ctx context.Context, post social.PostID, viewers [
 	})
 }
 
-// IncomingViewers finds the viewers in whose incoming a post is. A deleted post has none. Of a public post only the
-// owner of its wall is looked up, however many viewers there are.
+// IncomingViewers finds the viewers in whose incoming a post is. A deleted post has none. Of a
+// public post only the owner of its wall is looked up, however many viewers there are.
 func (s *Service) IncomingViewers(ctx context.Context, post social.PostID, viewers []social.UserID) (Sighting, error) {
 	return s.postViewers(ctx, post, func(p *social.Post, _ *social.User) ([]social.UserID, viewerRule, error) {
 		addressed := slices.DeleteFunc(slices.Clone(viewers), func(v social.UserID) bool { return !social.IsAddressed(v, p) })
@@ -44,7 +44,8 @@ func (s *Service) IncomingViewers(ctx context.Context, post social.PostID, viewe
 	})
 }
 
-// viewerRule reports whether a viewer, with their relations to the people a post names, sees it in a list.
+// viewerRule reports whether a viewer, with their relations to the people a post names, sees it in
+// a list.
 type viewerRule func(viewer social.UserID, p *social.Post, known map[social.UserID]social.Relation) bool
 
 func canSee(viewer social.UserID, p *social.Post, known map[social.UserID]social.Relation) bool {
@@ -171,9 +172,9 @@ func (s *Service) admit(ctx context.Context, g *Sighting, viewers []social.UserI
 }
 
 // View describes how a viewer is related to what was sighted: which of the people named they are,
-// and their relations to the others. The rules of policy.go look at nothing else of a viewer, so two
-// viewers with the same view have the same rights, and see the same of the post, the comment and
-// those people.
+// and their relations to the others. The rules of policy.go look at nothing else of a viewer, so
+// two viewers with the same view have the same rights, and see the same of the post, the comment
+// and those people.
 func (g *Sighting) View(viewer social.UserID) string {
 	if viewer.IsZero() {
 		return "signed out"

@@ -66,8 +66,8 @@ func (s *Service) postsSince(ctx context.Context, viewer social.UserID, after so
 	return past, err
 }
 
-// CommentsSince reads the comments on a post behind the comment after, at most limit. A post that is
-// gone has none.
+// CommentsSince reads the comments on a post behind the comment after, at most limit. A post that
+// is gone has none.
 func (s *Service) CommentsSince(ctx context.Context, viewer social.UserID, post social.PostID, after social.Key, limit int) (Past, error) {
 	posts, err := s.store.Posts(ctx, []social.PostID{post})
 	if err != nil || posts[post] == nil {

@@ -301,8 +301,8 @@ func (v *Viewer) recall(ctx context.Context, relations map[social.UserID]social.
 	return true, nil
 }
 
-// recallOr returns the relations to people from memory if all of them are known, and otherwise those
-// that it reads.
+// recallOr returns the relations to people from memory if all of them are known, and otherwise
+// those that it reads.
 func (v *Viewer) recallOr(ctx context.Context, people []social.UserID, read func(context.Context, []social.UserID) (map[social.UserID]social.Relation, error)) (map[social.UserID]social.Relation, error) {
 	relations, unknown := v.remembered(people)
 	if len(unknown) == 0 {
@@ -463,7 +463,8 @@ func (v *Viewer) CanPostOnWalls(ctx context.Context, owners []*social.User) (map
 	return can, nil
 }
 
-// CanReply reports whether the viewer, who has this relation to the post's author, may reply to a comment that they see on it.
+// CanReply reports whether the viewer, who has this relation to the post's author, may reply to a
+// comment that they see on it.
 func (v *Viewer) CanReply(c *social.Comment, p *social.Post, toAuthor social.Relation) bool {
 	return social.CanReply(v.ID, c, p, toAuthor, v.s.maxDepth)
 }

@@ -28,8 +28,8 @@ type turn struct {
 
 func (q *queue) errFull() error { return fault.RateLimited("passwords", time.Second) }
 
-// enter returns when a hash may be computed; leave must follow. Errors: RATE_LIMITED if the queue is
-// full of lower ranks, or becomes so; ctx's.
+// enter returns when a hash may be computed; leave must follow. Errors: RATE_LIMITED if the queue
+// is full of lower ranks, or becomes so; ctx's.
 func (q *queue) enter(ctx context.Context, rank int) error {
 	t, err := q.join(rank)
 	if err != nil {

@@ -21,10 +21,10 @@ type Store interface {
 }
 
 // Cache is a Reader from memory. Each read first asks the store what has changed (ChangeLog), so it
-// returns nothing older than the store would; reads that ask at the same time share the answer (as in
-// the ReadIndex protocol of Raft: Ongaro, "Consensus: Bridging Theory and Practice", section 6.4).
-// People and Users return no one from memory who is hidden from the viewer or absent: both take the
-// same read. It is safe for concurrent use, and what it returns must not be changed.
+// returns nothing older than the store would; reads that ask at the same time share the answer (as
+// in the ReadIndex protocol of Raft: Ongaro, "Consensus: Bridging Theory and Practice", section
+// 6.4). People and Users return no one from memory who is hidden from the viewer or absent: both
+// take the same read. It is safe for concurrent use, and what it returns must not be changed.
 type Cache struct {
 	store   Store
 	entries *otter.Cache[cacheKey, entry]
@@ -50,7 +50,8 @@ type entry struct {
 // programs make in the database.
 const maxAge = time.Minute
 
-// cacheKey is a user (a), a viewer and another user (a, b), or the hash of a session's token (a and b).
+// cacheKey is a user (a), a viewer and another user (a, b), or the hash of a session's token (a and
+// b).
 type cacheKey struct {
 	of   byte
 	a, b [16]byte
@@ -264,9 +265,9 @@ func (f *fill) end() {
 	}
 }
 
-// usable reports whether memory may answer, after it has caught up: what it returns is then at least
-// as new as all that was read before. If it may not because some changes are not known, the store
-// answers alone.
+// usable reports whether memory may answer, after it has caught up: what it returns is then at
+// least as new as all that was read before. If it may not because some changes are not known, the
+// store answers alone.
 func (c *Cache) usable(ctx context.Context) (bool, error) {
 	err := c.catchUp(ctx)
 	if errors.Is(err, social.ErrNoChanges) {
