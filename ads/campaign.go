@@ -9,7 +9,7 @@ type State string
 const (
 	Active   State = "ACTIVE"
 	Paused   State = "PAUSED"
-	Archived State = "ARCHIVED" // for good, and hidden from the lists of active and paused ones
+	Archived State = "ARCHIVED" // final, and hidden from the lists of active and paused ones
 )
 
 func (s State) check(field string) error {

@@ -147,7 +147,7 @@ func (u *Unit) SetKeywords(keywords []string) {
 func (u *Unit) checkKeywordWeights(field string) error {
 	normal, err := NormalKeywordWeights(field, u.Keywords, u.KeywordWeights)
 	if err == nil && !slices.Equal(normal, u.KeywordWeights) {
-		return fault.Invalidf(field, "Weights are of keywords in lower case, and sorted by them.")
+		return fault.Invalidf(field, "Weights must name keywords in lower case, and be sorted by keyword.")
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func naming(err error) error {
 }
 
 type listUsersCommand struct {
-	JSON bool `help:"Write an object of JSON a line."`
+	JSON bool `help:"Write one JSON object per line."`
 }
 
 // listedUser is a line of plaza user list --json.
@@ -137,7 +137,7 @@ func (c *addUserCommand) Run(ctx context.Context, common *commonFlags) error {
 }
 
 type userPasswordCommand struct {
-	Handle string `arg:"" help:"Whose password."`
+	Handle string `arg:"" help:"The handle of the user."`
 }
 
 // Run sets the password.
@@ -156,7 +156,7 @@ func (c *userPasswordCommand) Run(ctx context.Context, common *commonFlags) erro
 }
 
 type signOutUserCommand struct {
-	Handle string `arg:"" help:"Whose sessions."`
+	Handle string `arg:"" help:"The handle of the user."`
 }
 
 // Run ends the sessions.

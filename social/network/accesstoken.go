@@ -25,7 +25,7 @@ type NewAccessToken struct {
 func (n *NewAccessToken) check() error {
 	var twice, days error
 	if len(n.Scopes) != len(slices.Compact(slices.Sorted(slices.Values(n.Scopes)))) {
-		twice = fault.Invalidf("scopes", "A scope is there twice.")
+		twice = fault.Invalidf("scopes", "A scope is listed twice.")
 	}
 	if n.Days < 1 || n.Days > maxAccessTokenDays {
 		days = fault.Invalidf("expiresInDays", "An access token lasts for 1 to %d days.", maxAccessTokenDays)
