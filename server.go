@@ -1,4 +1,5 @@
-// Command plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
+// Command plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite
+// file.
 package main
 
 import (

@@ -116,7 +116,7 @@ func TestMistakesNameLineAndField(t *testing.T) {
 		"a weight of 0":            {"weight: 2", "weight: 0", 30, "units.0.weight"},
 		"a place":                  {"example.org/side]", "side]", 28, "units.0.zones.1"},
 		"an unknown campaign":      {"campaign: ours", "campaign: theirs", 33, "units.1.campaign"},
-		"an unknown advertiser":    {"key: ours, advertiser: acme", "key: ours, advertiser: nobody", 21, "campaigns.1.advertiser"},
+		"an unknown advertiser":    {"key: ours, advertiser: acme", "key: ours, advertiser: unknown", 21, "campaigns.1.advertiser"},
 		"a unit's currency":        {"price: 1000, currency: EUR", "price: 1000, currency: USD", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,15 +13,15 @@ import (
 
 func TestRefusedFileStoresNothing(t *testing.T) {
 	for name, c := range map[string]struct{ text, old, replaced, says string }{
-		"no such advertiser": {good, "ours, advertiser: acme", "ours, advertiser: nobody", `line 21: campaigns.1.advertiser: There is no advertiser "nobody".`},
+		"no such advertiser": {good, "ours, advertiser: acme", "ours, advertiser: unknown", `line 21: campaigns.1.advertiser: There is no advertiser "unknown".`},
 		"no such campaign":   {good, "campaign: ours", "campaign: theirs", `line 33: units.1.campaign: There is no campaign "theirs".`},
 		"no such zone":       {good, "example.org/side]", "other.org/sidebar]", `line 28: units.0.zones.1: There is no zone "other.org/sidebar".`},
 		"a bid":              {good, "price: 250000, currency: EUR", "price: 250000, currency: USD", `line 27: units.0.bid.currency: The zone "example.org/top" has the currency EUR, and the bid USD.`},
 		"a zone":             {good, "name: side, currency: EUR", "name: side, currency: USD", `line 28: units.0.zones.1: The zone "example.org/side" has the currency USD, and the bid EUR.`},
 		"a budget":           {good, "budget: {currency: EUR", "budget: {currency: USD", `line 27: units.0.bid.currency: The campaign's budget has the currency USD, and the bid EUR.`},
-		"a zone twice":       {good, "name: side, currency: EUR", "name: top, currency: USD", `line 8: zones.1.currency: The zone "example.org/top" has the currency EUR for good.`},
+		"a zone twice":       {good, "name: side, currency: EUR", "name: top, currency: USD", `line 8: zones.1.currency: The zone "example.org/top" has the currency EUR, which can't be changed.`},
 
-		"in a table, no such advertiser": {goodCSV, "Ours,acme", "Ours,nobody", `line 6: advertiser: There is no advertiser "nobody".`},
+		"in a table, no such advertiser": {goodCSV, "Ours,acme", "Ours,unknown", `line 6: advertiser: There is no advertiser "unknown".`},
 		"in a table, no such campaign":   {goodCSV, "ad,house,,,ours", "ad,house,,,theirs", `line 9: campaign: There is no campaign "theirs".`},
 		"in a table, no such zone":       {goodCSV, "|example.org/side", "|other.org/sidebar", `line 8: zones: There is no zone "other.org/sidebar".`},
 		"in a table, a bid":              {goodCSV, "spring,,,EUR", "spring,,,USD", `line 8: currency: The zone "example.org/top" has the currency EUR, and the bid USD.`},
@@ -42,7 +42,7 @@ func TestRefusedFileChangesNothing(t *testing.T) {
 	}
 	renamed := strings.Replace(good, "name: Acme", "name: Acme & Sons", 1)
 	for name, c := range map[string]struct{ old, replaced, says string }{
-		"a stored zone's currency":   {"name: side, currency: EUR", "name: side, currency: USD", `line 8: zones.1.currency: The zone "example.org/side" has the currency EUR for good.`},
+		"a stored zone's currency":   {"name: side, currency: EUR", "name: side, currency: USD", `line 8: zones.1.currency: The zone "example.org/side" has the currency EUR, which can't be changed.`},
 		"a stored budget's currency": {"budget: {currency: EUR", "budget: {currency: USD", "line 20: campaigns.0.budget.currency: The campaign has units that bid in another currency."},
 		"a stored unit's currency":   {"price: 250000, currency: EUR", "price: 250000, currency: USD", `line 27: units.0.bid.currency: The zone "example.org/top" has the currency EUR, and the bid USD.`},
 		"no such zone":               {"example.org/side]", "other.org/side]", `line 28: units.0.zones.1: There is no zone "other.org/side".`},

@@ -40,14 +40,14 @@ type Bid struct {
 func (b *Bid) check(field string) error {
 	var model error
 	if b.Model != CPM && b.Model != CPC && b.Model != CPA {
-		model = fault.Invalidf(fault.Part(field, "model"), "A bid is a CPM, a CPC or a CPA.")
+		model = fault.Invalidf(fault.Part(field, "model"), "A bid must be a CPM, a CPC or a CPA.")
 	}
 	return fault.All(model, b.checkPrice(fault.Part(field, "price")), b.Currency.Check(fault.Part(field, "currency")))
 }
 
 func (b *Bid) checkPrice(field string) error {
 	if b.Price < 1 || b.Price > MaxBid {
-		return fault.Invalidf(field, "A bid has 1 to %d micros.", MaxBid)
+		return fault.Invalidf(field, "A bid must be 1 to %d micros.", MaxBid)
 	}
 	if b.Model == CPM && b.Price%Mille != 0 {
 		return fault.Invalidf(field, "A CPM is a multiple of %d micros: an impression costs whole micros.", Mille)

@@ -47,7 +47,7 @@ func (b *Budget) check(field string) error {
 
 func checkAmount(field string, amount Micros) error {
 	if amount < 0 || amount > MaxBid {
-		return fault.Invalidf(field, "A budget has 1 to %d micros.", MaxBid)
+		return fault.Invalidf(field, "A budget must be 1 to %d micros.", MaxBid)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ type State string
 const (
 	Active   State = "ACTIVE"
 	Paused   State = "PAUSED"
-	Archived State = "ARCHIVED" // for good, and hidden from the lists of active and paused ones
+	Archived State = "ARCHIVED" // final, and hidden from the lists of active and paused ones
 )
 
 func (s State) check(field string) error {
@@ -47,8 +47,8 @@ func (c *Campaign) Check(field string) error {
 // CheckDraft validates a new campaign, apart from its ids.
 func (c *Campaign) CheckDraft() error { return fault.All(c.checkParts(""), c.checkPace("")) }
 
-// CheckChange validates a changed campaign. It accepts an unsuitable pace that is already stored, from before paces were checked:
-// such campaigns can still be paused.
+// CheckChange validates a changed campaign. It accepts an unsuitable pace that is already stored,
+// from before paces were checked: such campaigns can still be paused.
 func (c *Campaign) CheckChange(before *Campaign) error {
 	wrong := fault.All(c.checkIDs(""), c.checkParts(""))
 	if c.Budget == before.Budget && c.Schedule == before.Schedule {

@@ -56,7 +56,7 @@ type Cap struct {
 
 func checkCaps(field string, caps []Cap) error {
 	if len(caps) > MaxCaps {
-		return fault.Invalidf(field, "There is one cap at most for each window.")
+		return fault.Invalidf(field, "Each window can have at most one cap.")
 	}
 	var wrong []error
 	for i, c := range caps {
@@ -67,7 +67,7 @@ func checkCaps(field string, caps []Cap) error {
 		if c.Per.Length() == 0 {
 			wrong = append(wrong, fault.Invalidf(at+".per", "A cap is per HOUR, DAY, WEEK or LIFETIME."))
 		} else if slices.ContainsFunc(caps[:i], func(other Cap) bool { return other.Per == c.Per }) {
-			wrong = append(wrong, fault.Invalidf(at+".per", "There is one cap at most for each window."))
+			wrong = append(wrong, fault.Invalidf(at+".per", "Each window can have at most one cap."))
 		}
 	}
 	return fault.All(wrong...)

@@ -1,4 +1,5 @@
-// Package ads has the nouns of advertising, their rules, and the contract of their storage ([Store]).
+// Package ads has the nouns of advertising, their rules, and the contract of their storage
+// ([Store]).
 //
 // An [Advertiser] has campaigns; a [Campaign] has ad units; a [Unit] is a headline, a text, a
 // picture and a landing page with a bid, placed in zones; a [Zone] is a place on a site's pages. A

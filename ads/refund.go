@@ -89,10 +89,10 @@ type Refund struct {
 
 // Refunds gives money back.
 //
-// Refunding a recording makes it invalid, once and for good: the amount billed becomes the amount
-// refunded, its campaign's ledger gets the money back as Campaign.Refund describes, and the unit's
-// counter and place in zones are as though the recording had never been counted. The tallies of its
-// hour are stale until they are rebuilt.
+// Refunding a recording makes it invalid, once and permanently: the amount billed becomes the
+// amount refunded, its campaign's ledger gets the money back as Campaign.Refund describes, and the
+// unit's counter and place in zones are as though the recording had never been counted. The tallies
+// of its hour are stale until they are rebuilt.
 type Refunds interface {
 	// Charged adds up the recordings in a selection.
 	Charged(ctx context.Context, s Selection) (Charges, error)

@@ -39,7 +39,7 @@ func (r *ReportRequest) Check() error {
 		return fault.Invalidf("to", "A report ends with an hour.")
 	}
 	if !r.From.Before(r.To) || r.To.Sub(r.From) > MaxReport {
-		return fault.Invalidf("to", "A report is about 1 hour to 31 days.")
+		return fault.Invalidf("to", "A report covers 1 hour to 31 days.")
 	}
 	return nil
 }

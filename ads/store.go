@@ -193,7 +193,7 @@ const MaxCounted = 64
 
 // Recorder stores impressions, clicks and conversions, and counts them later. Storing one writes
 // nothing that another one writes, so any number of them can be stored at the same time. Counting
-// them changes their campaign, so many recordings of a campaign are counted together.
+// them changes their campaign, so the recordings of a campaign are counted in batches.
 type Recorder interface {
 	// Record stores a recording, which then waits to be counted. It changes nothing else, and reads
 	// nothing. If the choice already has a recording of that kind, it does nothing and recorded is

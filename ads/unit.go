@@ -100,7 +100,7 @@ func (u *Unit) checkWeight(field string) error {
 // CheckWeight checks a given weight: 1 to MaxWeight. A unit without one has 0.
 func CheckWeight(field string, weight int) error {
 	if weight < 1 || weight > MaxWeight {
-		return fault.Invalidf(field, "A weight is 1 to %d. Leave it out for an ad that stands alone.", MaxWeight)
+		return fault.Invalidf(field, "A weight is 1 to %d. Leave it out for an ad that competes alone.", MaxWeight)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (u *Unit) SetKeywords(keywords []string) {
 func (u *Unit) checkKeywordWeights(field string) error {
 	normal, err := NormalKeywordWeights(field, u.Keywords, u.KeywordWeights)
 	if err == nil && !slices.Equal(normal, u.KeywordWeights) {
-		return fault.Invalidf(field, "Weights are of keywords in lower case, and sorted by them.")
+		return fault.Invalidf(field, "Weights must name keywords in lower case, and be sorted by keyword.")
 	}
 	return err
 }

@@ -64,7 +64,8 @@ func documents(t *testing.T) (paths []string) {
 	return paths
 }
 
-// hasHeading looks for a heading whose anchor, by GitHub's rules, is the one given, or for an HTML anchor of that name.
+// hasHeading looks for a heading whose anchor, by GitHub's rules, is the one given, or for an HTML
+// anchor of that name.
 func hasHeading(text, anchor string) bool {
 	punctuation := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	for line := range strings.Lines(text) {

@@ -95,8 +95,8 @@ func possibleTypes(api *ast.Schema) map[string][]string {
 	return possible
 }
 
-// keyless are the objects that a cache embeds: they have no id, and are not roots, nor parts of lists,
-// nor answers to mutations and subscriptions.
+// keyless are the objects that a cache embeds: they have no id, and are not roots, nor parts of
+// lists, nor answers to mutations and subscriptions.
 func keyless(api *ast.Schema) []string {
 	var names []string
 	parts := regexp.MustCompile(`(Payload|Connection|Edge|Added|Changed)$`)
@@ -110,8 +110,8 @@ func keyless(api *ast.Schema) []string {
 	return names
 }
 
-// keyArgs are the arguments of each list that are not about its pages; a list that an interface has is
-// named by the interface alone.
+// keyArgs are the arguments of each list that are not about its pages; a list that an interface has
+// is named by the interface alone.
 func keyArgs(api *ast.Schema) map[string][]string {
 	lists := map[string][]string{}
 	for name, d := range api.Types {

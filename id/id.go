@@ -1,9 +1,9 @@
 // Package id makes and reads the ids of everything that Plaza stores.
 //
 // An id is a UUIDv7 (RFC 9562): 48 bits of Unix milliseconds, then a part that grows within a
-// millisecond, then random bits. Ids therefore sort by the time they were made. Their text form is a
-// TypeID (https://github.com/jetify-com/typeid): a prefix that names the kind, an underscore, and 26
-// characters of lower-case Crockford base32, which sort in the same order as the bytes.
+// millisecond, then random bits. Ids therefore sort by the time they were made. Their text form is
+// a TypeID (https://github.com/jetify-com/typeid): a prefix that names the kind, an underscore, and
+// 26 characters of lower-case Crockford base32, which sort in the same order as the bytes.
 package id
 
 import (

@@ -53,7 +53,7 @@ func checkCircleName(name string) error {
 	case strings.ContainsFunc(name, unprintable):
 		return errors.New("the circle's name contains a control character")
 	case social.NameKey(name) == social.NameKey(social.DefaultCircleName):
-		return fmt.Errorf("%q is the name of everybody's built-in circle", social.DefaultCircleName)
+		return fmt.Errorf("%q is the name of everyone's built-in circle", social.DefaultCircleName)
 	default:
 		return nil
 	}

@@ -110,7 +110,7 @@ func TestBrokenLines(t *testing.T) {
 		{name: "an empty member", circles: "c\t2\t\t3", want: `1.circles:1: "" is not a number`},
 		{name: "long name", circles: strings.Repeat("é", 101) + "\t2", want: "1.circles:1: the circle's name is longer than 100 characters"},
 		{name: "a control character", circles: "a\x07b\t2", want: "1.circles:1: the circle's name contains a control character"},
-		{name: "the built-in name", circles: "FOLLOWING\t2", want: `1.circles:1: "Following" is the name of everybody's built-in circle`},
+		{name: "the built-in name", circles: "FOLLOWING\t2", want: `1.circles:1: "Following" is the name of everyone's built-in circle`},
 		{name: "a name twice", circles: "c\t2\nC\t3", want: `1.circles:2: 1 has a circle "C" already`},
 		{name: "the owner", circles: "c\t2\t1", want: "1.circles:1: 1 owns the circle and cannot be in it"},
 		{name: "too many circles", circles: strings.Join(circles, "\n"), want: "1.circles:200: a person can have at most 200 circles"},

@@ -9,19 +9,19 @@ import (
 	"plaza/social/network"
 )
 
-// mergeTime: changes of a post that follow each other faster are told as one.
+// mergeTime: changes of a post that follow each other faster are merged into one.
 const mergeTime = 100 * time.Millisecond
 
-// changes tells subscribers what is different about what they have.
+// changes notifies subscribers of changes to what they have.
 type changes struct {
 	service  *network.Service
 	registry *registry
 
 	mu      sync.Mutex
-	merging map[social.PostID]bool // posts of which a change was told a moment ago, and whether there is another
+	merging map[social.PostID]bool // posts with a change sent within mergeTime, and whether another is waiting
 }
 
-// tell tells the watches of posts of an event.
+// tell passes an event on to the subscriptions that watch posts.
 func (c *changes) tell(ctx context.Context, e social.Event) {
 	if e.Kind.ChangesPost() {
 		c.postChanged(ctx, e.Post)
@@ -51,7 +51,8 @@ func (c *changes) touchedBy(e social.Event) []*Subscription {
 	}
 }
 
-// postChanged tells of a change, at most once in mergeTime: a change that comes sooner is told at its end.
+// postChanged sends a change, at most once in mergeTime: a change that comes sooner is sent at its
+// end.
 func (c *changes) postChanged(ctx context.Context, post social.PostID) {
 	subscriptions := c.registry.subscribers(topic{kind: ofPost, post: post})
 	if len(subscriptions) == 0 || c.isMerged(post) {
@@ -65,7 +66,8 @@ func (c *changes) postChanged(ctx context.Context, post social.PostID) {
 	})
 }
 
-// isMerged reports whether a change of the post was told a moment ago. This one is then told later.
+// isMerged reports whether a change of the post was sent within mergeTime. This one is then sent
+// later.
 func (c *changes) isMerged(post social.PostID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,8 +93,8 @@ func (c *changes) queue(ctx context.Context, post social.PostID, subscriptions [
 	}
 }
 
-// commentChanged tells the subscribers to the changes of a thread of an event. What happens to comments has no
-// current state to read: those who miss some get a gap.
+// commentChanged passes an event on to the subscribers to the changes of a thread. What happens to
+// comments has no current state to read: subscribers who miss some get a gap.
 func (c *changes) commentChanged(ctx context.Context, e social.Event) {
 	if e.Kind != social.EventCommentEdited && e.Kind != social.EventCommentDeleted {
 		return

@@ -59,8 +59,8 @@ func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 	return stopped, nil
 }
 
-// allFallBehind makes all subscriptions read what they missed. Something may have been hidden meanwhile,
-// so what is queued is checked again.
+// allFallBehind makes all subscriptions read what they missed. Something may have been hidden
+// meanwhile, so what is queued is checked again.
 func (h *Hub) allFallBehind() {
 	h.service.MayHaveHidden()
 	for _, s := range h.registry.matching(everyone) {

@@ -47,8 +47,9 @@ func newHub(log social.EventLog) *live.Hub {
 	return live.New(network.New(nil, network.Options{}), log, slog.New(slog.DiscardHandler), func([32]byte) {})
 }
 
-// TestOpenWaitsForTheDatabase: a server whose database fails between being opened and being followed
-// keeps running, and those who subscribed meanwhile get a gap: nobody knows what they missed.
+// TestOpenWaitsForTheDatabase: a server whose database fails between being opened and being
+// followed keeps running, and those who subscribed meanwhile get a gap: what they missed is
+// unknown.
 func TestOpenWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	log := &fragileLog{fault: fmt.Errorf("tail: %w", social.ErrUnavailable)}
@@ -103,8 +104,9 @@ func TestOpenReportsOtherFaults(t *testing.T) {
 	}
 }
 
-// TestSubscriptionsEndWhileTheHubStops: a hub that has stopped waits for the goroutines of subscriptions
-// that their subscribers ended at that moment. The race detector reports one that begins later.
+// TestSubscriptionsEndWhileTheHubStops: a hub that has stopped waits for the goroutines of
+// subscriptions that their subscribers ended at that moment. The race detector reports one that
+// begins later.
 func TestSubscriptionsEndWhileTheHubStops(t *testing.T) {
 	t.Parallel()
 	for range 200 {

@@ -10,8 +10,9 @@ import (
 // Change is the kind of a live update.
 type Change string
 
-// Added: something is new. Changed: it is different. Removed: it is gone, or hidden from the subscriber; the
-// item has only its id. Gap: an unknown number of updates was missed, and the item has nothing else.
+// Added: something is new. Changed: it is different. Removed: it is gone, or hidden from the
+// subscriber; the item has only its id. Gap: an unknown number of updates was missed, and the item
+// has nothing else.
 const (
 	Added   Change = "ADDED"
 	Changed Change = "CHANGED"
@@ -30,7 +31,7 @@ type Item struct {
 	Comment   *social.Comment // nil: the post itself is new
 	// Notification is set in updates of notifications, which have no post.
 	Notification *social.Notification
-	// People are those whom the item names, and Relations are the subscriber's relations to them, as
+	// People are those the item names, and Relations are the subscriber's relations to them, as
 	// they were checked for this item.
 	People    map[social.UserID]*social.User
 	Relations map[social.UserID]social.Relation
@@ -39,9 +40,9 @@ type Item struct {
 	view string
 }
 
-// Shared returns what encode returns for one of the subscribers who made this selection and have the
-// same view of the item (see network.Sighting.View): it is encoded once for all of them. It must
-// depend on nothing else of the subscriber.
+// Shared returns what encode returns for one of the subscribers who made this selection and have
+// the same view of the item (see network.Sighting.View): it is encoded once for all of them. It
+// must depend on nothing else of the subscriber.
 func (i *Item) Shared(selection any, encode func() []byte) []byte {
 	return i.seen.shared(encodingKey{selection, i.view}, encode)
 }

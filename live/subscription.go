@@ -35,8 +35,8 @@ type Subscriber struct {
 type Receiver interface {
 	// Encode writes an item as it is sent.
 	Encode(item *Item) []byte
-	// Send sends what Encode has written, if nothing was hidden in the meantime. It may take as long
-	// as a slow subscriber needs.
+	// Send sends what Encode has written, if nothing was hidden in the meantime. It may take as
+	// long as a slow subscriber needs.
 	Send(text []byte)
 	// End is the last call, unless the subscription's context has ended. The reason is one of this
 	// package's errors.
@@ -46,9 +46,9 @@ type Receiver interface {
 // Subscription is one subscriber's bounded queue of updates. While the queue is empty it has no
 // goroutine.
 //
-// It is live, and its updates come from the event log; or it is behind, and catches up with what the
-// list in the database has behind its position. Ids are in commit order (ADR 27), so a position is
-// the id of a post or comment, and tells which updates were already queued.
+// It is live, and its updates come from the event log; or it is behind, and catches up with what
+// the list in the database has behind its position. Ids are in commit order (ADR 27), so a position
+// is the id of a post or comment, and tells which updates were already queued.
 type Subscription struct {
 	*surroundings
 
@@ -67,7 +67,7 @@ type Subscription struct {
 	missed   bool       // live updates may be missing in ahead
 	running  bool       // a goroutine is at work on the queue
 	ended    bool       // nothing is added to the queue any more
-	reason   error      // why it has ended; nil: its subscriber has ended it, or has been told
+	reason   error      // why it has ended; nil: its subscriber has ended it, or has received the reason
 }
 
 // surroundings are what subscriptions need of their hub.
@@ -174,7 +174,7 @@ func (s *Subscription) lose(u *update, err error) {
 func (s *Subscription) next() (u *update, behind bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) > 0 && (!s.behind || s.watch == nil) { // changes are told only of what the subscriber has
+	if len(s.queue) > 0 && (!s.behind || s.watch == nil) { // only changes to what the subscriber has are sent
 		u, s.queue = s.queue[0], s.queue[1:]
 		return u, false, nil
 	}
@@ -187,8 +187,8 @@ func (s *Subscription) next() (u *update, behind bool, reason error) {
 	return nil, false, reason
 }
 
-// send sends an update, unless the subscriber may no longer see it. What was encoded while something
-// was hidden is encoded again.
+// send sends an update, unless the subscriber may no longer see it. What was encoded while
+// something was hidden is encoded again.
 func (s *Subscription) send(u *update) error {
 	if u == gap {
 		s.receiver.Send(s.receiver.Encode(&Item{Event: Gap}))
@@ -218,8 +218,9 @@ func (s *Subscription) send(u *update) error {
 	}
 }
 
-// queueChange queues a change. If one of the same post or comment is queued, it takes its place if it is newer,
-// and is dropped otherwise. Comments have no limit: if too many have changed, a gap takes the place of all.
+// queueChange queues a change. If one of the same post or comment is queued, it takes its place if
+// it is newer, and is dropped otherwise. Comments have no limit: if too many have changed, a gap
+// takes the place of all.
 func (s *Subscription) queueChange(u *update, newer bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,7 +7,8 @@ import (
 	"plaza/social/network"
 )
 
-// topic is what the subscribers of an event have in common. The zero value is the news of any viewer.
+// topic is what the subscribers of an event have in common. The zero value is the news of any
+// viewer.
 type topic struct {
 	kind topicKind
 	post social.PostID

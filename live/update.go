@@ -19,7 +19,8 @@ type update struct {
 	service *network.Service
 	ctx     context.Context // the hub's, or the subscription's that catches up
 	key     social.Key
-	// changes is the post of which this is a change, or of one of its comments; zero: something is new.
+	// changes is the post of which this is a change, or of one of its comments; zero: something is
+	// new.
 	changes social.PostID
 	comment social.CommentID // that changed
 	isKnown bool             // this is a change of a notification that was there before
@@ -80,7 +81,8 @@ func keyOf(post social.PostID, comment social.CommentID) social.Key {
 }
 
 // current returns who of those who wait may see the update now. It reads again, for all of them, if
-// anything may have been hidden since it last did: a subscriber may have been blocked in the meantime.
+// anything may have been hidden since it last did: a subscriber may have been blocked in the
+// meantime.
 func (u *update) current() (*sighting, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -7,8 +7,9 @@ import (
 	"plaza/social/network"
 )
 
-// watch is the part of a subscription to changes of posts. It has no position: what counts is how each post is
-// now. So a queue has each post at most once, and a subscription that missed changes reads all its posts.
+// watch is the part of a subscription to changes of posts. It has no position: what counts is how
+// each post is now. So a queue has each post at most once, and a subscription that missed changes
+// reads all its posts.
 type watch struct {
 	posts []social.PostID
 
@@ -38,8 +39,8 @@ func (w *watch) expectAll() {
 	}
 }
 
-// item is what to send of a post: as it was found (nil: the subscriber may not see it), or that it is gone; nil:
-// nothing.
+// item is what to send of a post: as it was found (nil: the subscriber may not see it), or that it
+// is gone; nil: nothing.
 func (w *watch) item(u *update, found *Item) *Item {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +61,8 @@ func (w *watch) sent(item *Item) {
 	}
 }
 
-// touched lists the posts that an event may show to the viewer, or hide, although it is not about them.
+// touched lists the posts that an event may show to the viewer, or hide, although it is not about
+// them.
 func (w *watch) touched(viewer social.UserID, e social.Event) []social.PostID {
 	w.mu.Lock()
 	defer w.mu.Unlock()

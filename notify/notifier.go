@@ -16,8 +16,8 @@ import (
 const (
 	// defaultLease is how long a server that has died keeps others from storing notifications.
 	defaultLease = 15 * time.Second
-	// batchSize and batchTime bound how many events one transaction is about, and how long the first
-	// of them waits for others. An event may notify 22 people.
+	// batchSize and batchTime bound how many events one transaction is about, and how long the
+	// first of them waits for others. An event may notify 22 people.
 	batchSize = 64
 	batchTime = 50 * time.Millisecond
 	leaveTime = 2 * time.Second
@@ -73,7 +73,8 @@ func (n *Notifier) leave(ctx context.Context) {
 	}
 }
 
-// follow stores notifications until something fails. It returns nil if another server does, or has taken over.
+// follow stores notifications until something fails. It returns nil if another server does, or has
+// taken over.
 func (n *Notifier) follow(ctx context.Context) error {
 	position, is, err := n.store.LeaseNotifier(ctx, n.server, n.lease)
 	if err != nil || !is {

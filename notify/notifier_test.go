@@ -19,8 +19,8 @@ import (
 	"plaza/storage/sqlite"
 )
 
-// unreliable is a store whose Notify fails now and then, before or after it has stored something, as
-// calls do when a connection breaks; and whose servers die without giving their lease back.
+// unreliable is a store whose Notify fails now and then, before or after it has stored something,
+// as calls do when a connection breaks; and whose servers die without giving their lease back.
 type unreliable struct {
 	storage.Store
 
@@ -88,7 +88,8 @@ func (w *town) run() (kill func()) {
 }
 
 // TestEachActCountsOnce: two servers are killed and started again, their database fails, and the
-// recipient reads everything at once, so that an act that counted twice would be in two notifications.
+// recipient reads everything at once, so that an act that counted twice would be in two
+// notifications.
 func TestEachActCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)

@@ -1,9 +1,11 @@
-// Package paging has the types with which every list is read in pages: what a page is asked for with, and what is
-// answered. It imports nothing, so that domains, engines and resolvers share them.
+// Package paging has the types with which every list is read in pages: what a page is asked for
+// with, and what is answered. It imports nothing, so that domains, engines and resolvers share
+// them.
 package paging
 
-// Key is a sort key of a list in raw form: the 16 bytes of an id, a comment's TreePath, or a zone's text. "" is none. A
-// list's keys are unique, and stay right while entries come and go: the entry of a key need not exist.
+// Key is a sort key of a list in raw form: the 16 bytes of an id, a comment's TreePath, or a zone's
+// text. "" is none. A list's keys are unique, and stay right while entries come and go: the entry
+// of a key need not exist.
 type Key string
 
 // Page selects a run of a list.
@@ -24,6 +26,7 @@ type List[K comparable] struct {
 type Slice[T any] struct {
 	Items []T
 	Keys  []Key // of the items, one each
-	// More says whether entries lie beyond this page: behind it, or ahead of it where Page.Last is set.
+	// More says whether entries lie beyond this page: behind it, or ahead of it where Page.Last is
+	// set.
 	More bool
 }

@@ -1,5 +1,5 @@
 // Package ratelimit counts what clients use, in buckets that refill as time passes. It knows
-// nothing of requests or people: a limit has a bucket for each key, whatever a key stands for.
+// nothing of requests or people: a limit has a bucket for each key, whatever the key represents.
 package ratelimit
 
 import (

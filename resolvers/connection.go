@@ -19,7 +19,7 @@ func connectPosts(ctx context.Context, list relay.List[*social.Post], args relay
 }
 
 // postConnection converts a page of posts to a connection. others are additional people to read
-// together with those whom it shows.
+// together with those it shows.
 func postConnection(ctx context.Context, page relay.Page[*social.Post], others ...social.UserID) (*model.PostConnection, error) {
 	if err := prefetch(ctx, page.Items, others...); err != nil {
 		return nil, err

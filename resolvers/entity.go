@@ -31,8 +31,8 @@ func written(created, edited time.Time) time.Time {
 // clockTolerance is how far the clocks of two servers may be apart.
 const clockTolerance = 10 * time.Minute
 
-// entitiesOf returns the tags of a text, and the mentions of those whom the viewer sees and who had
-// an account when it was written: handles of deleted accounts are used again.
+// entitiesOf returns the tags of a text, and the mentions of users the viewer sees who had an
+// account when it was written: handles of deleted accounts are used again.
 func entitiesOf(ctx context.Context, text string, written time.Time) ([]model.TextEntity, error) {
 	found := social.Entities(text)
 	users, err := mentionedUsers(ctx, found)

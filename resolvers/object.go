@@ -8,7 +8,7 @@ import (
 	"plaza/social"
 )
 
-// loadUser loads a user; nil if there is none whom the viewer may see.
+// loadUser loads a user; nil if there is none that the viewer may see.
 func loadUser(ctx context.Context, id social.UserID) (*model.User, error) {
 	user, err := loaders.For(ctx).Users.Load(ctx, id)
 	if err != nil || user == nil {

@@ -55,7 +55,7 @@ func prefetchAuthors(ctx context.Context, comments []*social.Comment) error {
 	return err
 }
 
-// prefetchWithPosts reads the people whom the selection shows of comments and of their posts, which
+// prefetchWithPosts reads the people the selection shows of comments and of their posts, which
 // are cached, in one batch.
 func prefetchWithPosts(ctx context.Context, comments []*social.Comment) error {
 	wanted := selection(ctx)
@@ -79,7 +79,7 @@ func prefetchPreviews(ctx context.Context, load *loaders.Loaders, posts []*socia
 	return lookUp(ctx, load.Previews, posts)
 }
 
-// people lists the users whom the selection shows.
+// people lists the users the selection shows.
 func people(posts []*social.Post, previews [][]*social.Comment, wanted map[string]bool) []social.UserID {
 	seen := map[social.UserID]bool{{}: true} // a tombstone has no author
 	var people []social.UserID

@@ -12,14 +12,14 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// sameView names the fields of the objects of a live update that depend on nothing of the viewer but
-// their view (network.Sighting.View): which of the people named by the post and the comment they are,
-// and their relations to them. What selects only these is executed and encoded once for all
-// subscribers with the same view.
+// sameView names the fields of the objects of a live update that depend on nothing of the viewer
+// but their view (network.Sighting.View): which of the people named by the post and the comment
+// they are, and their relations to them. What selects only these is executed and encoded once for
+// all subscribers with the same view.
 //
 // A field that is missing here is resolved for each subscriber. So a new field is safe, and a field
-// belongs here only if it reads nothing by the viewer's id, names nobody but the authors and the owner
-// of the wall, and lists nothing that is filtered for the viewer.
+// belongs here only if it reads nothing by the viewer's id, names no one but the authors and the
+// owner of the wall, and lists nothing that is filtered for the viewer.
 var sameView = fieldSet(map[string]string{
 	"NewsItemAdded":  "cursor event post",
 	"IncomingAdded":  "cursor event post",
@@ -60,12 +60,12 @@ func fieldSet(objects map[string]string) map[schemaField]bool {
 	return set
 }
 
-// sameSelection identifies what an operation selects: its document, its name and its variables. Equal
-// ones are one string in memory.
+// sameSelection identifies what an operation selects: its document, its name and its variables.
+// Equal ones are one string in memory.
 type sameSelection struct{ text unique.Handle[string] }
 
-// sharedSelection returns the selection of ctx's subscription, if viewers with the same view see the
-// same of it; otherwise zero.
+// sharedSelection returns the selection of ctx's subscription, if viewers with the same view see
+// the same of it; otherwise zero.
 func sharedSelection(ctx context.Context) sameSelection {
 	o := graphql.GetOperationContext(ctx)
 	if !looksTheSame(o.Doc, graphql.GetFieldContext(ctx).Field.SelectionSet) {
@@ -79,8 +79,8 @@ func sharedSelection(ctx context.Context) sameSelection {
 }
 
 // withoutArguments returns an operation's variables without those that are only arguments of the
-// subscription: they say of what it tells, and what it tells does not depend on them. Subscribers who
-// begin at different cursors, or watch different posts, still select the same.
+// subscription: they say of what it tells, and what it tells does not depend on them. Subscribers
+// who begin at different cursors, or watch different posts, still select the same.
 func withoutArguments(o *graphql.OperationContext, subscription *ast.Field) map[string]any {
 	const definedAndUsed = 2
 	rest := maps.Clone(o.Variables)

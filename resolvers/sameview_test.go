@@ -14,8 +14,8 @@ import (
 	"plaza/graph/generated"
 )
 
-// TestSameViewNamesFields: every entry is a field of the schema. One with arguments or with a list of
-// things that are filtered for the viewer would not be the same for all.
+// TestSameViewNamesFields: every entry is a field of the schema. One with arguments or with a list
+// of things that are filtered for the viewer would not be the same for all.
 func TestSameViewNamesFields(t *testing.T) {
 	t.Parallel()
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
@@ -84,8 +84,8 @@ func TestSelectionsThatAreShared(t *testing.T) {
 	}
 }
 
-// TestSubscribersWithOtherArgumentsSelectTheSame: a variable that is an argument of the subscription is not a
-// part of what it selects, unless it is used elsewhere, too.
+// TestSubscribersWithOtherArgumentsSelectTheSame: a variable that is an argument of the
+// subscription is not a part of what it selects, unless it is used elsewhere, too.
 func TestSubscribersWithOtherArgumentsSelectTheSame(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]bool{

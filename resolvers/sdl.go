@@ -13,7 +13,8 @@ import (
 // newer ones allow it.
 const oneOfDirective = "\"Exactly one field of the input must be given, and must not be null.\"\ndirective @oneOf on INPUT_OBJECT\n\n"
 
-// SDL returns the schema in GraphQL's schema definition language: one document, with all descriptions, for tools that generate code.
+// SDL returns the schema in GraphQL's schema definition language: one document, with all
+// descriptions, for tools that generate code.
 var SDL = sync.OnceValue(func() string {
 	var text strings.Builder
 	text.WriteString(oneOfDirective)

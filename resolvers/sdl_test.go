@@ -13,7 +13,8 @@ import (
 	"plaza/resolvers"
 )
 
-// TestSDLIsTheSchema reads the document back: it defines every type, field, argument, default and description, and nothing else.
+// TestSDLIsTheSchema reads the document back: it defines every type, field, argument, default and
+// description, and nothing else.
 func TestSDLIsTheSchema(t *testing.T) {
 	t.Parallel()
 	text := resolvers.SDL()

@@ -79,8 +79,8 @@ func itemOf(ctx context.Context) *live.Item {
 	return item
 }
 
-// subscribe is what a subscription's field gives to gqlgen: no item when it begins, and one item each
-// time that it is executed.
+// subscribe is what a subscription's field gives to gqlgen: no item when it begins, and one item
+// each time that it is executed.
 func subscribe(ctx context.Context, begin func() error) (<-chan *live.Item, error) {
 	items := make(chan *live.Item, 1)
 	defer close(items)

@@ -20,7 +20,8 @@ func (c *Change) IsEmpty() bool {
 // maxChange is how much a change names at most.
 const maxChange = 64
 
-// Bounded returns the change, or one of everything if it names more than 64 users, pairs and sessions.
+// Bounded returns the change, or one of everything if it names more than 64 users, pairs and
+// sessions.
 func (c Change) Bounded() Change {
 	if len(c.Users)+len(c.Pairs)+len(c.Around)+len(c.Sessions) > maxChange {
 		return Change{All: true}

@@ -60,10 +60,11 @@ type Circles interface {
 	Members(ctx context.Context, lists []List[CircleID]) (map[List[CircleID]][]Edge, error)
 
 	// AddToCircle adds the member to the circle with the id edge, and begins a follow with the same
-	// id if there is none, with a second event (NewFollowed); a zero edge gets an id (see Graph), which is greater than those of the
-	// owner's other memberships. If the member is already in the circle, it does nothing (added is false, no event).
-	// ErrNotFound: the owner has no such circle, or there is no such member. ErrBlocked: either has
-	// blocked the other; a concurrent block leaves either no follow or no success.
+	// id if there is none, with a second event (NewFollowed); a zero edge gets an id (see Graph),
+	// which is greater than those of the owner's other memberships. If the member is already in the
+	// circle, it does nothing (added is false, no event). ErrNotFound: the owner has no such
+	// circle, or there is no such member. ErrBlocked: either has blocked the other; a concurrent
+	// block leaves either no follow or no success.
 	AddToCircle(ctx context.Context, m Membership, edge EdgeID, e Event) (added bool, err error)
 	// RemoveFromCircle removes the member, and ends the follow if that was the last circle. If the
 	// member is not in the circle, it does nothing (removed is false, no event).

@@ -111,7 +111,8 @@ type Comments interface {
 	CommentsBySlug(ctx context.Context, links []Permalink) (map[Permalink]*Comment, error)
 	// Thread lists the comments of each selection in its order.
 	Thread(ctx context.Context, lists []List[Thread]) (map[List[Thread]][]*Comment, error)
-	// CommentsBy lists the live comments of each author, on any posts, newest first; keys are comment ids.
+	// CommentsBy lists the live comments of each author, on any posts, newest first; keys are
+	// comment ids.
 	CommentsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Comment, error)
 	// EraseComments deletes the user's comments up to the id, newest first, as DeleteComment would
 	// one by one, each with an EventCommentDeleted. The first transaction stores the request and

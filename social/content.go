@@ -118,7 +118,8 @@ func (p *Poll) checkClosing(now time.Time) error {
 	return nil
 }
 
-// CheckReplacement validates new content of a post that is not known: of a poll only the question can change.
+// CheckReplacement validates new content of a post that is not known: of a poll only the question
+// can change.
 func (c Content) CheckReplacement(now time.Time) error {
 	if c.Poll != nil && c.fieldsSet() == 1 {
 		return c.Poll.checkQuestion()

@@ -29,10 +29,10 @@ const maxTagLen = 100
 
 // Entities finds the mentions (@handle) and tags (#topic) in a text, in order.
 //
-// A tag is a hashtag identifier of Unicode Standard Annex #31 (UAX31-R8), with letters, marks, digits and
-// underscores, and at least one letter: "#1" is none. A mention is an @ and a whole handle: not the
-// start of a longer word, and not a name on another server (@ada@example.org). Neither begins inside a word, so that e-mail
-// addresses and most parts of URLs are plain text.
+// A tag is a hashtag identifier of Unicode Standard Annex #31 (UAX31-R8), with letters, marks,
+// digits and underscores, and at least one letter: "#1" is none. A mention is an @ and a whole
+// handle: not the start of a longer word, and not a name on another server (@ada@example.org).
+// Neither begins inside a word, so that e-mail addresses and most parts of URLs are plain text.
 func Entities(text string) []Entity {
 	var found []Entity
 	scan := entityScanner{text: text, before: ' '}
@@ -105,8 +105,8 @@ func (s *entityScanner) next() (e Entity, is bool) {
 	return e, is
 }
 
-// foldTag makes the spellings of a tag equal: case, and compatible characters (Unicode's NFKC_Casefold,
-// except that it keeps ignorable characters).
+// foldTag makes the spellings of a tag equal: case, and compatible characters (Unicode's
+// NFKC_Casefold, except that it keeps ignorable characters).
 func foldTag(word string) string {
 	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(word)))
 }

@@ -23,7 +23,8 @@ var (
 	// ErrUnavailable: the database did not answer in time, or not at all; a write may or may not
 	// have been stored.
 	ErrUnavailable = fault.ErrUnavailable
-	// ErrPositionLost: the event log does not reach back to this position any more, or never had it.
+	// ErrPositionLost: the event log does not reach back to this position any more, or never had
+	// it.
 	ErrPositionLost = fault.Refusal("position lost")
 	// ErrNoRoom is an ErrUnavailable: the database's disk is full. Reads still work.
 	ErrNoRoom = fault.ErrNoRoom

@@ -74,9 +74,9 @@ const (
 
 // EventLog reads the events that the writing calls of the other contracts append.
 type EventLog interface {
-	// Tail opens a stream of events, each once, in log order: of all that any server on this database
-	// commits after the position, which is that of an earlier stream (also one of another server), or
-	// if it is empty after Tail has returned. Error: ErrPositionLost.
+	// Tail opens a stream of events, each once, in log order: of all that any server on this
+	// database commits after the position, which is that of an earlier stream (also one of another
+	// server), or if it is empty after Tail has returned. Error: ErrPositionLost.
 	Tail(ctx context.Context, position string) (EventStream, error)
 	// KeepEvents sets how long events are kept. Older ones are removed in the background after a
 	// while. The database keeps the last setting of any server; a new one has
@@ -98,8 +98,8 @@ type EventStream interface {
 	Close() error
 }
 
-// Touches reports whether an event may change whether a viewer sees a post by an author (zero: unknown),
-// although it is not about the post.
+// Touches reports whether an event may change whether a viewer sees a post by an author (zero:
+// unknown), although it is not about the post.
 func (e Event) Touches(viewer, author UserID) bool {
 	switch e.Kind {
 	case EventMemberAdded, EventMemberRemoved, EventUnfollowed:

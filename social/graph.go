@@ -35,16 +35,17 @@ type Person struct {
 	Relation Relation
 }
 
-// MissingUser is an id that no user has: reading the relation to it makes a missing object take as long
-// as a hidden one.
+// MissingUser is an id that no user has: reading the relation to it makes a missing object take as
+// long as a hidden one.
 var MissingUser = UserID{id.ID{15: 1}}
 
 // Graph reads follows, blocks and mutes, and stores blocks and mutes. Lists have the newest edge
 // first; their keys are edge ids.
 //
-// A follow, block or mute that is stored without an id gets one, which says when that was by the database's clock. In each list it is greater
-// than those that were committed before: the order of a list is the order of commits, whatever the clocks of servers say. One with an id
-// keeps it: that is for what is given a past (the demo, imports).
+// A follow, block or mute that is stored without an id gets one, which says when that was by the
+// database's clock. In each list it is greater than those that were committed before: the order of
+// a list is the order of commits, whatever the clocks of servers say. One with an id keeps it: that
+// is for what is given a past (the demo, imports).
 type Graph interface {
 	// Relations reads one relation for each pair; strangers may be missing in the map. For a
 	// signed-out viewer it reads only Gone.

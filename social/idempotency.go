@@ -24,8 +24,8 @@ type Attempt struct {
 }
 
 // IdempotencyKeys stores which operations have been carried out, so that a client can safely send
-// one again. Keys are forgotten AnswerLifetime after their first attempt, in the background, and with
-// their user.
+// one again. Keys are forgotten AnswerLifetime after their first attempt, in the background, and
+// with their user.
 //
 // A transaction of a write whose context has attempts (WithAttempts) stores that they have had an
 // effect. ErrAttemptOver: another attempt has taken the key over, and the write fails. So an

@@ -73,8 +73,8 @@ func (n *Notification) add(a Act) bool {
 }
 
 // Gather adds acts, oldest first, to the newest unread notification of each group, or to new ones.
-// It returns the notifications that are new or have changed. next returns an id that is greater than
-// all before.
+// It returns the notifications that are new or have changed. next returns an id that is greater
+// than all before.
 func Gather(unread map[NotificationGroup]*Notification, notices []Notice, next func() NotificationID) []*Notification {
 	var changed []*Notification
 	for _, notice := range notices {
@@ -100,36 +100,37 @@ func Gather(unread map[NotificationGroup]*Notification, notices []Notice, next f
 const NotificationRetention = 90 * 24 * time.Hour
 
 // Notifications stores what users are notified of. One server at a time, the notifier, reads the
-// event log and stores notifications; it has a lease, and stores its position in the log with them, so that
-// each event counts exactly once. Notifications expire NotificationRetention after their newest act,
-// in the background.
+// event log and stores notifications; it has a lease, and stores its position in the log with them,
+// so that each event counts exactly once. Notifications expire NotificationRetention after their
+// newest act, in the background.
 type Notifications interface {
 	// LeaseNotifier makes a server the notifier for a time, by the database's clock, unless another
-	// server is. It returns the position in the event log where the notifier continues (Tail), empty
-	// if there was none yet. False: another server is the notifier.
+	// server is. It returns the position in the event log where the notifier continues (Tail),
+	// empty if there was none yet. False: another server is the notifier.
 	LeaseNotifier(ctx context.Context, server string, lease time.Duration) (position string, is bool, err error)
-	// Notify stores acts, in their order (see Gather), and removes those that were undone, also from
-	// read notifications; a notification without acts goes. Both follow from the events up to the position, which it stores in the same transaction,
-	// and it extends the lease. It appends the events of NewNotified. ErrConflict: the server is not the notifier any more.
+	// Notify stores acts, in their order (see Gather), and removes those that were undone, also
+	// from read notifications; a notification without acts goes. Both follow from the events up to
+	// the position, which it stores in the same transaction, and it extends the lease. It appends
+	// the events of NewNotified. ErrConflict: the server is not the notifier any more.
 	Notify(ctx context.Context, server string, lease time.Duration, position string, notices []Notice) error
 	// LeaveNotifier ends a server's lease. If it has none, it does nothing.
 	LeaveNotifier(ctx context.Context, server string) error
 
-	// Notifications lists a user's notifications, the newest act first. Keys are Notification.Order: a notification
-	// that gets another act comes again at the front.
+	// Notifications lists a user's notifications, the newest act first. Keys are
+	// Notification.Order: a notification that gets another act comes again at the front.
 	Notifications(ctx context.Context, to UserID, p Page) ([]*Notification, error)
 	// UnreadNotifications lists those that the user has not read, newest first, at most limit.
 	UnreadNotifications(ctx context.Context, to UserID, limit int) ([]*Notification, error)
 	// NotificationsByID reads a user's notifications by id; absent ones, and those of others, are
 	// missing in the map.
 	NotificationsByID(ctx context.Context, to UserID, ids []NotificationID) (map[NotificationID]*Notification, error)
-	// MarkRead marks a user's notifications as read: those with these ids, and all whose Order is at
-	// most upTo (zero: none). Absent ones are ignored.
+	// MarkRead marks a user's notifications as read: those with these ids, and all whose Order is
+	// at most upTo (zero: none). Absent ones are ignored.
 	MarkRead(ctx context.Context, to UserID, ids []NotificationID, upTo NotificationID) error
 }
 
-// NewNotified returns the events of notices that are stored: one for each recipient of an act that was
-// not undone.
+// NewNotified returns the events of notices that are stored: one for each recipient of an act that
+// was not undone.
 func NewNotified(notices []Notice) []Event {
 	var events []Event
 	recipients := map[UserID]bool{}

@@ -88,8 +88,8 @@ func isInAny(circles []CircleID, toOwner Relation) bool {
 // no author, so it is visible to everyone.
 func CanSeeComment(c *Comment, toAuthor Relation) bool { return c.Deleted || CanSeeUser(toAuthor) }
 
-// IsNewComment reports whether a comment is one to tell a viewer of as it appears: they see it and its post,
-// and it is not deleted.
+// IsNewComment reports whether a comment is one to tell a viewer of as it appears: they see it and
+// its post, and it is not deleted.
 func IsNewComment(viewer UserID, p *Post, c *Comment, toPostAuthor, toAuthor Relation) bool {
 	return !c.Deleted && CanSeePost(viewer, p, toPostAuthor) && CanSeeComment(c, toAuthor)
 }
@@ -101,7 +101,7 @@ func InFeed(viewer UserID, p *Post, toAuthor Relation) bool {
 }
 
 // InNews reports whether a post belongs in the viewer's news: InFeed, and by the viewer or a user
-// whom they follow.
+// they follow.
 func InNews(viewer UserID, p *Post, toAuthor Relation) bool {
 	return InFeed(viewer, p, toAuthor) && (p.Author == viewer || toAuthor.Follows)
 }
@@ -227,7 +227,8 @@ func CanEditComment(viewer UserID, c *Comment) bool {
 	return !viewer.IsZero() && !c.Deleted && viewer == c.Author
 }
 
-// CanDeleteComment reports whether the viewer may delete a comment that they see, on a post that they see.
+// CanDeleteComment reports whether the viewer may delete a comment that they see, on a post that
+// they see.
 func CanDeleteComment(viewer UserID, c *Comment, p *Post) bool {
 	return !c.Deleted && (CanEditComment(viewer, c) || CanDeletePost(viewer, p))
 }

@@ -99,7 +99,8 @@ type Checkin struct {
 	Photo     *Picture // may be nil
 }
 
-// Poll asks a question. Its options and closing time never change, so that votes keep their meaning.
+// Poll asks a question. Its options and closing time never change, so that votes keep their
+// meaning.
 type Poll struct {
 	Question string
 	Options  []string
@@ -121,9 +122,11 @@ type Posts interface {
 	// appends the replaced version, and counts it in Post.Edits; nil: no version was replaced.
 	// ErrConflict: the stored revision is not p.Revision-1. ErrNotFound.
 	UpdatePost(ctx context.Context, p *Post, replaced *Version, e Event) error
-	// Histories reads the earlier versions of posts, oldest first; posts without any are missing in the map.
+	// Histories reads the earlier versions of posts, oldest first; posts without any are missing in
+	// the map.
 	Histories(ctx context.Context, posts []PostID) (map[PostID][]Version, error)
-	// DeletePost removes the post with its versions, comments, reactions, votes and thread mutes, and appends the event. ErrNotFound.
+	// DeletePost removes the post with its versions, comments, reactions, votes and thread mutes,
+	// and appends the event. ErrNotFound.
 	DeletePost(ctx context.Context, id PostID, e Event) error
 	// Posts reads by id; absent posts are missing in the map.
 	Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, error)
@@ -149,7 +152,8 @@ type Posts interface {
 	MuteThread(ctx context.Context, post PostID, user UserID, e Event) (bool, error)
 	// UnmuteThread removes the mute. False: there was none. ErrNotFound: no such post.
 	UnmuteThread(ctx context.Context, post PostID, user UserID, e Event) (bool, error)
-	// MutedThreads reads which of the posts' threads the user mutes; the others are missing in the map.
+	// MutedThreads reads which of the posts' threads the user mutes; the others are missing in the
+	// map.
 	MutedThreads(ctx context.Context, user UserID, posts []PostID) (map[PostID]bool, error)
 }
 

@@ -69,7 +69,8 @@ func (p ProfilePoint) Compare(q ProfilePoint) int {
 type Properties interface {
 	// InsertProperty stores a definition and the event. ErrTaken: another one has the key.
 	InsertProperty(ctx context.Context, p *Property, e Event) error
-	// UpdateProperty stores a definition's label, choices, searchability and visibility, and the event. ErrNotFound.
+	// UpdateProperty stores a definition's label, choices, searchability and visibility, and the
+	// event. ErrNotFound.
 	UpdateProperty(ctx context.Context, p *Property, e Event) error
 	// DeleteProperty removes a definition, with the event; its values are removed in the
 	// background. ErrNotFound.
@@ -81,13 +82,14 @@ type Properties interface {
 	// visibility of "" keeps that of the replaced value, or else uses the property's. ErrNotFound:
 	// no such property.
 	SetProfileValue(ctx context.Context, user UserID, v ProfileValue, e Event) error
-	// ClearProfileValue removes the user's value of that property, and stores the event. False, and no event: there was none.
+	// ClearProfileValue removes the user's value of that property, and stores the event. False, and
+	// no event: there was none.
 	ClearProfileValue(ctx context.Context, user UserID, property PropertyID, e Event) (bool, error)
 	// Profiles reads by user; users who have set nothing are missing in the map.
 	Profiles(ctx context.Context, users []UserID) (map[UserID]*Profile, error)
 	// FindProfiles lists the profiles whose PUBLIC values match all conditions (at least one),
-	// ordered by the value of the first condition's property, then by user: those behind after (nil:
-	// from the start), at most limit. Other values affect neither the result nor its timing.
+	// ordered by the value of the first condition's property, then by user: those behind after
+	// (nil: from the start), at most limit. Other values affect neither the result nor its timing.
 	FindProfiles(ctx context.Context, where []PropertyCondition, after *ProfilePoint, limit int) ([]*Profile, error)
 	// FindProfilesOf lists, in no order, those of the users' profiles whose PUBLIC and CIRCLES
 	// values match all conditions.

@@ -7,8 +7,8 @@ import (
 )
 
 // reservedHandles look as if they spoke for the site, or read like a part of its addresses. People
-// can't sign up with them; existing accounts keep theirs, and operators may create some. Entries are
-// in the form of bareHandle.
+// can't sign up with them; existing accounts keep theirs, and operators may create some. Entries
+// are in the form of bareHandle.
 var reservedHandles = setOf(`
 	plaza admin admins administrator administrators root superuser sysadmin system sysop operator operators
 	moderator moderators mod mods staff team official owner webmaster hostmaster postmaster
@@ -36,8 +36,8 @@ func bareHandle(handle string) string {
 	return strings.ReplaceAll(strings.ToLower(handle), "_", "")
 }
 
-// These write letters for the digits that read like them, except for 5: user5 is not users. A 1 may be
-// an i or an l, so where there is one, an l counts as an i.
+// These write letters for the digits that read like them, except for 5: user5 is not users. A 1 may
+// be an i or an l, so where there is one, an l counts as an i.
 var (
 	withLetters = strings.NewReplacer("0", "o", "3", "e", "4", "a", "7", "t")
 	withI       = strings.NewReplacer("0", "o", "3", "e", "4", "a", "7", "t", "1", "i", "l", "i")

@@ -49,8 +49,8 @@ type Sessions interface {
 	// Session reads by the token's hash. ErrNotFound: unknown, deleted, or expired by
 	// now: a session is valid until ExpiresAt, and not at that time.
 	Session(ctx context.Context, tokenHash [32]byte, now time.Time) (Session, error)
-	// LiveSessions returns the hashes of the sessions that exist and have not expired by now, in any
-	// order.
+	// LiveSessions returns the hashes of the sessions that exist and have not expired by now, in
+	// any order.
 	LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error)
 	// SessionsOf returns a user's sessions that have not expired by now, in any order.
 	SessionsOf(ctx context.Context, user UserID, now time.Time) ([]Session, error)

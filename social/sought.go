@@ -13,8 +13,8 @@ type Sought struct {
 	In                      []any
 }
 
-// Condition validates the condition, of one of the defined properties. Errors: INVALID and NOT_FOUND,
-// naming the field.
+// Condition validates the condition, of one of the defined properties. Errors: INVALID and
+// NOT_FOUND, naming the field.
 func (a *Sought) Condition(defined []*Property, field string) (PropertyCondition, error) {
 	p, err := PropertyOf(defined, field+".key", a.Key)
 	if err != nil {

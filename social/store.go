@@ -30,9 +30,11 @@ type Store interface {
 // stay exact. Deleted accounts stay deleted: their data in an import is skipped. Each call is one
 // transaction; the caller chooses the batch size (about 1,000). No events are written.
 type Importer interface {
-	// ImportUsers stores the users whose id does not exist, each with the built-in circle. ErrTaken: a handle belongs to another id.
+	// ImportUsers stores the users whose id does not exist, each with the built-in circle.
+	// ErrTaken: a handle belongs to another id.
 	ImportUsers(ctx context.Context, users []NewUser) (added int, err error)
-	// ImportCircles stores the circles whose id does not exist. ErrTaken: a name is in use by another id.
+	// ImportCircles stores the circles whose id does not exist. ErrTaken: a name is in use by
+	// another id.
 	ImportCircles(ctx context.Context, circles []*Circle) (added int, err error)
 	// ImportMemberships stores the memberships that do not exist, and begins follows as AddToCircle
 	// does, with the edge ids of the same index. Users and circles must exist. Pairs with a block

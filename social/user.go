@@ -46,7 +46,7 @@ type WallPolicy string
 // The wall policies.
 const (
 	WallEveryone WallPolicy = "EVERYONE"
-	WallFollowed WallPolicy = "FOLLOWED" // only those whom the owner follows
+	WallFollowed WallPolicy = "FOLLOWED" // only those the owner follows
 	WallNobody   WallPolicy = "NOBODY"   // only the owner
 )
 
@@ -66,9 +66,11 @@ type Users interface {
 	// UpdateProfile stores the fields that are set, leaves the others (including concurrent
 	// changes), and appends the event. ErrNotFound.
 	UpdateProfile(ctx context.Context, id UserID, change ProfileChange, e Event) error
-	// GrantRight gives the user a right and appends the event. False, and no event: the user has it. ErrNotFound.
+	// GrantRight gives the user a right and appends the event. False, and no event: the user has
+	// it. ErrNotFound.
 	GrantRight(ctx context.Context, id UserID, right Right, e Event) (bool, error)
-	// RevokeRight takes a right from the user and appends the event. False, and no event: the user does not have it. ErrNotFound.
+	// RevokeRight takes a right from the user and appends the event. False, and no event: the user
+	// does not have it. ErrNotFound.
 	RevokeRight(ctx context.Context, id UserID, right Right, e Event) (bool, error)
 	// UsersWithRights reads all users who have a right, in no order: they are few.
 	UsersWithRights(ctx context.Context) ([]*User, error)
@@ -88,13 +90,14 @@ type Users interface {
 	UsersByHandle(ctx context.Context, handles []string) (map[string]*User, error)
 	// HasUsers reports whether any account exists.
 	HasUsers(ctx context.Context) (bool, error)
-	// UsersNamed lists the users whose NameKey begins with the prefix (a NameKey), by NameOrder, ascending; keys are NameOrders.
+	// UsersNamed lists the users whose NameKey begins with the prefix (a NameKey), by NameOrder,
+	// ascending; keys are NameOrders.
 	UsersNamed(ctx context.Context, prefix string, p Page) ([]*User, error)
 	// PasswordHash reads what InsertUser stored. ErrNotFound: no such handle.
 	PasswordHash(ctx context.Context, handle string) (UserID, string, error)
 	// SetPassword replaces the hash of a user's password and ends the user's sessions, as
-	// EndSessions does, in one transaction. ErrNotFound: the user is deleted, or the hash is another
-	// one by now.
+	// EndSessions does, in one transaction. ErrNotFound: the user is deleted, or the hash is
+	// another one by now.
 	SetPassword(ctx context.Context, change PasswordChange) error
 }
 

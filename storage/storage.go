@@ -15,7 +15,8 @@ type Description struct {
 	Layouts  map[string]string // in use, by what is laid out ("feeds"); none where there is no choice
 }
 
-// Store is a storage engine: all that Plaza needs of one. Every engine passes the suite in storagetest.
+// Store is a storage engine: all that Plaza needs of one. Every engine passes the suite in
+// storagetest.
 type Store interface {
 	social.Store
 	social.EventLog
@@ -26,8 +27,8 @@ type Store interface {
 
 	// Description says what the store is, without passwords.
 	Description() Description
-	// Ping says whether the database answers, and can store: it is social.ErrNoRoom while the disk is full, as far as writes, or
-	// Work, have noticed.
+	// Ping says whether the database answers, and can store: it is social.ErrNoRoom while the disk
+	// is full, as far as writes, or Work, have noticed.
 	Ping(ctx context.Context) error
 	// Close frees what the store holds; no call may follow.
 	Close() error

@@ -27,15 +27,17 @@ type Config struct {
 	Demo *Demo `json:"demo"`
 }
 
-// Demo is an account that everybody may know the password of.
+// Demo is an account whose password everyone may know.
 type Demo struct {
 	Handle   string `json:"handle"`
 	Password string `json:"password"`
-	// Threads are ids of public posts that are talked about all the time, best first; some may be gone.
+	// Threads are ids of public posts that are talked about all the time, best first; some may be
+	// gone.
 	Threads []string `json:"threads"`
 }
 
-// Everything comes from this server. Monaco, the editor in GraphiQL, makes style elements as it runs.
+// Everything comes from this server. Monaco, the editor in GraphiQL, makes style elements as it
+// runs.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
 	"worker-src 'self' blob:; connect-src 'self' ws: wss:; img-src 'self' data:; font-src 'self' data:; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -72,7 +74,8 @@ func newFile(name, cacheControl string, content []byte) file {
 	}
 }
 
-// GraphiQL serves the GraphiQL page at / and what it needs under /graphiql/. It answers 404 to every other path.
+// GraphiQL serves the GraphiQL page at / and what it needs under /graphiql/. It answers 404 to
+// every other path.
 func GraphiQL(config Config) http.Handler {
 	files := graphiqlFiles(config)
 	serve := func(w http.ResponseWriter, r *http.Request) {
@@ -112,7 +115,8 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3). A client that accepts anything ("*") gets the plain content.
+// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3). A client that accepts anything
+// ("*") gets the plain content.
 func acceptsGzip(h http.Header) bool {
 	for coding := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		name, weight, _ := strings.Cut(coding, ";")

@@ -32,7 +32,7 @@ func (r *Request) check() (place ads.ZoneID, keywords []string, err error) {
 		return place, nil, err
 	}
 	if r.Count < 1 || r.Count > MaxCount {
-		return place, nil, fault.Invalidf("count", "At least 1 and at most %d ads can be asked for.", MaxCount)
+		return place, nil, fault.Invalidf("count", "You can request 1 to %d ads.", MaxCount)
 	}
 	if err := checkVisitor(r.Visitor); err != nil {
 		return place, nil, err

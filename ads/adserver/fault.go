@@ -24,9 +24,9 @@ func present(err error) error {
 	case errors.Is(err, ads.ErrFull):
 		answer = fault.Errorf(fault.CodeLimitReached, "", "A zone holds at most %d units.", ads.MaxZoneUnits)
 	case errors.Is(err, ads.ErrUpgrading):
-		answer = fault.Errorf(fault.CodeNotAllowed, "", "A bid can be a CPA, keywords can have weights, and campaigns other attributionDays than 30, when the operator has finished the upgrade of Plaza.")
+		answer = fault.Errorf(fault.CodeNotAllowed, "", "A bid can be a CPA, keywords can have weights, and campaigns other attributionDays than 30, once the operator has finished the upgrade of Plaza.")
 	case errors.Is(err, ads.ErrUnavailable):
-		answer = fault.Errorf(fault.CodeUnavailable, "", "The database does not answer just now. Try again.")
+		answer = fault.Errorf(fault.CodeUnavailable, "", "The database is not responding. Try again.")
 	default:
 		return err
 	}

@@ -51,7 +51,7 @@ func (r *ForecastRequest) check(now time.Time) error {
 		return fault.Invalidf("to", "A forecast ends with an hour.")
 	}
 	if !r.From.Before(r.To) || r.To.Sub(r.From) > MaxForecast || r.To.Sub(hour) > MaxAhead {
-		return fault.Invalidf("to", "A forecast is about 1 hour to 31 days, and ends within 92 days.")
+		return fault.Invalidf("to", "A forecast covers 1 hour to 31 days, and ends within 92 days.")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (s *Service) CreateCampaign(ctx context.Context, c ads.Campaign) error {
 func (s *Service) saveCampaign(ctx context.Context, c ads.Campaign) error {
 	err := s.save(ctx, ads.Batch{Campaigns: []ads.Campaign{c}})
 	if errors.Is(err, ads.ErrUpgrading) {
-		return because(fault.Errorf(fault.CodeNotAllowed, "attributionDays", "A campaign can have other attributionDays than 30 when the operator has finished the upgrade of Plaza."), err)
+		return because(fault.Errorf(fault.CodeNotAllowed, "attributionDays", "A campaign can have other attributionDays than 30 once the operator has finished the upgrade of Plaza."), err)
 	}
 	return err
 }
@@ -84,9 +84,9 @@ func (s *Service) placing(ctx context.Context, u *ads.Unit, newCurrency bool, er
 	case errors.Is(err, ads.ErrCurrency):
 		return because(fault.Invalidf("bid.currency", "A zone, its units and their campaigns' budgets have one currency."), err)
 	case errors.Is(err, ads.ErrUpgrading) && len(u.KeywordWeights) > 0:
-		return because(fault.Errorf(fault.CodeNotAllowed, "keywordWeights", "Keywords can have weights when the operator has finished the upgrade of Plaza."), err)
+		return because(fault.Errorf(fault.CodeNotAllowed, "keywordWeights", "Keywords can have weights once the operator has finished the upgrade of Plaza."), err)
 	case errors.Is(err, ads.ErrUpgrading):
-		return because(fault.Errorf(fault.CodeNotAllowed, "bid.model", "A bid can be a CPA when the operator has finished the upgrade of Plaza."), err)
+		return because(fault.Errorf(fault.CodeNotAllowed, "bid.model", "A bid can be a CPA once the operator has finished the upgrade of Plaza."), err)
 	case errors.Is(err, ads.ErrFull):
 		return because(fault.Errorf(fault.CodeLimitReached, "zones", "A zone holds at most %d units.", ads.MaxZoneUnits), err)
 	default:

@@ -68,7 +68,7 @@ func (s *Service) verify(ctx context.Context, kind ads.Kind, text string) (token
 	}
 	t, ok := readToken(key, text)
 	if !ok || t.Kind != signedKind(kind) {
-		return token{}, fault.Invalidf("token", "The token is not of this kind, or it was changed.")
+		return token{}, fault.Invalidf("token", "The token is of another kind, or was changed.")
 	}
 	if !s.now().Before(t.until(kind)) {
 		expired := fault.Invalidf("token", "The token has expired.")

@@ -85,7 +85,7 @@ func (r *references) checkZones(ctx context.Context, from int, zones []ads.Zone)
 			r.zones[z.ID] = z
 		}
 		if is := r.zones[z.ID].Currency; is != z.Currency {
-			return fault.Invalidf(fmt.Sprintf("zones.%d.currency", from+i), "The zone %q has the currency %s for good.", z.ID, is)
+			return fault.Invalidf(fmt.Sprintf("zones.%d.currency", from+i), "The zone %q has the currency %s, which can't be changed.", z.ID, is)
 		}
 	}
 	return nil

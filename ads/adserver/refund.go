@@ -47,10 +47,10 @@ func (s *Service) selection(ctx context.Context, q ChargeQuery) (ads.Selection, 
 		return selected, err
 	}
 	if q.Kind == ads.Impression && (!selected.Person.IsZero() || !selected.Address.IsZero()) {
-		return selected, fault.Invalidf("kind", "Impressions have no person, visitor or address: only clicks and conversions have.")
+		return selected, fault.Invalidf("kind", "Impressions have no person, visitor or address: only clicks and conversions do.")
 	}
 	if q.Kind == ads.Conversion && !selected.Address.IsZero() {
-		return selected, fault.Invalidf("kind", "Conversions have no address: only clicks have.")
+		return selected, fault.Invalidf("kind", "Conversions have no address: only clicks do.")
 	}
 	if _, err := s.Campaign(ctx, "campaignId", q.Campaign); err != nil || q.Unit.IsZero() {
 		return selected, err
@@ -140,7 +140,7 @@ type RefundRequest struct {
 func (r *RefundRequest) Check() error {
 	var count error
 	if r.Count < 1 || r.Count > ads.MaxRefund {
-		count = fault.Invalidf("count", "One refund is about 1 to %d charges.", ads.MaxRefund)
+		count = fault.Invalidf("count", "A refund covers 1 to %d charges.", ads.MaxRefund)
 	}
 	return fault.All(count, fault.CheckLine("reason", r.Reason, 1, ads.MaxReason))
 }

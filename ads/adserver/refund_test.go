@@ -43,7 +43,7 @@ func TestRefundGivesBackOnePersonsClicks(t *testing.T) {
 	u := s.unit(c, 10_000, func(u *ads.Unit) { u.Bid.Model = ads.CPC })
 	robot := s.clicked("robot", "203.0.113.9")
 	s.clicked("robot", "203.0.113.10")
-	s.clicked("somebody", "203.0.113.9")
+	s.clicked("visitor", "203.0.113.9")
 	s.now = s.now.Add(time.Hour)
 
 	all := s.charged(adserver.ChargeQuery{Campaign: c.ID})

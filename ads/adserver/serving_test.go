@@ -51,7 +51,7 @@ func (s *stage) unit(c ads.Campaign, price ads.Micros, change func(*ads.Unit)) a
 func asIs(*ads.Unit) {}
 
 func (s *stage) request(count int, keywords ...string) adserver.Request {
-	return adserver.Request{Site: s.zone.Site, Zone: s.zone.Name, Count: count, Keywords: keywords, Visitor: "somebody"}
+	return adserver.Request{Site: s.zone.Site, Zone: s.zone.Name, Count: count, Keywords: keywords, Visitor: "visitor"}
 }
 
 func (s *stage) shows(r adserver.Request, want ...ads.UnitID) []adserver.Choice {
@@ -194,14 +194,14 @@ func TestCapsCountForUsersAndVisitors(t *testing.T) {
 	r := s.request(1)
 	choice := s.shows(r, u)[0]
 	s.shows(r, rest)
-	r.Visitor = "somebody.else"
+	r.Visitor = "visitor.2"
 	s.shows(r, u)
 	r.User = "user_1" // a user's caps are independent of a visitor's
 	s.shows(r, u)
 	s.shows(r, rest)
 	r.User, r.Visitor = "", ""
 	s.shows(r, rest)
-	r.Visitor = "somebody"
+	r.Visitor = "visitor"
 	s.now = s.now.Add(ads.ImpressionLife - time.Minute)
 	if _, err := s.RecordImpression(s.ctx, choice.ImpressionToken); err != nil {
 		t.Fatal(err)

@@ -59,7 +59,8 @@ func TestNothingSelected(t *testing.T) {
 	}
 }
 
-// TestRequiredValues: an object without a required value is null, whether that is known immediately or later.
+// TestRequiredValues: an object without a required value is null, whether that is known immediately
+// or later.
 func TestRequiredValues(t *testing.T) {
 	null := func(context.Context) graphql.Marshaler { return graphql.Null }
 	for name, set := range map[string]func(*Object){

@@ -6,17 +6,19 @@ import (
 	"errors"
 )
 
-// MaxLen is how long an answer's data may become, in bytes. The cost of a document bounds how many things it shows, but not
-// how long their texts are.
+// MaxLen is how long an answer's data may become, in bytes. The cost of a document bounds how many
+// things it shows, but not how long their texts are.
 const MaxLen = 16 << 20
 
 // ErrTooLarge is what a Buffer panics with: marshallers have no other way out.
 var ErrTooLarge = errors.New("the answer is too large")
 
-// Buffer is a bytes.Buffer of at most MaxLen bytes. The generated code writes answers into it (see internal/cmd/gqlgen).
+// Buffer is a bytes.Buffer of at most MaxLen bytes. The generated code writes answers into it (see
+// internal/cmd/gqlgen).
 type Buffer struct{ bytes.Buffer }
 
-// Write appends p. It panics with ErrTooLarge where the buffer would become too long, as the functions below do.
+// Write appends p. It panics with ErrTooLarge where the buffer would become too long, as the
+// functions below do.
 func (b *Buffer) Write(p []byte) (int, error) {
 	b.reserve(len(p))
 	return b.Buffer.Write(p)

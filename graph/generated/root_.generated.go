@@ -1584,7 +1584,7 @@ type Comment implements Node {
   author: User
   "The text; null if it was deleted."
   text: String
-  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
   entities: [TextEntity!]!
   "When the comment was written."
   createdAt: DateTime!
@@ -1772,7 +1772,7 @@ interface TextEntity {
 }
 
 """
-A mention of a user: ` + "`" + `@` + "`" + ` and a handle. Not among them: parts of words and e-mail addresses, names on other servers (` + "`" + `@ada@example.org` + "`" + `), handles that nobody had when the text was written, and people whom you may not see.
+A mention of a user: ` + "`" + `@` + "`" + ` and a handle. Parts of words and e-mail addresses, names on other servers (` + "`" + `@ada@example.org` + "`" + `), handles that no one had when the text was written, and people you may not see are not mentions.
 """
 type MentionEntity implements TextEntity {
   "Where it begins: the index of the ` + "`" + `@` + "`" + `."
@@ -1797,7 +1797,7 @@ type TagEntity implements TextEntity {
 `, BuiltIn: false},
 	{Name: "../schema/notification.graphqls", Input: `"""
 What other people did that concerns you. The same kind of act on the same thing is one notification ("Ada and 4 others") until you have
-read it, for up to 100 people. What you may not see now is left out, and so is everything by people whom you mute and in threads that you mute.
+read it, for up to 100 people. What you may not see now is left out, and so is everything by people you mute and in threads that you mute.
 """
 type Notification implements Node {
   "An opaque id: ` + "`" + `notification_…` + "`" + `."
@@ -1905,7 +1905,7 @@ interface Post implements Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -1942,7 +1942,7 @@ interface Post implements Node {
     "The comment's slug."
     slug: String!
   ): Comment
-  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
+  "The number of reactions by kind, including those by users you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
@@ -1972,7 +1972,7 @@ type StatusPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -2009,7 +2009,7 @@ type StatusPost implements Post & Node {
     "The comment's slug."
     slug: String!
   ): Comment
-  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
+  "The number of reactions by kind, including those by users you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
@@ -2039,7 +2039,7 @@ type PhotoPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -2076,7 +2076,7 @@ type PhotoPost implements Post & Node {
     "The comment's slug."
     slug: String!
   ): Comment
-  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
+  "The number of reactions by kind, including those by users you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
@@ -2116,7 +2116,7 @@ type LinkPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -2153,7 +2153,7 @@ type LinkPost implements Post & Node {
     "The comment's slug."
     slug: String!
   ): Comment
-  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
+  "The number of reactions by kind, including those by users you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
@@ -2187,7 +2187,7 @@ type CheckinPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -2224,7 +2224,7 @@ type CheckinPost implements Post & Node {
     "The comment's slug."
     slug: String!
   ): Comment
-  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
+  "The number of reactions by kind, including those by users you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
@@ -2274,7 +2274,7 @@ type PollPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people whom you see, and the first 30 tags."
+  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -2311,7 +2311,7 @@ type PollPost implements Post & Node {
     "The comment's slug."
     slug: String!
   ): Comment
-  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
+  "The number of reactions by kind, including those by users you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
@@ -2335,7 +2335,7 @@ type PollPost implements Post & Node {
   closesAt: DateTime
   "Whether the poll is closed."
   isClosed: Boolean!
-  "The number of votes, including those by users whom you may not see."
+  "The number of votes, including those by users you may not see."
   votesCount: Int!
   "The index of the option that you voted for; null if you have not voted."
   viewerVote: Int
@@ -2351,7 +2351,7 @@ type PollOption {
   index: Int!
   "The option's text."
   text: String!
-  "The number of votes, including those by users whom you may not see."
+  "The number of votes, including those by users you may not see."
   votesCount: Int!
 }
 
@@ -2429,7 +2429,7 @@ enum ReactionKind {
 type ReactionCount {
   "The kind."
   kind: ReactionKind!
-  "The number, including reactions by users whom you may not see."
+  "The number, including reactions by users you may not see."
   count: Int!
 }
 
@@ -3245,7 +3245,7 @@ type NewsItemAdded {
   post: Post
 }
 
-"A post that somebody addressed to you."
+"A post that someone addressed to you."
 type IncomingAdded {
   "Where the post is in Viewer.incoming. Pass the last one as ` + "`" + `after` + "`" + ` to resume, on any server. Null with GAP."
   cursor: String
@@ -3422,7 +3422,7 @@ type RevokeOtherSessionsPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/user.graphqls", Input: `"""
-A person. Users who have blocked you, or whom you have blocked, are invisible to you.
+A person. Users who have blocked you, and users you have blocked, are invisible to you.
 """
 type User implements Node {
   "An opaque, sortable id: ` + "`" + `user_…` + "`" + `."
@@ -3493,7 +3493,7 @@ type User implements Node {
     "Only items before this cursor."
     before: String
   ): UserConnection
-  "The users whom this user follows, newest first."
+  "The users this user follows, newest first."
   following(
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
@@ -3504,9 +3504,9 @@ type User implements Node {
     "Only items before this cursor."
     before: String
   ): UserConnection
-  "The number of followers, including those whom you may not see."
+  "The number of followers, including those you may not see."
   followersCount: Int!
-  "The number of users followed, including those whom you may not see."
+  "The number of users followed, including those you may not see."
   followingCount: Int!
   "Whether you follow the user."
   viewerFollows: Boolean!
@@ -3542,7 +3542,7 @@ type UserEdge {
 enum WallPolicy {
   "Everyone."
   EVERYONE
-  "Only the users whom you follow."
+  "Only the users you follow."
   FOLLOWED
   "Only you."
   NOBODY
@@ -3614,7 +3614,7 @@ input FollowUserInput {
 
 "The answer to ` + "`" + `followUser` + "`" + `."
 type FollowUserPayload {
-  "The user, whom you now follow."
+  "The user you now follow."
   user: User
   "You, with your new ` + "`" + `followingCount` + "`" + ` and ` + "`" + `followersCount` + "`" + ` in ` + "`" + `user` + "`" + `."
   viewer: Viewer
@@ -3630,7 +3630,7 @@ input UnfollowUserInput {
 
 "The answer to ` + "`" + `unfollowUser` + "`" + `."
 type UnfollowUserPayload {
-  "The user, whom you no longer follow."
+  "The user you no longer follow."
   user: User
   "You, with your new ` + "`" + `followingCount` + "`" + ` and ` + "`" + `followersCount` + "`" + ` in ` + "`" + `user` + "`" + `."
   viewer: Viewer
@@ -3678,7 +3678,7 @@ input MuteUserInput {
 
 "The answer to ` + "`" + `muteUser` + "`" + `."
 type MuteUserPayload {
-  "The user, whom you now mute."
+  "The user you now mute."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -3692,7 +3692,7 @@ input UnmuteUserInput {
 
 "The answer to ` + "`" + `unmuteUser` + "`" + `."
 type UnmuteUserPayload {
-  "The user, whom you no longer mute."
+  "The user you no longer mute."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -3706,7 +3706,7 @@ type Viewer {
   id: ID!
   "You, as others see you."
   user: User!
-  "Your own posts and those by the users whom you follow, newest first."
+  "Your own posts and those by the users you follow, newest first."
   news(
     "Only posts created at this moment or later, to the millisecond. Default: from the beginning."
     since: DateTime
@@ -3764,7 +3764,7 @@ type Viewer {
     "Only items before this cursor."
     before: String
   ): CircleConnection
-  "The users whom you block, newest first. You see them only here."
+  "The users you block, newest first. You see them only here."
   blockedUsers(
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
@@ -3775,7 +3775,7 @@ type Viewer {
     "Only items before this cursor."
     before: String
   ): UserConnection
-  "The users whom you mute, newest first."
+  "The users you mute, newest first."
   mutedUsers(
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
@@ -3832,9 +3832,9 @@ type CommentErasure {
 
 "Whose posts your own wall shows."
 enum WallView {
-  "Yours, and those by users whom you follow."
+  "Yours, and those by users you follow."
   FOLLOWED
-  "Everyone's, except users whom you block or mute."
+  "Everyone's, except users you block or mute."
   ALL
 }
 `, BuiltIn: false},

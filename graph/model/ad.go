@@ -7,7 +7,7 @@ import (
 	"plaza/ads/adserver"
 )
 
-// AdManager is the schema's AdManager: whoever holds one may manage ads.
+// AdManager is the schema's AdManager. Only users who may manage ads get one.
 type AdManager struct{}
 
 // Advertiser is the schema's Advertiser.
@@ -106,7 +106,8 @@ func (b *AdBudget) Daily() *ads.Micros { return optional(b.Budget.Daily) }
 // AdUnit is the schema's AdUnit.
 type AdUnit struct {
 	*ads.Unit
-	// Owner reads whose the unit is. Units of one campaign share it, so that it is read once for all of them.
+	// Owner reads whose the unit is. Units of one campaign share it, so that it is read once for
+	// all of them.
 	Owner func() (*adserver.Owner, error)
 }
 
@@ -127,7 +128,7 @@ func (u *AdUnit) KeywordWeights() []ads.KeywordWeight {
 	return append([]ads.KeywordWeight{}, u.Unit.KeywordWeights...)
 }
 
-// Weight is null where the unit stands alone.
+// Weight is null if the unit competes alone.
 func (u *AdUnit) Weight() *int { return optional(u.Unit.Weight) }
 
 // Caps is never nil.
@@ -314,7 +315,7 @@ func (c *AdCharge) Site() string { return c.Charge.Zone.Site }
 // Zone is the zone's name on its site.
 func (c *AdCharge) Zone() string { return c.Charge.Zone.Name }
 
-// Person is null where nobody is known.
+// Person is null if the visitor is unknown.
 func (c *AdCharge) Person() *string { return idText(c.Charge.Person) }
 
 // AdRefund is the schema's AdRefund.

@@ -1,7 +1,7 @@
 package model
 
-// Connection is a page of a list, by Relay's cursor connections specification. The schema's connection types are
-// instances of it, but for those whose edges have fields of their own.
+// Connection is a page of a list, by Relay's cursor connections specification. The schema's
+// connection types are instances of it, but for those whose edges have fields of their own.
 type Connection[N any] struct {
 	Edges    []*Edge[N]
 	Nodes    []N // those of the edges

@@ -514,7 +514,7 @@ type FollowUserInput struct {
 
 // The answer to `followUser`.
 type FollowUserPayload struct {
-	// The user, whom you now follow.
+	// The user you now follow.
 	User *User `json:"user,omitempty"`
 	// You, with your new `followingCount` and `followersCount` in `user`.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -575,7 +575,7 @@ type MuteUserInput struct {
 
 // The answer to `muteUser`.
 type MuteUserPayload struct {
-	// The user, whom you now mute.
+	// The user you now mute.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -625,7 +625,7 @@ type PollOption struct {
 	Index int `json:"index"`
 	// The option's text.
 	Text string `json:"text"`
-	// The number of votes, including those by users whom you may not see.
+	// The number of votes, including those by users you may not see.
 	VotesCount int `json:"votesCount"`
 }
 
@@ -689,7 +689,7 @@ type Query struct {
 type ReactionCount struct {
 	// The kind.
 	Kind social.ReactionKind `json:"kind"`
-	// The number, including reactions by users whom you may not see.
+	// The number, including reactions by users you may not see.
 	Count int `json:"count"`
 }
 
@@ -1062,7 +1062,7 @@ type UnfollowUserInput struct {
 
 // The answer to `unfollowUser`.
 type UnfollowUserPayload struct {
-	// The user, whom you no longer follow.
+	// The user you no longer follow.
 	User *User `json:"user,omitempty"`
 	// You, with your new `followingCount` and `followersCount` in `user`.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -1092,7 +1092,7 @@ type UnmuteUserInput struct {
 
 // The answer to `unmuteUser`.
 type UnmuteUserPayload struct {
-	// The user, whom you no longer mute.
+	// The user you no longer mute.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`

@@ -1,5 +1,5 @@
-// Package model holds what the wire shows: the schema's objects around the domain's types, inputs, payloads and
-// connections. What takes no look-up is a field or method here; resolvers do the rest.
+// Package model holds what the wire shows: the schema's objects around the domain's types, inputs,
+// payloads and connections. What takes no look-up is a field or method here; resolvers do the rest.
 package model
 
 import "context"
@@ -7,11 +7,12 @@ import "context"
 // Node is everything that has an id.
 type Node interface{ IsNode() }
 
-// PageInfo says where a page stands in its list.
+// PageInfo is the position of a page in its list.
 type PageInfo struct {
 	StartCursor *string
 	EndCursor   *string
-	// Next and Previous find out whether the list goes on: only where a client asks, for it may take a read.
+	// Next and Previous find out whether the list goes on: only where a client asks, for it may
+	// take a read.
 	Next, Previous func(context.Context) (bool, error)
 }
 

@@ -84,7 +84,7 @@ type Audience struct{ Of BasePost }
 // Kind is which kind of audience it is.
 func (a *Audience) Kind() social.AudienceKind { return a.Of.Post.Audience.Kind }
 
-// ReplyPolicy is who may reply: nil for everybody but the author.
+// ReplyPolicy is who may reply: nil for everyone but the author.
 func (b BasePost) ReplyPolicy() *ReplyPolicy {
 	if !social.CanSeeReplyPolicy(b.Viewer.ID, b.Post) {
 		return nil
@@ -98,7 +98,7 @@ type ReplyPolicy struct{ Of social.ReplyPolicy }
 // Kind is which kind of policy it is.
 func (r *ReplyPolicy) Kind() social.ReplyKind { return r.Of.Kind }
 
-// CommentOrder is in which order the thread is listed where nobody asks for one.
+// CommentOrder is the order in which the thread is listed unless a client asks for another.
 func (b BasePost) CommentOrder() social.CommentOrder { return b.Order }
 
 // ViewerCanEdit says whether the viewer may edit the post.
@@ -136,7 +136,7 @@ func (b BasePost) ReactionCounts() []*ReactionCount {
 	return counts
 }
 
-// URL is where the picture lies.
+// URL is the address of the picture.
 func (p *PhotoPost) URL() string { return p.Content.Photo.URL }
 
 // Alt is what the picture shows, for those who do not see it.
@@ -177,7 +177,7 @@ func (p *CheckinPost) Photo() *Picture {
 // Picture is the schema's Picture.
 type Picture struct{ of *social.Picture }
 
-// URL is where the picture lies.
+// URL is the address of the picture.
 func (p *Picture) URL() string { return p.of.URL }
 
 // Alt is what the picture shows, for those who do not see it.

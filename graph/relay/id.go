@@ -68,8 +68,8 @@ func AdPersonID(argument, text string) (ads.ProfileID, error) {
 	return ParseID(argument, "person", text, ads.ParseProfileID)
 }
 
-// ParseID parses the id of an object of that kind. Errors: INVALID; NOT_FOUND for the zero id, which
-// means "none" in the domain.
+// ParseID parses the id of an object of that kind. Errors: INVALID; NOT_FOUND for the zero id,
+// which means "none" in the domain.
 func ParseID[ID interface{ IsZero() bool }](argument, kind, text string, parse func(string) (ID, error)) (ID, error) {
 	parsed, err := parse(text)
 	switch {

@@ -41,7 +41,7 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	return t, nil
 }
 
-// invalid is a mistake in an argument; whoever presents it knows which one.
+// invalid is a mistake in an argument; the caller knows in which one.
 func invalid(message string) error { return fault.Invalidf("", "%s", message) }
 
 // MarshalInt writes an integer.
@@ -144,7 +144,8 @@ func UnmarshalNotificationID(v any) (social.NotificationID, error) {
 // MarshalPropertyValue writes a string, a number or a boolean.
 func MarshalPropertyValue(v any) graphql.Marshaler { return graphql.MarshalAny(v) }
 
-// UnmarshalPropertyValue reads what social.Property.Parse takes: a string, an int64, a float64 or a bool.
+// UnmarshalPropertyValue reads what social.Property.Parse takes: a string, an int64, a float64 or a
+// bool.
 func UnmarshalPropertyValue(v any) (any, error) {
 	switch v := v.(type) {
 	case string, bool, int64, float64:

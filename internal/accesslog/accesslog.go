@@ -112,8 +112,8 @@ func since(began time.Time) slog.Attr {
 
 func cut(name string) string { return name[:min(len(name), maxName)] }
 
-// traceparent is the header of the W3C's Trace Context: the version, the ids of the trace and of the
-// caller's span, flags, and what later versions may add.
+// traceparent is the header of the W3C's Trace Context: the version, the ids of the trace and of
+// the caller's span, flags, and what later versions may add.
 // https://www.w3.org/TR/trace-context/#traceparent-header
 var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
 

@@ -71,13 +71,13 @@ func refuseClick(w http.ResponseWriter, r *http.Request, logger *slog.Logger, er
 		http.Error(w, "This link to an ad has expired.", http.StatusGone)
 	case errors.Is(err, fault.ErrUnavailable):
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, "This does not work just now. Please try again.", http.StatusServiceUnavailable)
+		http.Error(w, "Plaza is not available right now. Please try again.", http.StatusServiceUnavailable)
 	case errors.As(err, &known):
 		http.Error(w, "There is no such ad.", http.StatusNotFound)
 	case r.Context().Err() != nil: // the client has disconnected
 	default:
 		logger.ErrorContext(r.Context(), "an ad was not recorded", "error", err)
-		http.Error(w, "This does not work just now. Please try again.", http.StatusInternalServerError)
+		http.Error(w, "Plaza is not available right now. Please try again.", http.StatusInternalServerError)
 	}
 }
 

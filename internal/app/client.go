@@ -25,8 +25,8 @@ func newProxies(c *Config) *proxies {
 // most likely so: of this machine or its own network.
 //
 // Only what trusted proxies have added to X-Forwarded-For counts: its entries are read from the
-// right, each added by the proxy to its right, up to the first that is not itself a trusted proxy's.
-// Whatever an untrusted peer sends is ignored.
+// right, each added by the proxy to its right, up to the first that is not itself a trusted
+// proxy's. Whatever an untrusted peer sends is ignored.
 func (p *proxies) clientOf(r *http.Request) (address netip.Addr, named bool) {
 	address = parseAddress(r.RemoteAddr)
 	forwarded := strings.Join(r.Header.Values("X-Forwarded-For"), ",")

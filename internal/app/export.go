@@ -66,7 +66,7 @@ func (e *export) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, fault.ErrUnavailable):
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, "The database does not answer just now; try again.", http.StatusServiceUnavailable)
+		http.Error(w, "The database is not responding; try again.", http.StatusServiceUnavailable)
 		return
 	case err != nil || gate.UserOf(ctx).IsZero():
 		w.Header().Set("WWW-Authenticate", "Bearer")

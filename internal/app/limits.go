@@ -15,8 +15,8 @@ import (
 	"plaza/transport/execution"
 )
 
-// arrivalCost is what each request and each operation on a socket costs its client, besides the cost
-// of its operation: it is read, and its token is looked up, even if it is rejected.
+// arrivalCost is what each request and each operation on a socket costs its client, besides the
+// cost of its operation: it is read, and its token is looked up, even if it is rejected.
 const arrivalCost = 10
 
 // limits are the rate limits of a server. Nil: none.
@@ -28,9 +28,9 @@ type limits struct {
 	signIns *passwords.Limits
 }
 
-// newLimits returns the usual limits. About 275,000 of cost keep a core busy for a second: a page of
-// 20 posts with three comments each costs 1,200 and 4.5 ms. So a token may use a thirtieth of a core
-// all the time, and more for a short time.
+// newLimits returns the usual limits. About 275,000 of cost keep a core busy for a second: a page
+// of 20 posts with three comments each costs 1,200 and 4.5 ms. So a token may use a thirtieth of a
+// core all the time, and more for a short time.
 func newLimits() *limits {
 	const window = 30 * time.Second
 	return &limits{

@@ -114,8 +114,8 @@ func TestExportEndsWithItsSession(t *testing.T) {
 	}
 }
 
-// TestPastIsCharged: each item that a subscription reads from the past counts, like one that it gets
-// live; what exceeds the limits waits.
+// TestPastIsCharged: each item that a subscription reads from the past counts, like one that it
+// gets live; what exceeds the limits waits.
 func TestPastIsCharged(t *testing.T) {
 	t.Parallel()
 	const items, atOnce, cost = 8, 5, 3

@@ -25,7 +25,7 @@ type benchFlags struct {
 	Layouts   []string      `help:"Only these layouts; the others are compared with the first." placeholder:"LAYOUT,…"`
 	Scale     float64       `help:"How much is loaded, as a multiple of the usual amount." default:"1" placeholder:"X"`
 	Rounds    int           `help:"How many turns each layout has." default:"9" placeholder:"N"`
-	Turn      time.Duration `help:"How long a turn takes, about." default:"150ms" placeholder:"TIME"`
+	Turn      time.Duration `help:"Approximately how long a turn takes." default:"150ms" placeholder:"TIME"`
 	Seed      uint64        `help:"What is loaded follows from this number." default:"1" placeholder:"N"`
 	Quick     bool          `help:"Only try it out: little data, two short rounds; the figures mean nothing."`
 	Overwrite bool          `help:"Drop databases that an earlier run has left."`

@@ -20,10 +20,10 @@ type commandLine struct {
 	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
 	Import  importCommand  `cmd:"" help:"Load people and circles from files."`
 	Export  exportCommand  `cmd:"" help:"Write a user's data to the standard output."`
-	Work    workCommand    `cmd:"" help:"Look at the database's background work."`
+	Work    workCommand    `cmd:"" help:"Inspect the database's background work."`
 	Grant   grantCommand   `cmd:"" help:"Give a user a right."`
 	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
-	Rights  rightsCommand  `cmd:"" help:"Say who has rights."`
+	Rights  rightsCommand  `cmd:"" help:"List the users who have rights."`
 	User    userCommand    `cmd:"" help:"List users, create accounts, set passwords, end sessions."`
 	Delete  deleteCommand  `cmd:"" help:"Delete a user."`
 	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`

@@ -21,7 +21,7 @@ type deleteCommand struct {
 }
 
 type deleteUserCommand struct {
-	Handle string `arg:"" help:"Whose account."`
+	Handle string `arg:"" help:"The handle of the user to delete."`
 	Yes    bool   `help:"Confirm the deletion."`
 }
 
@@ -49,7 +49,7 @@ func (c *deleteUserCommand) delete(ctx context.Context, out io.Writer, st storag
 		return plainly(err)
 	}
 	if !c.Yes {
-		return fmt.Errorf("this would delete %s (%s), who has signed up on %s and has %d followers, with everything of theirs, for good: say --yes if you mean it",
+		return fmt.Errorf("this would delete %s (%s), who has signed up on %s and has %d followers, and everything that belongs to them, permanently: pass --yes to confirm",
 			user.Handle, user.Name, user.CreatedAt().UTC().Format(time.DateOnly), user.FollowersCount)
 	}
 	gone := user.ID

@@ -13,7 +13,7 @@ type exportCommand struct {
 }
 
 type exportCommentsCommand struct {
-	User string `help:"Whose comments: the handle." required:"" placeholder:"HANDLE"`
+	User string `help:"The handle of the user whose comments to write." required:"" placeholder:"HANDLE"`
 }
 
 // Help explains the command, below its one-line help.

@@ -13,7 +13,8 @@ const (
 	// mostPercent is GOGC while little memory is in use. Go collects garbage less often than by
 	// default: a request leaves much garbage, and little data lives long.
 	mostPercent = 400
-	// leastPercent is GOGC while much memory is in use, as with many subscribers. It is Go's default.
+	// leastPercent is GOGC while much memory is in use, as with many subscribers. It is Go's
+	// default.
 	leastPercent = 100
 	// garbageRoom is how many bytes of garbage may gather, within these percentages.
 	garbageRoom = 100 << 20
@@ -46,8 +47,8 @@ func liveBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// afterEachCollection calls do after each collection of garbage: something that nothing refers to is
-// cleaned up then, and made again.
+// afterEachCollection calls do after each collection of garbage: something that nothing refers to
+// is cleaned up then, and made again.
 func afterEachCollection(do func()) {
 	unused := new([16]byte)
 	runtime.AddCleanup(unused, func(int) {

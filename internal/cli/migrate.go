@@ -21,7 +21,7 @@ type migrateCommand struct {
 	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written, now and at full speed."`
 	Finish    migrateFinishCommand    `cmd:"" help:"Finish the upgrade to this version of Plaza: earlier versions cannot use the database any more."`
 	Back      migrateBackCommand      `cmd:"" help:"Take the embedded database back to the tables of an earlier version of Plaza."`
-	Status    migrateStatusCommand    `cmd:"" help:"Say which layouts the database has, and how far migrations are."`
+	Status    migrateStatusCommand    `cmd:"" help:"Report the database's layouts, and the progress of migrations."`
 }
 
 type migrateCommentsCommand struct {

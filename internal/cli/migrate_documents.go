@@ -17,8 +17,8 @@ import (
 
 // migrateDocumentsCommand upgrades documents that older servers have written.
 type migrateDocumentsCommand struct {
-	DryRun bool `help:"Say how much there is to do, and write nothing."`
-	Status bool `help:"Say how many documents there are of each version."`
+	DryRun bool `help:"Report how much there is to do, without writing anything."`
+	Status bool `help:"Report how many documents each version has."`
 	Batch  int  `help:"Documents per batch." default:"500" placeholder:"N"`
 	Rate   int  `help:"Maximum number of documents per second; 0 for unlimited." default:"0" placeholder:"N"`
 }

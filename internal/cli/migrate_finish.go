@@ -55,6 +55,6 @@ func writeUpgrade(ctx context.Context, out io.Writer, store *mongodb.Store) erro
 	if len(state.Older) > 0 {
 		fmt.Fprintf(out, "  Of an earlier version: %s\n", strings.Join(state.Older, "; "))
 	}
-	fmt.Fprint(out, "  plaza migrate finish   finishes it, for good\n")
+	fmt.Fprint(out, "  plaza migrate finish   finishes it permanently\n")
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // rightArgs are the arguments of the commands that give and take rights.
 type rightArgs struct {
 	Right  string `arg:"" help:"admin: shape the community, and everything below. ads:manage: manage ads."`
-	Handle string `arg:"" help:"Whose right it is."`
+	Handle string `arg:"" help:"The handle of the user."`
 }
 
 type grantCommand struct{ rightArgs }

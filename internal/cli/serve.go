@@ -38,7 +38,7 @@ type serveCommand struct {
 	PublicMaxAge     time.Duration  `help:"How long caches may keep what signed-out clients read by GET, without asking again; what is deleted or hidden remains visible there as long." env:"PLAZA_PUBLIC_MAX_AGE" name:"public-max-age" default:"0s" placeholder:"TIME"`
 	AccessLog        string         `help:"Whether to log each request and operation: on or off." env:"PLAZA_ACCESS_LOG" name:"access-log" default:"off" enum:"on,off"`
 	SlowOperation    time.Duration  `help:"Log a warning of queries and mutations that take longer; 0: never." env:"PLAZA_SLOW_OPERATION" name:"slow-operation" default:"5s" placeholder:"TIME"`
-	PeopleCache      int64          `help:"How many MiB of users, relations between them, and sessions to keep in memory; 0: none. Every server still sees each change at once." env:"PLAZA_PEOPLE_CACHE" name:"people-cache" default:"64" placeholder:"MIB"`
+	PeopleCache      int64          `help:"How many MiB of users, relations between them, and sessions to keep in memory; 0: none. Every server still sees each change immediately." env:"PLAZA_PEOPLE_CACHE" name:"people-cache" default:"64" placeholder:"MIB"`
 	DrainDelay       time.Duration  `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
 	EventRetention   time.Duration  `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
 	Demo             bool           `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`

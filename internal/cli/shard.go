@@ -12,7 +12,7 @@ import (
 // shardCommand spreads the database over the shards of a MongoDB cluster.
 type shardCommand struct {
 	Print bool `help:"Print the commands for mongosh." xor:"how" required:""`
-	Apply bool `help:"Run them: enable sharding, and shard each collection by its declared key. To run it again changes nothing." xor:"how" required:""`
+	Apply bool `help:"Run them: enable sharding, and shard each collection by its declared key. Running it again changes nothing." xor:"how" required:""`
 }
 
 // Run prints or applies.

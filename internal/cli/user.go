@@ -23,12 +23,12 @@ type userCommand struct {
 	List     listUsersCommand    `cmd:"" help:"List all users, sorted by name."`
 	Add      addUserCommand      `cmd:"" help:"Create an account. The password is read from the standard input."`
 	Password userPasswordCommand `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
-	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user, at once on all servers."`
+	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers."`
 }
 
 // Help explains the commands, below their one-line help.
 func (*userCommand) Help() string {
-	return `With the embedded database, stop the server first; MongoDB can be changed at any time, and all servers see the change at once.`
+	return `With the embedded database, stop the server first; MongoDB can be changed at any time, and all servers see the change immediately.`
 }
 
 // withService runs do with the domain's service over the database.
@@ -49,7 +49,7 @@ func naming(err error) error {
 }
 
 type listUsersCommand struct {
-	JSON bool `help:"Write an object of JSON a line."`
+	JSON bool `help:"Write one JSON object per line."`
 }
 
 // listedUser is a line of plaza user list --json.
@@ -75,11 +75,11 @@ func (c *listUsersCommand) Run(ctx context.Context, common *commonFlags) error {
 	return errors.Join(err, out.Flush())
 }
 
-// usersAtOnce is how many users are read at once.
-const usersAtOnce = 500
+// userBatch is how many users are read in one batch.
+const userBatch = 500
 
 func (c *listUsersCommand) list(ctx context.Context, out io.Writer, service *network.Service) error {
-	page := social.Page{Limit: usersAtOnce}
+	page := social.Page{Limit: userBatch}
 	for {
 		users, last, err := service.AllUsers(ctx, page)
 		if err != nil {
@@ -94,7 +94,7 @@ func (c *listUsersCommand) list(ctx context.Context, out io.Writer, service *net
 				return err
 			}
 		}
-		if len(users) < usersAtOnce {
+		if len(users) < userBatch {
 			return nil
 		}
 		page.After = last
@@ -137,7 +137,7 @@ func (c *addUserCommand) Run(ctx context.Context, common *commonFlags) error {
 }
 
 type userPasswordCommand struct {
-	Handle string `arg:"" help:"Whose password."`
+	Handle string `arg:"" help:"The handle of the user."`
 }
 
 // Run sets the password.
@@ -156,7 +156,7 @@ func (c *userPasswordCommand) Run(ctx context.Context, common *commonFlags) erro
 }
 
 type signOutUserCommand struct {
-	Handle string `arg:"" help:"Whose sessions."`
+	Handle string `arg:"" help:"The handle of the user."`
 }
 
 // Run ends the sessions.
@@ -173,8 +173,8 @@ func (c *signOutUserCommand) Run(ctx context.Context, common *commonFlags) error
 // handleOf allows a handle to be written as in @ada.
 func handleOf(argument string) string { return strings.TrimPrefix(argument, "@") }
 
-// readPassword reads a password: without an echo from a terminal, or else the first line. It is never
-// an argument, which other users of the machine could see.
+// readPassword reads a password: without an echo from a terminal, or else the first line. It is
+// never an argument, which other users of the machine could see.
 func readPassword(in *os.File, prompt io.Writer) (string, error) {
 	if term.IsTerminal(int(in.Fd())) {
 		fmt.Fprint(prompt, "Password: ")

@@ -12,7 +12,7 @@ import (
 
 // workCommand is about the background work of the database.
 type workCommand struct {
-	Status workStatusCommand `cmd:"" help:"Say what is left to do: how many jobs wait, the age of the oldest, which failed."`
+	Status workStatusCommand `cmd:"" help:"Report the work that is left: how many jobs are waiting, the age of the oldest, and which failed."`
 	Retry  workRetryCommand  `cmd:"" help:"Try the failed jobs again."`
 }
 

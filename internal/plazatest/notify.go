@@ -10,8 +10,8 @@ import (
 	"plaza/social"
 )
 
-// Notify waits until the notifications of what has happened so far are stored. The first call starts
-// to store them, and leaves out what happened before it.
+// Notify waits until the notifications of what has happened so far are stored. The first call
+// starts to store them, and leaves out what happened before it.
 func (p *Plaza) Notify(t testing.TB) {
 	t.Helper()
 	p.notifying.Do(func() { p.startNotifier(t) })

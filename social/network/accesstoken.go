@@ -25,7 +25,7 @@ type NewAccessToken struct {
 func (n *NewAccessToken) check() error {
 	var twice, days error
 	if len(n.Scopes) != len(slices.Compact(slices.Sorted(slices.Values(n.Scopes)))) {
-		twice = fault.Invalidf("scopes", "A scope is there twice.")
+		twice = fault.Invalidf("scopes", "A scope is listed twice.")
 	}
 	if n.Days < 1 || n.Days > maxAccessTokenDays {
 		days = fault.Invalidf("expiresInDays", "An access token lasts for 1 to %d days.", maxAccessTokenDays)
@@ -71,7 +71,8 @@ func (s *Service) mustStillBeValid(ctx context.Context, by, created social.Sessi
 	return errInvalidToken()
 }
 
-// AccessTokens returns the sessions of a user's access tokens that have not expired, the newest first.
+// AccessTokens returns the sessions of a user's access tokens that have not expired, the newest
+// first.
 func (s *Service) AccessTokens(ctx context.Context, user social.UserID) ([]social.Session, error) {
 	sessions, err := s.store.SessionsOf(ctx, user, s.now())
 	tokens := slices.DeleteFunc(sessions, func(session social.Session) bool { return session.Grant == nil })

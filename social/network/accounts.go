@@ -109,8 +109,8 @@ type Credentials struct {
 	From string // the client, for passwords.Limits: its address
 }
 
-// SignIn creates a session. The token is returned only here. Errors: BAD_CREDENTIALS, which takes as
-// long for an unknown handle as for a wrong password; RATE_LIMITED.
+// SignIn creates a session. The token is returned only here. Errors: BAD_CREDENTIALS, which takes
+// as long for an unknown handle as for a wrong password; RATE_LIMITED.
 func (s *Service) SignIn(ctx context.Context, in Credentials) (session social.Session, token string, err error) {
 	attempt, err := s.limits.Attempt(in.From, in.Handle)
 	if err != nil {

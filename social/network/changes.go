@@ -6,14 +6,15 @@ import (
 	"plaza/social"
 )
 
-// PostViewers finds the viewers who may see a post as it is now; the zero viewer is signed out. A post that is
-// gone has none.
+// PostViewers finds the viewers who may see a post as it is now; the zero viewer is signed out. A
+// post that is gone has none.
 func (s *Service) PostViewers(ctx context.Context, post social.PostID, viewers []social.UserID) (Sighting, error) {
 	return s.postViewers(ctx, post, func(*social.Post, *social.User) ([]social.UserID, viewerRule, error) { return viewers, canSee, nil })
 }
 
-// CommentChangeViewers finds the viewers who may learn that a comment was edited or deleted: those who see it as it
-// is now, or if it is gone (Comment is nil), those who see its post and its author.
+// CommentChangeViewers finds the viewers who may learn that a comment was edited or deleted: those
+// who see it as it is now, or if it is gone (Comment is nil), those who see its post and its
+// author.
 func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, viewers []social.UserID) (Sighting, error) {
 	posts, err := s.store.Posts(ctx, []social.PostID{e.Post})
 	if err != nil || posts[e.Post] == nil {

@@ -12,7 +12,7 @@ func (v *Viewer) Followers(ctx context.Context, lists []social.List[social.UserI
 	return v.edges(ctx, lists, v.s.store.Followers, func(e social.Edge) social.UserID { return e.From })
 }
 
-// Following lists the users whom each user follows (Edge.To) who are visible to the viewer.
+// Following lists the users each user follows (Edge.To) who are visible to the viewer.
 func (v *Viewer) Following(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]]social.Slice[social.Edge], error) {
 	return v.edges(ctx, lists, v.s.store.Following, edgeEnd)
 }
@@ -46,7 +46,7 @@ func edgeKey[K any](_ K, e social.Edge) social.Key { return social.Key(e.ID.Byte
 
 func edgeEnd(e social.Edge) social.UserID { return e.To }
 
-// Muted lists the users whom the viewer mutes (Edge.To) who are visible to the viewer.
+// Muted lists the users the viewer mutes (Edge.To) who are visible to the viewer.
 func (v *Viewer) Muted(ctx context.Context, p social.Page) (social.Slice[social.Edge], error) {
 	readOne := func(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
 		edges, err := v.s.store.Muted(ctx, v.ID, lists[0].Page)
@@ -57,13 +57,13 @@ func (v *Viewer) Muted(ctx context.Context, p social.Page) (social.Slice[social.
 	return slices[list], err
 }
 
-// BlockedUser is a user whom the viewer blocks.
+// BlockedUser is a user the viewer blocks.
 type BlockedUser struct {
 	Edge social.Edge
 	User *social.User
 }
 
-// Blocked lists the users whom the viewer blocks: the one list that still shows them.
+// Blocked lists the users the viewer blocks: the one list that still shows them.
 func (v *Viewer) Blocked(ctx context.Context, p social.Page) (social.Slice[BlockedUser], error) {
 	beyond := p
 	beyond.Limit++

@@ -8,7 +8,7 @@ import (
 	"plaza/social"
 )
 
-// News lists the posts by the users whom the viewer follows, and the viewer's own.
+// News lists the posts by the users the viewer follows, and the viewer's own.
 func (v *Viewer) News(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
 	return v.feed(ctx, p, v.s.store.News, social.InNews)
 }
@@ -109,7 +109,8 @@ func (v *Viewer) seePosts(rule feedRule) func(context.Context, []*social.Post) (
 
 // postRelations reads the relations to everyone named by posts: authors, wall owners and the
 // authors of the newest comments. It takes one read, so that showing the posts takes no other,
-// unless one of these is hidden. If all posts are hidden, the read is the same as if there are none.
+// unless one of these is hidden. If all posts are hidden, the read is the same as if there are
+// none.
 func (v *Viewer) postRelations(ctx context.Context, posts []*social.Post, rule feedRule) (map[social.UserID]social.Relation, error) {
 	return v.recallOrRead(ctx, PeopleOf(posts), func(relations map[social.UserID]social.Relation) bool {
 		return slices.ContainsFunc(posts, func(p *social.Post) bool { return rule(v.ID, p, relations[p.Author]) })

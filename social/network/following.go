@@ -141,7 +141,7 @@ func (s *Service) Block(ctx context.Context, viewer, user social.UserID) (*socia
 	return blocked, memberError(err)
 }
 
-// blockedUser reads a user whom the viewer blocks: the one case in which a block does not hide
+// blockedUser reads a user the viewer blocks: the one case in which a block does not hide
 // them.
 func (s *Service) blockedUser(ctx context.Context, user social.UserID) (*social.User, error) {
 	users, err := s.people.Users(ctx, []social.UserID{user})

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// attemptLease is how long an attempt has its key, by the database's clock. It then keeps the key
-	// only if it has stored something.
+	// attemptLease is how long an attempt has its key, by the database's clock. It then keeps the
+	// key only if it has stored something.
 	attemptLease = 15 * time.Second
 	// maxKeyWait is how long a call waits for another attempt with its key: longer than a lease, so
 	// that it can take over from a server that has died.
@@ -24,9 +24,10 @@ const (
 
 // Once runs an operation of a user at most once for each key, and returns its answer; later calls
 // return the same answer. A call waits while another one runs the operation, here or on another
-// server. The answer of run is kept if it is final: other failures may pass, and the next call tries
-// again, unless something was stored. The writes of run need its context. Errors:
-// IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE after 20 s, ALREADY_DONE if the answer was not kept.
+// server. The answer of run is kept if it is final: other failures may pass, and the next call
+// tries again, unless something was stored. The writes of run need its context. Errors:
+// IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE after 20 s, ALREADY_DONE if the answer was not
+// kept.
 func (s *Service) Once(ctx context.Context, user social.UserID, key string, fingerprint [32]byte, run func(context.Context) (answer []byte, isFinal bool)) ([]byte, error) {
 	a := social.Attempt{User: user, Key: key, Fingerprint: fingerprint, ID: id.New()}
 	kept, err := s.awaitKey(ctx, a)

@@ -8,14 +8,14 @@ import (
 	"plaza/social"
 )
 
-// Sighting is a new post, comment or notification, the people whom it names, the given viewers who may see it, and
-// the relation of each to those people.
+// Sighting is a new post, comment or notification, the people it names, the given viewers who may
+// see it, and the relation of each to those people.
 type Sighting struct {
 	Post    *social.Post
 	Comment *social.Comment // nil: the post itself is new
 	People  map[social.UserID]*social.User
 	Viewers map[social.UserID]map[social.UserID]social.Relation
-	// Notification is of a viewer's own notifications; then there is no post, and nobody is named.
+	// Notification is of a viewer's own notifications; then there is no post, and no one is named.
 	Notification *social.Notification
 }
 
@@ -35,8 +35,8 @@ func (s *Service) WallViewers(ctx context.Context, post social.PostID, viewers [
 	})
 }
 
-// IncomingViewers finds the viewers in whose incoming a post is. A deleted post has none. Of a public post only the
-// owner of its wall is looked up, however many viewers there are.
+// IncomingViewers finds the viewers in whose incoming a post is. A deleted post has none. Of a
+// public post only the owner of its wall is looked up, however many viewers there are.
 func (s *Service) IncomingViewers(ctx context.Context, post social.PostID, viewers []social.UserID) (Sighting, error) {
 	return s.postViewers(ctx, post, func(p *social.Post, _ *social.User) ([]social.UserID, viewerRule, error) {
 		addressed := slices.DeleteFunc(slices.Clone(viewers), func(v social.UserID) bool { return !social.IsAddressed(v, p) })
@@ -44,7 +44,8 @@ func (s *Service) IncomingViewers(ctx context.Context, post social.PostID, viewe
 	})
 }
 
-// viewerRule reports whether a viewer, with their relations to the people whom a post names, sees it in a list.
+// viewerRule reports whether a viewer, with their relations to the people a post names, sees it in
+// a list.
 type viewerRule func(viewer social.UserID, p *social.Post, known map[social.UserID]social.Relation) bool
 
 func canSee(viewer social.UserID, p *social.Post, known map[social.UserID]social.Relation) bool {
@@ -74,7 +75,7 @@ func (s *Service) onWall(ctx context.Context, owner social.UserID, posts []*soci
 	}, err
 }
 
-// postViewers finds those of the candidates whom a rule admits to a post.
+// postViewers finds the candidates that a rule admits to a post.
 func (s *Service) postViewers(ctx context.Context, post social.PostID, candidates func(*social.Post, *social.User) ([]social.UserID, viewerRule, error)) (Sighting, error) {
 	posts, err := s.store.Posts(ctx, []social.PostID{post})
 	if err != nil || posts[post] == nil {
@@ -136,7 +137,7 @@ func (s *Service) CommentViewers(ctx context.Context, comment social.CommentID, 
 	return sighting, err
 }
 
-// sight reads the people whom a post and a comment (nil: none) name.
+// sight reads the people a post and a comment (nil: none) name.
 func (s *Service) sight(ctx context.Context, p *social.Post, c *social.Comment) (Sighting, error) {
 	sighting := Sighting{Post: p, Comment: c, Viewers: map[social.UserID]map[social.UserID]social.Relation{}}
 	people, err := s.people.Users(ctx, sighting.named())
@@ -144,7 +145,7 @@ func (s *Service) sight(ctx context.Context, p *social.Post, c *social.Comment) 
 	return sighting, err
 }
 
-// named lists the people whom a sighting names, without duplicates.
+// named lists the people a sighting names, without duplicates.
 func (g *Sighting) named() []social.UserID {
 	named := []social.UserID{g.Post.Author}
 	if !slices.Contains(named, g.Post.WallOwner) {
@@ -171,9 +172,9 @@ func (s *Service) admit(ctx context.Context, g *Sighting, viewers []social.UserI
 }
 
 // View describes how a viewer is related to what was sighted: which of the people named they are,
-// and their relations to the others. The rules of policy.go look at nothing else of a viewer, so two
-// viewers with the same view have the same rights, and see the same of the post, the comment and
-// those people.
+// and their relations to the others. The rules of policy.go look at nothing else of a viewer, so
+// two viewers with the same view have the same rights, and see the same of the post, the comment
+// and those people.
 func (g *Sighting) View(viewer social.UserID) string {
 	if viewer.IsZero() {
 		return "signed out"

@@ -78,7 +78,7 @@ func (t threadsRead) newTexts(events []social.Event) (texts []string) {
 	return texts
 }
 
-// readMentioned reads the users whom texts mention, by handle.
+// readMentioned reads the users texts mention, by handle.
 func (s *Service) readMentioned(ctx context.Context, texts []string) (map[string]*social.User, error) {
 	handles := map[string]bool{}
 	for _, text := range texts {
@@ -108,7 +108,7 @@ func (s *Service) readParents(ctx context.Context, comments map[social.CommentID
 	return err
 }
 
-// noticesOf returns the notices of one event, to whoever it concerns.
+// noticesOf returns the notices of one event, for everyone it concerns.
 func (t threadsRead) noticesOf(e *social.Event) []social.Notice {
 	notice := social.Notice{Act: social.Act{Actor: e.Actor}}
 	switch e.Kind {
@@ -131,7 +131,7 @@ func (t threadsRead) noticesOf(e *social.Event) []social.Notice {
 	return []social.Notice{notice}
 }
 
-// postNotices notifies the owner of the wall, and those whom the post mentions.
+// postNotices notifies the owner of the wall, and those the post mentions.
 func (t threadsRead) postNotices(e *social.Event) []social.Notice {
 	post := t.posts[e.Post]
 	if post == nil {
@@ -142,7 +142,7 @@ func (t threadsRead) postNotices(e *social.Event) []social.Notice {
 	return t.withMentions([]social.Notice{onWall}, e.Post, act, post.Content.Text())
 }
 
-// withMentions adds those whom a text mentions, unless they have another notice of it.
+// withMentions adds those a text mentions, unless they have another notice of it.
 func (t threadsRead) withMentions(notices []social.Notice, post social.PostID, act social.Act, text string) []social.Notice {
 	for _, handle := range social.Mentioned(text) {
 		user := t.mentioned[handle]
@@ -155,8 +155,8 @@ func (t threadsRead) withMentions(notices []social.Notice, post social.PostID, a
 	return notices
 }
 
-// commentNotices notifies the author of the comment that was answered, and that of the post, who
-// may be the same: then of the reply; and those whom the comment mentions.
+// commentNotices notifies the author of the comment that was answered, the author of the post, and
+// those the comment mentions. If the two authors are the same, they get the notice of the reply.
 func (t threadsRead) commentNotices(e *social.Event) (notices []social.Notice) {
 	post, comment := t.posts[e.Post], t.comments[e.Comment]
 	if post == nil || comment == nil || comment.Deleted {

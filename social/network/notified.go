@@ -11,7 +11,8 @@ import (
 )
 
 // Notifications lists what the viewer is notified of, the newest act first, and the posts and
-// comments that these acts are about. Acts that the viewer may not see now are left out, and so are notifications without any other.
+// comments that these acts are about. Acts that the viewer may not see now are left out, and so are
+// notifications without any other.
 func (v *Viewer) Notifications(ctx context.Context, p social.Page) (social.Slice[*social.Notification], Subjects, error) {
 	if v.ID.IsZero() {
 		return social.Slice[*social.Notification]{}, Subjects{}, nil
@@ -118,8 +119,8 @@ func (v *Viewer) UnreadNotifications(ctx context.Context) (int, error) {
 	return len(seen), nil
 }
 
-// NotificationsByID reads the viewer's own notifications; those that the viewer does not see now are
-// missing in the map.
+// NotificationsByID reads the viewer's own notifications; those that the viewer does not see now
+// are missing in the map.
 func (v *Viewer) NotificationsByID(ctx context.Context, ids []social.NotificationID) (map[social.NotificationID]*social.Notification, error) {
 	if v.ID.IsZero() {
 		return nil, nil
@@ -181,7 +182,8 @@ func (v *Viewer) dropHiddenActs(ctx context.Context, all []*social.Notification)
 	return subjects, nil
 }
 
-// readSubjects reads the posts and comments of notifications, and lists the actors and the posts' authors.
+// readSubjects reads the posts and comments of notifications, and lists the actors and the posts'
+// authors.
 func (v *Viewer) readSubjects(ctx context.Context, all []*social.Notification) (s Subjects, people []social.UserID, err error) {
 	var posts []social.PostID
 	var comments []social.CommentID

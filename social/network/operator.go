@@ -9,8 +9,8 @@ import (
 	"plaza/social/passwords"
 )
 
-// AddUser creates an account for an operator, without a session and without limits. The handle may be a
-// reserved one. Errors: INVALID, BLANK, TOO_LONG, TAKEN.
+// AddUser creates an account for an operator, without a session and without limits. The handle may
+// be a reserved one. Errors: INVALID, BLANK, TOO_LONG, TAKEN.
 func (s *Service) AddUser(ctx context.Context, in SignUpInput) (*social.User, error) {
 	user := social.UserID{ID: s.newID()}
 	account, err := s.NewAccount(ctx, in, user)
@@ -61,8 +61,8 @@ func (s *Service) EndAllSessions(ctx context.Context, handle string) (*social.Us
 	return user, s.store.EndSessions(ctx, user.ID, [32]byte{}, social.AllSessions)
 }
 
-// AllUsers lists all users by name, for an operator: a page of at most p.Limit, and the cursor of its
-// last user.
+// AllUsers lists all users by name, for an operator: a page of at most p.Limit, and the cursor of
+// its last user.
 func (s *Service) AllUsers(ctx context.Context, p social.Page) ([]*social.User, social.Key, error) {
 	users, err := s.store.UsersNamed(ctx, "", p)
 	if err != nil || len(users) == 0 {

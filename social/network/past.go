@@ -66,8 +66,8 @@ func (s *Service) postsSince(ctx context.Context, viewer social.UserID, after so
 	return past, err
 }
 
-// CommentsSince reads the comments on a post behind the comment after, at most limit. A post that is
-// gone has none.
+// CommentsSince reads the comments on a post behind the comment after, at most limit. A post that
+// is gone has none.
 func (s *Service) CommentsSince(ctx context.Context, viewer social.UserID, post social.PostID, after social.Key, limit int) (Past, error) {
 	posts, err := s.store.Posts(ctx, []social.PostID{post})
 	if err != nil || posts[post] == nil {
@@ -89,7 +89,7 @@ func (s *Service) CommentsSince(ctx context.Context, viewer social.UserID, post 
 	return past, err
 }
 
-// seenBy keeps the sightings that one viewer may see, and reads the people whom they name, in two
+// seenBy keeps the sightings that one viewer may see, and reads the people they name, in two
 // reads for all of them.
 func (s *Service) seenBy(ctx context.Context, viewer social.UserID, sightings []Sighting, sees func(*Sighting, map[social.UserID]social.Relation) bool) ([]Sighting, error) {
 	if len(sightings) == 0 {
@@ -119,7 +119,7 @@ func (s *Service) seenBy(ctx context.Context, viewer social.UserID, sightings []
 	return seen, nil
 }
 
-// knowing adds the people whom a sighting names, and the relations of its only viewer to them.
+// knowing adds the people a sighting names, and the relations of its only viewer to them.
 func (g Sighting) knowing(viewer social.UserID, people map[social.UserID]*social.User, relations map[social.UserID]social.Relation) Sighting {
 	own := map[social.UserID]social.Relation{}
 	g.People = map[social.UserID]*social.User{}

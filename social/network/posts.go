@@ -78,7 +78,8 @@ func (s *Service) checkReplies(ctx context.Context, author social.UserID, r soci
 	}
 }
 
-// checkCircles looks up the circles that an audience or a reply policy lists, unless it is malformed.
+// checkCircles looks up the circles that an audience or a reply policy lists, unless it is
+// malformed.
 func (s *Service) checkCircles(ctx context.Context, author social.UserID, field string, circles []social.CircleID, malformed error) error {
 	if malformed != nil || len(circles) == 0 {
 		return malformed

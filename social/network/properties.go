@@ -9,8 +9,8 @@ import (
 	"plaza/social"
 )
 
-// DefineProperty adds a property to all profiles. Errors: FORBIDDEN (without RightAdmin), INVALID, BLANK, TOO_LONG, TAKEN,
-// LIMIT_REACHED.
+// DefineProperty adds a property to all profiles. Errors: FORBIDDEN (without RightAdmin), INVALID,
+// BLANK, TOO_LONG, TAKEN, LIMIT_REACHED.
 func (s *Service) DefineProperty(ctx context.Context, viewer social.UserID, p social.Property) error {
 	if err := s.RequireRight(ctx, viewer, social.RightAdmin); err != nil {
 		return err
@@ -44,7 +44,8 @@ func keyTaken(key string) error {
 	return fault.Errorf(fault.CodeTaken, "key", "The property %s already exists.", key)
 }
 
-// UpdateProperty changes a property. Errors: FORBIDDEN (without RightAdmin), NOT_FOUND, INVALID, BLANK, TOO_LONG.
+// UpdateProperty changes a property. Errors: FORBIDDEN (without RightAdmin), NOT_FOUND, INVALID,
+// BLANK, TOO_LONG.
 func (s *Service) UpdateProperty(ctx context.Context, viewer social.UserID, key string, change social.PropertyChange) error {
 	if err := s.RequireRight(ctx, viewer, social.RightAdmin); err != nil {
 		return err

@@ -50,7 +50,8 @@ type Options struct {
 	Passwords passwords.Cost    // of new hashes; default: DefaultPasswordCost
 	Limits    *passwords.Limits // default: none
 
-	// CacheSize is how many bytes of users, relations and sessions are kept in memory; default: none are.
+	// CacheSize is how many bytes of users, relations and sessions are kept in memory; default:
+	// none are.
 	CacheSize int64
 }
 

@@ -17,8 +17,8 @@ type NewComment struct {
 	Text   string
 }
 
-// AddComment writes a comment. Errors: BLANK, TOO_LONG, INVALID (also a parent in another post), NOT_FOUND (post or parent),
-// NOT_ALLOWED (the post's reply policy), TOO_DEEP, THREAD_FULL.
+// AddComment writes a comment. Errors: BLANK, TOO_LONG, INVALID (also a parent in another post),
+// NOT_FOUND (post or parent), NOT_ALLOWED (the post's reply policy), TOO_DEEP, THREAD_FULL.
 func (s *Service) AddComment(ctx context.Context, author social.UserID, in NewComment) (*social.Comment, error) {
 	v := s.Viewer(author)
 	post, closed := v.commentable(ctx, in.Post)
@@ -143,8 +143,8 @@ func (v *Viewer) editable(ctx context.Context, comment social.CommentID) (*socia
 	return c, nil
 }
 
-// DeleteComment deletes a comment by the viewer, or one on the viewer's post or wall, and returns it
-// as it was. Errors: NOT_FOUND, NOT_ALLOWED.
+// DeleteComment deletes a comment by the viewer, or one on the viewer's post or wall, and returns
+// it as it was. Errors: NOT_FOUND, NOT_ALLOWED.
 func (s *Service) DeleteComment(ctx context.Context, viewer social.UserID, comment social.CommentID) (*social.Comment, error) {
 	defer s.noteHiding()
 	v := s.Viewer(viewer)

@@ -182,8 +182,8 @@ func (v *Viewer) meet(ctx context.Context, ids []social.UserID) (map[social.User
 	return people, nil
 }
 
-// UsersByHandle reads users by handle (lower case); those whom the viewer may not see, or who do not
-// exist, are missing in the map.
+// UsersByHandle reads users by handle (lower case); those the viewer may not see, or who do not
+// exist, are missing from the map.
 func (v *Viewer) UsersByHandle(ctx context.Context, handles []string) (map[string]*social.User, error) {
 	found, err := v.s.store.UsersByHandle(ctx, handles)
 	if err != nil {
@@ -264,7 +264,7 @@ func (v *Viewer) Posts(ctx context.Context, ids []social.PostID) (map[social.Pos
 	return posts, nil
 }
 
-// recallOrRead returns the relations to people whom objects name: from memory if all of them are
+// recallOrRead returns the relations to people objects name: from memory if all of them are
 // known, and are enough to show what is asked for. Otherwise it makes the same reads, whether the
 // objects are hidden or absent.
 func (v *Viewer) recallOrRead(ctx context.Context, people []social.UserID, areEnough func(map[social.UserID]social.Relation) bool) (map[social.UserID]social.Relation, error) {
@@ -301,8 +301,8 @@ func (v *Viewer) recall(ctx context.Context, relations map[social.UserID]social.
 	return true, nil
 }
 
-// recallOr returns the relations to people from memory if all of them are known, and otherwise those
-// that it reads.
+// recallOr returns the relations to people from memory if all of them are known, and otherwise
+// those that it reads.
 func (v *Viewer) recallOr(ctx context.Context, people []social.UserID, read func(context.Context, []social.UserID) (map[social.UserID]social.Relation, error)) (map[social.UserID]social.Relation, error) {
 	relations, unknown := v.remembered(people)
 	if len(unknown) == 0 {
@@ -463,7 +463,8 @@ func (v *Viewer) CanPostOnWalls(ctx context.Context, owners []*social.User) (map
 	return can, nil
 }
 
-// CanReply reports whether the viewer, who has this relation to the post's author, may reply to a comment that they see on it.
+// CanReply reports whether the viewer, who has this relation to the post's author, may reply to a
+// comment that they see on it.
 func (v *Viewer) CanReply(c *social.Comment, p *social.Post, toAuthor social.Relation) bool {
 	return social.CanReply(v.ID, c, p, toAuthor, v.s.maxDepth)
 }

@@ -20,8 +20,9 @@ func (allFollowed) People(_ context.Context, _ social.UserID, ids []social.UserI
 	return people, nil
 }
 
-// TestListsOfOneRequestShareRelations: the lists of one request are read at the same time, by one Viewer. None takes people whom another
-// list has just met for strangers: their posts would be missing in the news, and those of muted people would be shown.
+// TestListsOfOneRequestShareRelations: the lists of one request are read at the same time, by one
+// Viewer. None treats people that another list has just read as strangers: their posts would be
+// missing in the news, and those of muted people would be shown.
 func TestListsOfOneRequestShareRelations(t *testing.T) {
 	t.Parallel()
 	others := make([]social.UserID, 100)

@@ -11,15 +11,15 @@ import (
 // Limits protect accounts from those who guess passwords, and the processor from computing
 // too many hashes. Only wrong passwords count: what a correct one has taken is given back.
 //
-// An account is never locked: the limit for a handle counts each client by itself, so nobody can use
-// up the tries of the owner, who is somewhere else.
+// An account is never locked: the limit for a handle counts each client by itself, so no one can
+// use up the tries of the owner, who is somewhere else.
 type Limits struct {
 	Addresses *ratelimit.Limit // attempts of a client
 	Guesses   *ratelimit.Limit // attempts of a client at one handle, or of a user to confirm a password
 	Handles   *ratelimit.Limit // attempts at a handle by all; it refuses none, and only ranks them in the queue
 	SignUps   *ratelimit.Limit // new accounts of a client
-	// Waiting is how many passwords may wait for their hash. Once so many wait, those go that come
-	// from the clients with the most attempts.
+	// Waiting is how many passwords may wait for their hash. Beyond that, those from the
+	// clients with the most attempts are refused.
 	Waiting int
 }
 

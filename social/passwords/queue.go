@@ -9,14 +9,14 @@ import (
 	"plaza/fault"
 )
 
-// queue lets a few hashes be computed at once; the others wait, those with the lowest rank
+// queue lets a few hashes be computed at the same time; the others wait, those with the lowest rank
 // in front. A rank counts the recent attempts of a client, so a client that tries many passwords
 // waits behind those that try one.
 type queue struct {
 	most int // may wait; 0: any number
 
 	mu      sync.Mutex
-	free    int // hashes that may start at once
+	free    int // hashes that may start without waiting
 	waiting []*turn
 }
 
@@ -28,8 +28,8 @@ type turn struct {
 
 func (q *queue) errFull() error { return fault.RateLimited("passwords", time.Second) }
 
-// enter returns when a hash may be computed; leave must follow. Errors: RATE_LIMITED if the queue is
-// full of lower ranks, or becomes so; ctx's.
+// enter returns when a hash may be computed; leave must follow. Errors: RATE_LIMITED if the queue
+// is full of lower ranks, or becomes so; ctx's.
 func (q *queue) enter(ctx context.Context, rank int) error {
 	t, err := q.join(rank)
 	if err != nil {

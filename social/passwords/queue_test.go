@@ -66,7 +66,7 @@ func expect(all []*turn, joined *turn) (with []*turn) {
 	return append(append(append(with, all[:at]...), joined), all[at:]...)
 }
 
-// outcome is what a turn was told; it must have been told.
+// outcome is what a turn received; it must have received something.
 func outcome(t *rapid.T, of *turn) error {
 	select {
 	case err := <-of.come:

@@ -21,10 +21,10 @@ type Store interface {
 }
 
 // Cache is a Reader from memory. Each read first asks the store what has changed (ChangeLog), so it
-// returns nothing older than the store would; reads that ask at the same time share the answer (as in
-// the ReadIndex protocol of Raft: Ongaro, "Consensus: Bridging Theory and Practice", section 6.4).
-// People and Users return nobody from memory who is hidden from the viewer or absent: both take the
-// same read. It is safe for concurrent use, and what it returns must not be changed.
+// returns nothing older than the store would; reads that ask at the same time share the answer (as
+// in the ReadIndex protocol of Raft: Ongaro, "Consensus: Bridging Theory and Practice", section
+// 6.4). People and Users return no one from memory who is hidden from the viewer or absent: both
+// take the same read. It is safe for concurrent use, and what it returns must not be changed.
 type Cache struct {
 	store   Store
 	entries *otter.Cache[cacheKey, entry]
@@ -50,7 +50,8 @@ type entry struct {
 // programs make in the database.
 const maxAge = time.Minute
 
-// cacheKey is a user (a), a viewer and another user (a, b), or the hash of a session's token (a and b).
+// cacheKey is a user (a), a viewer and another user (a, b), or the hash of a session's token (a and
+// b).
 type cacheKey struct {
 	of   byte
 	a, b [16]byte
@@ -129,7 +130,7 @@ func (c *Cache) catchUp(ctx context.Context) error {
 	if c.next == nil {
 		c.next = &refresh{done: make(chan struct{})}
 	}
-	r := c.next // whoever asks already may have asked before the last change
+	r := c.next // a question already under way may be older than the last change
 	if !c.isAsking {
 		c.isAsking = true
 		go c.ask(context.WithoutCancel(ctx))
@@ -143,7 +144,7 @@ func (c *Cache) catchUp(ctx context.Context) error {
 	}
 }
 
-// ask asks for as long as there is somebody to ask for.
+// ask asks until no caller waits for an answer.
 func (c *Cache) ask(ctx context.Context) {
 	for {
 		c.mu.Lock()
@@ -224,7 +225,7 @@ func isAround(c *social.Change, key cacheKey) bool {
 	})
 }
 
-// names reports whether a change is of what a key stands for.
+// names reports whether a change affects what a key represents.
 func names(c *social.Change, key cacheKey) bool {
 	return c.All || isAround(c, key) ||
 		slices.ContainsFunc(c.Users, func(user social.UserID) bool { return key == userKey(user) }) ||
@@ -264,9 +265,9 @@ func (f *fill) end() {
 	}
 }
 
-// usable reports whether memory may answer, after it has caught up: what it returns is then at least
-// as new as all that was read before. If it may not because some changes are not known, the store
-// answers alone.
+// usable reports whether memory may answer, after it has caught up: what it returns is then at
+// least as new as all that was read before. If it may not because some changes are not known, the
+// store answers alone.
 func (c *Cache) usable(ctx context.Context) (bool, error) {
 	err := c.catchUp(ctx)
 	if errors.Is(err, social.ErrNoChanges) {

@@ -138,8 +138,8 @@ func TestChangesDuringARead(t *testing.T) {
 	}
 }
 
-// TestChangesDuringAQuestion: whoever comes while the store is being asked may come after a change
-// that the answer does not have, and asks again.
+// TestChangesDuringAQuestion: a caller who comes while the store is being asked may come after a
+// change that the answer does not have, and asks again.
 func TestChangesDuringAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rumours{name: "before"}

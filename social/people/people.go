@@ -7,7 +7,8 @@ import (
 	"plaza/social"
 )
 
-// Source is what a storage engine knows of people: see social.Users, social.Graph and social.Sessions.
+// Source is what a storage engine knows of people: see social.Users, social.Graph and
+// social.Sessions.
 type Source interface {
 	Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error)
 	Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error)

@@ -12,8 +12,8 @@ import (
 )
 
 // RunCatchUpEdges is [RunCatchUp] for lists of circles, members, followers, follows, blocks and
-// mutes: while people come into them through several servers, each client that pages forward gets everybody,
-// once.
+// mutes: while people come into them through several servers, each client that pages forward gets
+// everyone, once.
 func RunCatchUpEdges(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	c := &catchUpEdges{catchUp: newCatchUp(t, open(t))}

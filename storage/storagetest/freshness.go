@@ -46,7 +46,7 @@ type freshness struct {
 	servers []*remembering
 }
 
-// couple is two users, whom only one goroutine changes, and what is known of them.
+// couple is two users that only one goroutine changes, and what is known of them.
 type couple struct {
 	one, other social.NewUser
 	circle     *social.Circle // another circle of one's; nil: none

@@ -46,7 +46,8 @@ func (w *world) makeCircle(a social.Attempt, owner person, name string) error {
 	return w.InsertCircle(w.during(a), c, event(social.EventCircleCreated))
 }
 
-// takesOver begins an attempt as soon as the lease of another one is over, and returns what comes then.
+// takesOver begins an attempt as soon as the lease of another one is over, and returns what comes
+// then.
 func (w *world) takesOver(a social.Attempt) (answer []byte, err error) {
 	w.t.Helper()
 	w.until(func() bool {

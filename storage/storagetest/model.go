@@ -96,8 +96,8 @@ func (c Chore) operation() operation {
 	}}
 }
 
-// cacheSizes are those of the servers of a history, in bytes: one remembers all people, one only some,
-// and one none.
+// cacheSizes are those of the servers of a history, in bytes: one remembers all people, one only
+// some, and one none.
 var cacheSizes = []int64{1 << 20, 2_000, 0}
 
 // history is one run of steps, in the service and in the model.

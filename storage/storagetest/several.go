@@ -14,8 +14,9 @@ import (
 )
 
 // RunOnSeveral runs the cases about imports, events and concurrency on several stores over one
-// database, as several servers have them: each call goes to the next store, and each remembers people. open opens the stores
-// on a fresh database, and registers with t what closes and removes them.
+// database, as several servers have them: each call goes to the next store, and each remembers
+// people. open opens the stores on a fresh database, and registers with t what closes and removes
+// them.
 func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	RunSome(t, func(t *testing.T) storage.Store {

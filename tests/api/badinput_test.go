@@ -190,7 +190,7 @@ func (w *world) inputFields() map[string][]bad {
 		"SignUpInput.handle":                           handle(),
 		"SignUpInput.name":                             line(100),
 		"SignUpInput.password":                         password(),
-		"SignInInput.handle":                           named(nothing, values("BAD_CREDENTIALS", "", "nobody", "@ada", "a\x00da", veryLong)),
+		"SignInInput.handle":                           named(nothing, values("BAD_CREDENTIALS", "", "unknown", "@ada", "a\x00da", veryLong)),
 		"SignInInput.password":                         named(nothing, values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong)),
 		"UpdateProfileInput.name":                      line(100),
 		"UpdateProfileInput.bio":                       optionalText(1_000),
@@ -1194,7 +1194,7 @@ func (w *world) arguments() map[string][]bad {
 		elements = append(elements, bad{why: "one " + c.why, value: []any{w.ids["ada"], c.value}, code: "BAD_USER_INPUT"})
 	}
 	return map[string][]bad{
-		"Query.user(handle:)": values("NOT_FOUND", "", "nobody", "eve", "fay", "@ada", "ada ", "a\x00da", "ad\u0430", veryLong),
+		"Query.user(handle:)": values("NOT_FOUND", "", "unknown", "eve", "fay", "@ada", "ada ", "a\x00da", "ad\u0430", veryLong),
 		"Query.post(id:)":     append(notAnyID("post"), bad{why: "hidden", value: w.ids["hidden"], code: "NOT_FOUND"}),
 		"Query.node(id:)":     ids[:len(ids)-4],
 		"Query.nodes(ids:)": append(elements,
@@ -1472,7 +1472,7 @@ func (w *world) refuseBytes(t *testing.T, mutation *ast.FieldDefinition, input m
 // TestBadLiterals puts wrong values into the document itself.
 func TestBadLiterals(t *testing.T) {
 	cases := []struct{ name, operation, code, says string }{
-		{"a time that is none", `mutation { createPost(input: {content: {poll: {question: "x", options: ["a", "b"], closesAt: "tomorrow"}}, audience: {kind: PUBLIC}}) { userErrors { code message path } } }`, "BAD_USER_INPUT", "closesAt"},
+		{"no valid time", `mutation { createPost(input: {content: {poll: {question: "x", options: ["a", "b"], closesAt: "tomorrow"}}, audience: {kind: PUBLIC}}) { userErrors { code message path } } }`, "BAD_USER_INPUT", "closesAt"},
 		{"a time that is a number", `mutation { createPost(input: {content: {poll: {question: "x", options: ["a", "b"], closesAt: 5}}, audience: {kind: PUBLIC}}) { userErrors { code message path } } }`, "BAD_USER_INPUT", "closesAt"},
 		{"a latitude beyond all numbers", `mutation { createPost(input: {content: {checkin: {place: "x", latitude: 1e999, longitude: 0}}, audience: {kind: PUBLIC}}) { userErrors { code message path } } }`, "", "latitude"},
 		{"an Int of 33 bits", `{ viewer { news(first: 2147483648) { nodes { id } } } }`, "GRAPHQL_VALIDATION_FAILED", "Int"},

@@ -42,8 +42,8 @@ func (l *commandLog) monitor() *event.CommandMonitor {
 	}}
 }
 
-// withoutQuestions leaves out the questions for what has changed of people in memory: those that are
-// asked at the same time share one, so their number depends on timing.
+// withoutQuestions leaves out the questions for what has changed of people in memory: those that
+// are asked at the same time share one, so their number depends on timing.
 func withoutQuestions(commands []string) []string {
 	return slices.DeleteFunc(slices.Clone(commands), func(command string) bool { return command == "find changes" })
 }
@@ -51,8 +51,8 @@ func withoutQuestions(commands []string) []string {
 // mostQuestions limits the questions for what has changed that a page takes, whatever its size.
 const mostQuestions = 8
 
-// mustTake checks that pages of both sizes take at most this many commands and mostQuestions, and if
-// exact, equally many commands. See recounts.
+// mustTake checks that pages of both sizes take at most this many commands and mostQuestions, and
+// if exact, equally many commands. See recounts.
 func (l *commandLog) mustTake(t *testing.T, what string, most int, exact bool, sizes [2]int, do func(first int)) {
 	t.Helper()
 	var small, large []string
@@ -187,8 +187,8 @@ func TestCommandCountsOfAds(t *testing.T) {
 	}
 }
 
-// TestCommandCountsOfNotifications checks the number of commands of a page of notifications, whatever
-// its size.
+// TestCommandCountsOfNotifications checks the number of commands of a page of notifications,
+// whatever its size.
 func TestCommandCountsOfNotifications(t *testing.T) {
 	log := &commandLog{}
 	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))

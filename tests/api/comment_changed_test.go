@@ -32,7 +32,8 @@ func nextCommentChange(t *testing.T, s *plazatest.Socket) (change commentChange,
 	return *payload.Data.CommentChanged, withoutCostOf(string(m.Payload))
 }
 
-// TestCommentChanges: edits and deletions arrive for those who see the comment or, once it is gone, saw it.
+// TestCommentChanges: edits and deletions arrive for those who see the comment or, once it is gone,
+// saw it.
 func TestCommentChanges(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -101,8 +102,8 @@ func TestCommentChanges(t *testing.T) {
 	})
 }
 
-// TestTooManyCommentChanges: a subscriber who is slow gets a gap in place of more changes than a queue holds, and
-// then what changes later.
+// TestTooManyCommentChanges: a subscriber who is slow gets a gap in place of more changes than a
+// queue holds, and then what changes later.
 func TestTooManyCommentChanges(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {

@@ -44,7 +44,7 @@ func TestExport(t *testing.T) {
 		if lines := strings.Split(strings.TrimSpace(all.String()), "\n"); len(lines) != pageOfExport+4 || !strings.Contains(lines[pageOfExport+3], "hidden") {
 			t.Errorf("the operator gets %d lines", len(lines))
 		}
-		if err := app.ExportComments(t.Context(), io.Discard, plaza.Store, "nobody"); err == nil {
+		if err := app.ExportComments(t.Context(), io.Discard, plaza.Store, "unknown"); err == nil {
 			t.Error("an export of an unknown user succeeded")
 		}
 		for _, authorization := range []string{"", "Bearer x", "Basic x"} {

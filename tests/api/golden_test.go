@@ -37,10 +37,10 @@ var (
 // Actors are people who have signed up with that handle (and that name, and the password "password
 // of <handle>"); "anyone" is not signed in, and "<token 1>" is whose token that is. Two steps are
 // no operations and have no answer: "SEED: ads" places ads (see seedAds and seedNewsAds), "GRANT:
-// admin ada" gives that right, and "NOTIFY: so far" waits until the notifications of what
-// has happened since the first such step are stored. In answers each id, cursor, token and time is replaced by a name
-// (<post 1>), numbered in order of appearance, and steps use those names. "VARIABLES {…}" on the
-// first line of a step gives variables.
+// admin ada" gives that right, and "NOTIFY: so far" waits until the notifications of what has
+// happened since the first such step are stored. In answers each id, cursor, token and time is
+// replaced by a name (<post 1>), numbered in order of appearance, and steps use those names.
+// "VARIABLES {…}" on the first line of a step gives variables.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/golden/*.txtar")

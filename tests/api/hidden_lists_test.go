@@ -32,9 +32,9 @@ func TestHiddenMatches(t *testing.T) {
 			operation       string
 			hidden, missing any
 		}{
-			"name of who is blocked":   {names, "eve", "nobody"},
-			"name of who blocks":       {names, "FAY", "nobody"},
-			"name from the end":        {lastNames, "eve", "nobody"},
+			"name of who is blocked":   {names, "eve", "unknown"},
+			"name of who blocks":       {names, "FAY", "unknown"},
+			"name from the end":        {lastNames, "eve", "unknown"},
 			"value of who is blocked":  {cities, "Oslo", "Paris"},
 			"value of who blocks":      {cities, "bergen", "Paris"},
 			"values":                   {anyCity, "Oslo", "Paris"},

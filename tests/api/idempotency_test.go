@@ -60,7 +60,8 @@ func postsOf(t testing.TB, p plazatest.Person) int {
 	return len(answer.Viewer.User.Wall.Nodes)
 }
 
-// TestAKeyCreatesOnePost sends one key a hundred times to two servers, and what is not the same operation.
+// TestAKeyCreatesOnePost sends one key a hundred times to two servers, and what is not the same
+// operation.
 func TestAKeyCreatesOnePost(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -174,7 +175,8 @@ func (s *failing) InsertPost(ctx context.Context, p *social.Post, e social.Event
 	return err
 }
 
-// TestFailuresThatPassAreTriedAgain loses a request on its way to the database, and an answer on its way back.
+// TestFailuresThatPassAreTriedAgain loses a request on its way to the database, and an answer on
+// its way back.
 func TestFailuresThatPassAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -236,8 +238,8 @@ func TestNoMutationIsCarriedOutTwice(t *testing.T) {
 }
 
 // mostHarmfulLast returns the mutations that need a key, in an order in which each can be carried
-// out. A choice of an ad counts once without one; the world has no clicks to refund; who has deleted
-// their account cannot ask again.
+// out. A choice of an ad counts once without one; the world has no clicks to refund; who has
+// deleted their account cannot ask again.
 func mostHarmfulLast() []*ast.FieldDefinition {
 	all := slices.DeleteFunc(slices.Clone(schema.Mutation.Fields), func(mutation *ast.FieldDefinition) bool {
 		return strings.HasPrefix(mutation.Name, "__") || strings.HasPrefix(mutation.Name, "recordAd") ||

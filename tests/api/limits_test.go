@@ -74,7 +74,7 @@ func TestGuessingPasswords(t *testing.T) {
 	t.Parallel()
 	plaza := plazatest.ServeLimited(t, plazatest.Engines[0].Open(t))
 	plaza.As(t, "ada")
-	for _, handle := range []string{"ada", "nobody"} {
+	for _, handle := range []string{"ada", "unknown"} {
 		untilRefused(t, 10, time.Minute, func(i int) string {
 			p := plazatest.Person{URL: plaza.URL, At: fmt.Sprintf("2001:db8:0:1::%d", i)} // one /64
 			tried := []string{handle, strings.ToUpper(handle)}[i%2]
@@ -175,7 +175,7 @@ func TestStaleTokenSignsIn(t *testing.T) {
 	}
 }
 
-// TestWritesAreLimited: a user has 300 mutations at once, in all sessions and from all addresses
+// TestWritesAreLimited: a user has a burst of 300 mutations, in all sessions and from all addresses
 // together. Answers say what is left.
 func TestWritesAreLimited(t *testing.T) {
 	t.Parallel()

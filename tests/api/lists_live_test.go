@@ -56,8 +56,8 @@ func incomingAfter(cursor string) string {
 	return fmt.Sprintf(`subscription { incomingAdded%s { cursor event post { text } } }`, after)
 }
 
-// TestListsArriveLive compares what arrives from a wall and in incoming with the lists themselves, for people with
-// different rights, live and after a cursor.
+// TestListsArriveLive compares what arrives from a wall and in incoming with the lists themselves,
+// for people with different rights, live and after a cursor.
 func TestListsArriveLive(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {

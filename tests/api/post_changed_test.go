@@ -86,15 +86,15 @@ func TestPostChanges(t *testing.T) {
 			for name, s := range sockets {
 				got := nextChange(t, s)
 				for !strings.Contains(got.raw, step.all) || name == "bob" && !strings.Contains(got.raw, step.forBob) {
-					got = nextChange(t, s) // the change before this one, told again
+					got = nextChange(t, s) // the change before this one, sent again
 				}
 			}
 		}
 	})
 }
 
-// TestPostChangesArePrivate: a post that is hidden from a subscriber arrives as removed, whatever hid it, with
-// its id alone; afterwards nothing arrives, until the subscriber may see it again.
+// TestPostChangesArePrivate: a post that is hidden from a subscriber arrives as removed, whatever
+// hid it, with its id alone; afterwards nothing arrives, until the subscriber may see it again.
 func TestPostChangesArePrivate(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -175,8 +175,8 @@ func onMember(t *testing.T, mutation string) func(ada plazatest.Person, post, ci
 	}
 }
 
-// TestHiddenPostsDontChange: nothing arrives about posts that are hidden from the subscriber or do not exist. If
-// they ask for the current state, both are removed in the same words.
+// TestHiddenPostsDontChange: nothing arrives about posts that are hidden from the subscriber or do
+// not exist. If they ask for the current state, both are removed in the same words.
 func TestHiddenPostsDontChange(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -214,8 +214,8 @@ func edit(t *testing.T, p plazatest.Person, post, text string) {
 	p.Mutate(t, "editPost", "", map[string]any{"postId": post, "content": map[string]any{"status": map[string]any{"text": text}}})
 }
 
-// TestManyChangesAreMerged: changes of a post that follow each other quickly may arrive as one. They never go
-// back, and the last one arrives.
+// TestManyChangesAreMerged: changes of a post that follow each other quickly may arrive as one.
+// They never go back, and the last one arrives.
 func TestManyChangesAreMerged(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -238,8 +238,8 @@ func TestManyChangesAreMerged(t *testing.T) {
 	})
 }
 
-// TestBrokenStreamsOfChanges: what changed while the stream of events was broken arrives as the posts are
-// afterwards.
+// TestBrokenStreamsOfChanges: what changed while the stream of events was broken arrives as the
+// posts are afterwards.
 func TestBrokenStreamsOfChanges(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {

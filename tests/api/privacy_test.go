@@ -366,7 +366,7 @@ func TestHiddenHandles(t *testing.T) {
 				`query($handle: String!) { user(handle: $handle) { id } }`,
 				`query($handle: String!) { user(handle: $handle) { followersCount wall { nodes { id } } } viewer { user { handle } } }`,
 			} {
-				s.mustBeAlike(t, s.ada, question{hidden, operation, map[string]any{"handle": hidden}, map[string]any{"handle": "nobody"}})
+				s.mustBeAlike(t, s.ada, question{hidden, operation, map[string]any{"handle": hidden}, map[string]any{"handle": "unknown"}})
 			}
 		}
 	})

@@ -25,9 +25,9 @@ func (m *meanwhile) News(ctx context.Context, viewer social.UserID, p social.Pag
 	return m.Store.News(ctx, viewer, p)
 }
 
-// TestNewPostsMeetNewRelations: bob takes ada out of his circles while a request of hers is under way, and
-// then writes to his circles. The server must not judge that post by the relation that it remembered when
-// the request began.
+// TestNewPostsMeetNewRelations: bob takes ada out of his circles while a request of hers is under
+// way, and then writes to his circles. The server must not judge that post by the relation that it
+// remembered when the request began.
 func TestNewPostsMeetNewRelations(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -54,8 +54,8 @@ func TestNewPostsMeetNewRelations(t *testing.T) {
 	})
 }
 
-// TestHiddenEntriesTakeNoReads: once people are in memory, a wall takes the same commands with a hidden post
-// among visible ones and without it.
+// TestHiddenEntriesTakeNoReads: once people are in memory, a wall takes the same commands with a
+// hidden post among visible ones and without it.
 func TestHiddenEntriesTakeNoReads(t *testing.T) {
 	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
 		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)

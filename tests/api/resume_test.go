@@ -72,8 +72,8 @@ func commentsAfter(post, cursor string) string {
 	return fmt.Sprintf(`subscription { commentAdded(postId: %q, after: %q) { cursor event comment { text } } }`, post, cursor)
 }
 
-// TestNewsResume: a subscription begins after the cursor of an item or of an entry of the list, with
-// everything that its subscriber may see now, and goes on live.
+// TestNewsResume: a subscription begins after the cursor of an item or of an entry of the list,
+// with everything that its subscriber may see now, and goes on live.
 func TestNewsResume(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -198,7 +198,7 @@ func TestCursorsOfOtherSubscriptions(t *testing.T) {
 	})
 }
 
-// fragileStore is a store whose event streams break when they are told to.
+// fragileStore is a store whose event streams break on demand.
 type fragileStore struct {
 	storage.Store
 	mu      sync.Mutex
@@ -226,7 +226,8 @@ func (s *fragileStore) Tail(ctx context.Context, position string) (social.EventS
 	return fragile, nil
 }
 
-// breakAll breaks the streams that are open, and lets none open until the returned function is called.
+// breakAll breaks the streams that are open, and lets none open until the returned function is
+// called.
 func (s *fragileStore) breakAll() (mend func()) {
 	s.shut.Store(true)
 	s.mu.Lock()
@@ -257,8 +258,8 @@ func (s *fragileStream) Next(ctx context.Context) (social.Event, error) {
 	return e, err
 }
 
-// TestBrokenStreamsContinue: what is written while the stream of events is broken arrives afterwards,
-// also for those who have received nothing yet.
+// TestBrokenStreamsContinue: what is written while the stream of events is broken arrives
+// afterwards, also for those who have received nothing yet.
 func TestBrokenStreamsContinue(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -278,8 +279,8 @@ func TestBrokenStreamsContinue(t *testing.T) {
 	})
 }
 
-// TestBrokenStreams: while the stream of events is broken, and cannot be continued, posts and comments
-// are written. Those who know their position get them afterwards, and the others a gap.
+// TestBrokenStreams: while the stream of events is broken, and cannot be continued, posts and
+// comments are written. Those who know their position get them afterwards, and the others a gap.
 func TestBrokenStreams(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -308,8 +309,8 @@ func TestBrokenStreams(t *testing.T) {
 	})
 }
 
-// TestHiddenWhileTheStreamIsBroken: another server writes a block while the stream of events is broken, and its
-// event never arrives. What was queued before is checked again.
+// TestHiddenWhileTheStreamIsBroken: another server writes a block while the stream of events is
+// broken, and its event never arrives. What was queued before is checked again.
 func TestHiddenWhileTheStreamIsBroken(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -348,8 +349,8 @@ func firstComment(t *testing.T, author, reader plazatest.Person, post string) st
 	return threadCursor(t, reader, post, "OLDEST")
 }
 
-// TestSlowSubscribersMissNothing: a subscriber takes its first item only when more have been written
-// than any queue holds.
+// TestSlowSubscribersMissNothing: a subscriber takes its first item only when more have been
+// written than any queue holds.
 func TestSlowSubscribersMissNothing(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -410,8 +411,8 @@ func TestThePastIsCheckedAgain(t *testing.T) {
 	})
 }
 
-// subscribeSlowly subscribes bob to news with a receiver that is busy with the first of three posts by
-// ada, while the others wait.
+// subscribeSlowly subscribes bob to news with a receiver that is busy with the first of three posts
+// by ada, while the others wait.
 func subscribeSlowly(t *testing.T, plaza *plazatest.Plaza) (slow *slowReceiver, ada, bob plazatest.Person) {
 	t.Helper()
 	ada, bob = plaza.As(t, "ada"), plaza.As(t, "bob")
@@ -432,8 +433,8 @@ func subscribeSlowly(t *testing.T, plaza *plazatest.Plaza) (slow *slowReceiver, 
 	return slow, ada, bob
 }
 
-// TestNothingFollowsALostUpdate: an update that cannot be read ends the subscription. Those behind it
-// are not sent: a subscriber who resumes after them would never get it.
+// TestNothingFollowsALostUpdate: an update that cannot be read ends the subscription. Those behind
+// it are not sent: a subscriber who resumes after them would never get it.
 func TestNothingFollowsALostUpdate(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -449,7 +450,7 @@ func TestNothingFollowsALostUpdate(t *testing.T) {
 	})
 }
 
-// forgetfulStore is a store that fails to read posts, as often as it is told to.
+// forgetfulStore is a store that fails to read posts a given number of times.
 type forgetfulStore struct {
 	storage.Store
 	failures atomic.Int32
@@ -478,8 +479,9 @@ func TestNothingFollowsTheEndOfASession(t *testing.T) {
 	})
 }
 
-// TestReconnects: clients follow news and a thread over two servers with other clocks, and lose their
-// connections again and again, while several people write. They get everything once, in order.
+// TestReconnects: clients follow news and a thread over two servers with other clocks, and lose
+// their connections again and again, while several people write. They get everything once, in
+// order.
 func TestReconnects(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {

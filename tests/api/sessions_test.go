@@ -52,8 +52,8 @@ func signInAgain(t *testing.T, p plazatest.Person, handle string) (again plazate
 	return p, answer.SignIn.ExpiresAt
 }
 
-// TestSessionsLastAsLongAsTheyAreUsed uses a session and an access token now and then, by a clock that
-// runs ahead.
+// TestSessionsLastAsLongAsTheyAreUsed uses a session and an access token now and then, by a clock
+// that runs ahead.
 func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -108,8 +108,8 @@ func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
 	})
 }
 
-// TestSessionsAreListedAndRevoked: each session lists the same, knows itself, and can end the others
-// with their sockets, and then itself.
+// TestSessionsAreListedAndRevoked: each session lists the same, knows itself, and can end the
+// others with their sockets, and then itself.
 func TestSessionsAreListedAndRevoked(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {

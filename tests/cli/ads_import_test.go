@@ -77,7 +77,7 @@ func TestAdsImportChecksFirstOnAllEngines(t *testing.T) {
 		if sum, err := load(good); err != nil || sum != (adfile.Summary{Added: 4}) {
 			t.Fatalf("after refusals: %+v, %v", sum, err)
 		}
-		refuse("sidebar, currency: EUR", "sidebar, currency: USD", `line 6: zones.0.currency: The zone "example.org/sidebar" has the currency EUR for good.`)
+		refuse("sidebar, currency: EUR", "sidebar, currency: USD", `line 6: zones.0.currency: The zone "example.org/sidebar" has the currency EUR, which can't be changed.`)
 		refuse("{currency: EUR, total", "{currency: USD, total", `line 14: campaigns.0.budget.currency: The campaign has units that bid in another currency.`)
 		if sum, err := load(good); err != nil || sum != (adfile.Summary{Unchanged: 4}) {
 			t.Errorf("after more refusals: %+v, %v", sum, err)

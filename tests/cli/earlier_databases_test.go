@@ -274,7 +274,8 @@ func (d *earlierDatabase) check(t *testing.T, ada plazatest.Person, when string)
 	}
 }
 
-// membersSorted is an answer whose circles have their members by handle: earlier servers listed them in another order.
+// membersSorted is an answer whose circles have their members by handle: earlier servers listed
+// them in another order.
 func membersSorted(t *testing.T, text string) (data any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &data); err != nil {

@@ -7,7 +7,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestClosedRegistration: nobody signs up, whatever the input; those who have an account sign in.
+// TestClosedRegistration: no one can sign up, whatever the input; those who have an account can
+// sign in.
 func TestClosedRegistration(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -38,9 +38,9 @@ func TestUserCommands(t *testing.T) {
 		{[]string{"user", "add", "bob"}, "short", "", "plaza: password: This has 5 characters; at least 8 are needed.\n"},
 		{[]string{"user", "list"}, "", "ada\t" + date + "\t" + identity + "\tAda Lovelace\nsupport\t" + date + "\t" + identity + "\tsupport\n", ""},
 		{[]string{"user", "password", "ada"}, "difference engine", "ada has a new password, and is signed out everywhere.\n", ""},
-		{[]string{"user", "password", "nobody"}, "difference engine", "", "plaza: There is no such user.\n"},
+		{[]string{"user", "password", "unknown"}, "difference engine", "", "plaza: There is no such user.\n"},
 		{[]string{"user", "sign-out", "ADA"}, "", "ada is signed out everywhere.\n", ""},
-		{[]string{"user", "sign-out", "nobody"}, "", "", "plaza: There is no such user.\n"},
+		{[]string{"user", "sign-out", "unknown"}, "", "", "plaza: There is no such user.\n"},
 	} {
 		command, stdout, stderr := plazatest.Command(t.Context(), data, c.args...)
 		command.Stdin = strings.NewReader(c.stdin)
@@ -73,7 +73,7 @@ func requireSignIn(t *testing.T, service *network.Service, passwords map[string]
 	}
 }
 
-// TestListingUsers lists more users than are read at once, in both formats.
+// TestListingUsers lists more users than one batch has, in both formats.
 func TestListingUsers(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -199,7 +199,7 @@ func (r *adRun) choose(i int, zone string) (token string, err error) {
 	var answer struct {
 		Ads []struct{ ImpressionToken string }
 	}
-	err = r.ask(i, fmt.Sprintf(`{ ads(site: "example.org", zone: %q, visitor: "somebody") { impressionToken } }`, zone), &answer)
+	err = r.ask(i, fmt.Sprintf(`{ ads(site: "example.org", zone: %q, visitor: "visitor") { impressionToken } }`, zone), &answer)
 	for _, ad := range answer.Ads {
 		token = ad.ImpressionToken
 	}

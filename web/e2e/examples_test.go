@@ -18,14 +18,16 @@ import (
 	"plaza/internal/testtime"
 )
 
-// aboutViewer are the example tabs that need a viewer, and live those that wait for something to happen.
+// aboutViewer are the example tabs that need a viewer, and live those that wait for something to
+// happen.
 var (
 	aboutViewer = []string{"MyNews", "PostSomething", "LiveNews"}
 	live        = map[string]string{"LiveNews": `"newsItemAdded"`, "LiveComments": `"commentAdded"`}
 	examples    = []string{"PublicWall", "MyNews", "PostSomething", "Thread", "LiveNews", "LiveComments", "Ads", "SignUp"}
 )
 
-// recorder keeps the page's answers over HTTP, by the name of the operation: the editor draws only what is in view.
+// recorder keeps the page's answers over HTTP, by the name of the operation: the editor draws only
+// what is in view.
 const recorder = `if (!window.answers) {
 	window.answers = {};
 	const fetch = window.fetch;
@@ -48,13 +50,15 @@ func openPage(url string) chromedp.Action {
 	}
 }
 
-// waitUntilKept waits until GraphiQL has stored which tab is open: it does so a while after a change.
+// waitUntilKept waits until GraphiQL has stored which tab is open: it does so a while after a
+// change.
 func waitUntilKept(name string) chromedp.Action {
 	kept := `JSON.parse(localStorage.getItem("plaza:graphiql:tabState"))?.activeTabIndex === ` + strconv.Itoa(slices.Index(examples, name))
 	return chromedp.Poll(kept, nil, chromedp.WithPollingTimeout(testtime.Patience()), chromedp.WithPollingInterval(lookEvery))
 }
 
-// TestExamplesSignedOut presses the button of each example once: those that need a viewer say so, and all others work.
+// TestExamplesSignedOut presses the button of each example once: those that need a viewer say so,
+// and all others work.
 func TestExamplesSignedOut(t *testing.T) {
 	url := startDemo(t)
 	browser, complaints := openBrowser(t)
@@ -71,7 +75,8 @@ func TestExamplesSignedOut(t *testing.T) {
 	complainNot(t, complaints)
 }
 
-// TestExamplesSignedIn presses the button of each example once, as ada; then after a reload, which finds the tabs of before.
+// TestExamplesSignedIn presses the button of each example once, as ada; then after a reload, which
+// finds the tabs of before.
 func TestExamplesSignedIn(t *testing.T) {
 	url := startDemo(t)
 	browser, complaints := openBrowser(t)
@@ -156,7 +161,8 @@ func complainNot(t *testing.T, complaints func() []string) {
 	}
 }
 
-// TestPhone looks at the page on a small screen: nothing is wider than that, and the panes have room.
+// TestPhone looks at the page on a small screen: nothing is wider than that, and the panes have
+// room.
 func TestPhone(t *testing.T) {
 	url := startDemo(t)
 	browser, complaints := openBrowser(t)
@@ -173,7 +179,7 @@ func TestPhone(t *testing.T) {
 	complainNot(t, complaints)
 }
 
-// checkRoom checks that elements lie within the screen, at least so many pixels high.
+// checkRoom checks that elements lie within the screen, with at least the given heights in pixels.
 func checkRoom(browser context.Context, t *testing.T, heights map[string]int) {
 	t.Helper()
 	for selector, least := range heights {
@@ -190,7 +196,8 @@ func checkRoom(browser context.Context, t *testing.T, heights map[string]int) {
 	}
 }
 
-// TestPicturesInABrowser loads avatars and photos of the demo in a page of another origin, also with CORS.
+// TestPicturesInABrowser loads avatars and photos of the demo in a page of another origin, also
+// with CORS.
 func TestPicturesInABrowser(t *testing.T) {
 	url := startDemo(t)
 	var answer struct {

@@ -25,7 +25,8 @@ import (
 	"plaza/internal/testtime"
 )
 
-// TestGraphiQL does what a newcomer does: opens the page, signs in to the demo, reads news, and watches a post arrive.
+// TestGraphiQL does what a newcomer does: opens the page, signs in to the demo, reads news, and
+// watches a post arrive.
 func TestGraphiQL(t *testing.T) {
 	url := startDemo(t)
 	browser, complaints := openBrowser(t)
@@ -77,8 +78,8 @@ func openTab(name string) chromedp.Action {
 	})
 }
 
-// lookEvery is the pause between two looks at a condition. Without it, chromedp looks at each frame that the
-// browser draws, and a page in which nothing moves draws none.
+// lookEvery is the pause between two looks at a condition. Without it, chromedp looks at each frame
+// that the browser draws, and a page in which nothing moves draws none.
 const lookEvery = 50 * time.Millisecond
 
 // execute presses the button once, and waits for a condition.
@@ -89,7 +90,8 @@ func execute(until string) chromedp.Action {
 	}
 }
 
-// keepPicture writes what the page looks like into the folder PLAZA_TEST_PICTURES, if that is set: docs/images come from there.
+// keepPicture writes what the page looks like into the folder PLAZA_TEST_PICTURES, if that is set:
+// docs/images come from there.
 func keepPicture(name string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		folder := os.Getenv("PLAZA_TEST_PICTURES")
@@ -221,7 +223,8 @@ func start(t *testing.T, flags ...string) string {
 	return ""
 }
 
-// postUntilShown writes posts as ada, one a second, until it is stopped: the page does not say when its subscription is there.
+// postUntilShown writes posts as ada, one a second, until it is stopped: the page does not say when
+// its subscription is there.
 func postUntilShown(t *testing.T, url, text string) (stop func()) {
 	t.Helper()
 	var signedIn struct {

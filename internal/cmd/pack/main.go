@@ -2,8 +2,9 @@
 //
 //	go run ./internal/cmd/pack BUILT PACKED
 //
-// Compressors differ, between programs and between versions of one. So a packed file that has the right content already stays as it is, and the
-// same built files give the same packed ones on every machine. index.html is not compressed: servers fill it in.
+// Compressors differ, between programs and between versions of one. So a packed file that has the
+// right content already stays as it is, and the same built files give the same packed ones on every
+// machine. index.html is not compressed: servers fill it in.
 package main
 
 import (

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestPack: packed files have the content of the built ones, whoever compressed them before, and nothing else is there.
+// TestPack: packed files have the content of the built ones, even if they were packed before, and
+// there are no others.
 func TestPack(t *testing.T) {
 	t.Parallel()
 	built, packed := t.TempDir(), t.TempDir()

@@ -11,8 +11,8 @@ import (
 // Open opens a new, empty store, and registers its cleanup with t.
 type Open = func(t *testing.T) ads.Store
 
-// Run runs the suite. Each case gets a new store from open; all cases run in parallel. Cases that play
-// random histories play this many.
+// Run runs the suite. Each case gets a new store from open; all cases run in parallel. Cases that
+// play random histories play this many.
 func Run(t *testing.T, histories int, open Open) {
 	t.Helper()
 	for _, noun := range []struct {

@@ -93,7 +93,7 @@ func selectionsPick(w *world) {
 		"an address":        {func(s *ads.Selection) { s.Address = address }, []ads.Charge{b, a}},
 		"both":              {func(s *ads.Selection) { s.Address, s.Person = address, person }, []ads.Charge{a}},
 		"an hour":           {func(s *ads.Selection) { s.From, s.To = noon, noon.Add(time.Hour) }, []ads.Charge{b}},
-		"nobody":            {func(s *ads.Selection) { s.Person = newPerson() }, nil},
+		"unknown person":    {func(s *ads.Selection) { s.Person = newPerson() }, nil},
 	} {
 		s := selectionOf(c)
 		each.change(&s)

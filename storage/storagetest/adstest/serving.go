@@ -31,8 +31,8 @@ func (w *world) servers() *servers {
 
 func (s *servers) start() {
 	for i := range s.both {
-		// What a fetch that timed out has leased comes back only with time, and the clock stands
-		// still.
+		// What a fetch that timed out has leased comes back only with time, and the clock does not
+		// move.
 		s.both[i] = adserver.New(s.w.Store, adserver.Options{
 			Now: func() time.Time { return time.UnixMilli(s.clock.Load()).UTC() }, Patience: 2 * testtime.Patience(),
 		})
