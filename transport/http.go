@@ -122,7 +122,7 @@ func failed(op *document.Operation, errs gqlerror.List) *execution.Answer {
 func checkKind(kind ast.Operation, method string) *codes.Refusal {
 	switch {
 	case kind == ast.Subscription:
-		return codes.Refusef(http.StatusBadRequest, codes.BadUserInput, "subscriptions need a websocket (graphql-transport-ws)")
+		return codes.Refusef(http.StatusBadRequest, codes.BadUserInput, "subscriptions need a websocket (graphql-transport-ws), or Accept: text/event-stream")
 	case kind == ast.Mutation && method == http.MethodGet:
 		return codes.Refusef(http.StatusMethodNotAllowed, codes.MethodNotAllowed, "mutations need POST")
 	}

@@ -153,7 +153,7 @@ func TestRefusesByMethodAndHeaders(t *testing.T) {
 		{"GET malformed query string", "GET", "/graphql?query=%zz", "", nil, 400, codes.BadUserInput, ""},
 		{"GET malformed variables", "GET", "/graphql?query=" + url.QueryEscape("{viewer}") + "&variables={", "", nil, 400, codes.BadUserInput, ""},
 		{"GET variables that break out", "GET", "/graphql?query=" + url.QueryEscape("{viewer}") + "&variables=" + url.QueryEscape(`{},"query":"{nothing}"`), "", nil, 400, codes.BadUserInput, ""},
-		{"PUT", "PUT", "/graphql", body, []string{"Content-Type: application/json"}, 405, codes.MethodNotAllowed, "GET, POST"},
+		{"PATCH", "PATCH", "/graphql", body, []string{"Content-Type: application/json"}, 405, codes.MethodNotAllowed, "GET, POST, PUT, DELETE"},
 		{"no content type", "POST", "/graphql", body, nil, 415, codes.UnsupportedMediaType, ""},
 		{"text/plain", "POST", "/graphql", body, []string{"Content-Type: text/plain"}, 415, codes.UnsupportedMediaType, ""},
 		{"multipart", "POST", "/graphql", body, []string{"Content-Type: multipart/form-data; boundary=x"}, 415, codes.UnsupportedMediaType, ""},

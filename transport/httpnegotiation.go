@@ -2,6 +2,7 @@ package transport
 
 import (
 	"mime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,6 +14,8 @@ const (
 	// mediaGraphQL is the specification's own: its status also tells a request that failed before
 	// execution.
 	mediaGraphQL = "application/graphql-response+json"
+	// mediaEvents is a stream of responses.
+	mediaEvents = "text/event-stream"
 )
 
 // negotiate picks the media type of the answer from the Accept headers: the highest q wins, then
@@ -30,6 +33,22 @@ func negotiate(accept []string) (media string, ok bool) {
 		}
 	}
 	return media, best.q > 0
+}
+
+// prefersEvents says whether the Accept headers name the event stream, and nothing that negotiate
+// would rather answer with.
+func prefersEvents(accept []string) bool {
+	ranges := parseAccept(strings.Join(accept, ","))
+	i := slices.IndexFunc(ranges, func(r mediaRange) bool { return r.name == mediaEvents })
+	if i < 0 || ranges[i].q == 0 {
+		return false
+	}
+	for _, other := range []string{mediaJSON, mediaGraphQL} {
+		if p := preferenceFor(other, ranges); p.q > ranges[i].q || p.q == ranges[i].q && p.index < i {
+			return false
+		}
+	}
+	return true
 }
 
 // mediaRange is one element of an Accept header, such as application/*;q=0.5.

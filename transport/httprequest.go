@@ -20,8 +20,8 @@ func checkMethod(w http.ResponseWriter, r *http.Request) *codes.Refusal {
 	case http.MethodPost:
 		return checkContentType(r.Header)
 	}
-	w.Header().Set("Allow", "GET, POST")
-	return codes.Refusef(http.StatusMethodNotAllowed, codes.MethodNotAllowed, "only GET and POST are allowed")
+	w.Header().Set("Allow", "GET, POST, PUT, DELETE")
+	return codes.Refusef(http.StatusMethodNotAllowed, codes.MethodNotAllowed, "only GET and POST are allowed, and PUT and DELETE for event streams")
 }
 
 // checkContentType rejects what a form on a foreign page could send: that would be CSRF.

@@ -7,6 +7,7 @@ import (
 	"plaza/transport/connections"
 	"plaza/transport/document"
 	"plaza/transport/execution"
+	"plaza/transport/sse"
 	"plaza/transport/websocket"
 )
 
@@ -23,12 +24,14 @@ type Options struct {
 	Connections connections.Options
 	// WebSocket is about websockets.
 	WebSocket websocket.Options
+	// Events is about server-sent events.
+	Events sse.Options
 }
 
 // HTTPOptions configure GraphQL over HTTP.
 type HTTPOptions struct {
 	// SignedOut are mutations that run as anonymous if the Authorization is rejected: a program that
-	// still sends an old token can sign in. On a websocket they need a valid token or none.
+	// still sends an old token can sign in. On a websocket or an event stream they need a valid token or none.
 	SignedOut []string
 
 	// PublicMaxAge is how long caches may keep what a signed-out client reads by GET, without asking

@@ -11,6 +11,7 @@ import (
 	"plaza/transport/connections"
 	"plaza/transport/execution"
 	"plaza/transport/request"
+	"plaza/transport/sse"
 	"plaza/transport/websocket"
 )
 
@@ -21,6 +22,7 @@ import (
 type Server struct {
 	overHTTP    *overHTTP
 	websockets  *websocket.Handler
+	events      *overEvents
 	connections *connections.Registry
 
 	mu       sync.Mutex
@@ -36,16 +38,19 @@ type Server struct {
 func New(es graphql.ExecutableSchema, options Options) *Server {
 	executor := execution.New(es, options.Documents, options.Execution)
 	registry := connections.New(options.Connections)
+	http := newOverHTTP(executor, options.HTTP)
 	s := &Server{
-		overHTTP:    newOverHTTP(executor, options.HTTP),
+		overHTTP:    http,
 		websockets:  websocket.New(executor, registry, options.WebSocket),
+		events:      &overEvents{http, sse.New(executor, registry, options.Events)},
 		connections: registry,
 	}
 	s.hurry, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
-// ServeHTTP answers one HTTP request, or opens a websocket, which goes on after it has returned.
+// ServeHTTP answers one HTTP request, with an event stream if the client asks for one, or opens a
+// websocket, which goes on after it has returned.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = request.Identified(w, r)
 	r = r.WithContext(graphql.StartOperationTrace(r.Context()))
@@ -59,11 +64,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.busy.Done()
-	// Server-sent events will branch off here, on Accept: text/event-stream.
 	if websocket.IsHandshake(r) {
 		if refusal := s.websockets.Open(w, r); refusal != nil {
 			s.overHTTP.refuse(w, r, refusal)
 		}
+		return
+	}
+	if isAboutEvents(r) {
+		s.events.serve(w, r)
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -83,17 +91,17 @@ func (s *Server) begin() bool {
 	return true
 }
 
-// Sockets says how many websockets are open.
+// Sockets says how many websockets and event streams are open.
 func (s *Server) Sockets() int { return s.connections.Open() }
 
-// CloseSession ends the sockets that authenticated with a session: its subscriptions immediately,
-// then, after the running queries and mutations (at most websocket.Options.FinishTimeout), the
-// socket itself with 4403. It returns without waiting. Call it after the token is revoked:
+// CloseSession ends the sockets and event streams that authenticated with a session: its
+// subscriptions immediately, then, after the running queries and mutations (at most the
+// FinishTimeout of their options), the socket itself with 4403. It returns without waiting. Call it after the token is revoked:
 // Authenticate rejects operations that start later.
 func (s *Server) CloseSession(key string) { s.connections.CloseSession(key) }
 
-// CloseSockets closes the sockets with 1001 (after their queries and mutations, at most
-// websocket.Options.FinishTimeout; subscriptions end immediately) and rejects new ones with 503. It
+// CloseSockets closes the sockets with 1001, and event streams (after their queries and mutations,
+// at most FinishTimeout; subscriptions end immediately), and rejects new ones with 503. It
 // does not wait, and other requests are still served.
 func (s *Server) CloseSockets() { s.connections.Close() }
 

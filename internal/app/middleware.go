@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -32,13 +33,20 @@ func lettingGo(ending *atomic.Bool, next http.Handler) http.Handler {
 }
 
 // compressed answers with gzip even if a client also offers zstd, because some clients offer zstd
-// and cannot read it.
+// and cannot read it. Streams of events are not compressed.
 func compressed(next http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.PreferZstd(false))
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	return wrap(next)
+	wrapped := wrap(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.Header.Get("Accept"), "text/event-stream") { // events must not wait for each other
+			next.ServeHTTP(w, r)
+			return
+		}
+		wrapped.ServeHTTP(w, r)
+	})
 }
 
 // getOnly answers every other method with 405.

@@ -7,7 +7,7 @@ import "cmp"
 type Limits struct {
 	Server              int // all of them: further handshakes are answered with 503
 	Client              int // of each client, as Options.ClientOf names it: 429
-	SignedOut           int // of each client, signed out: a websocket is closed with 1013
+	SignedOut           int // of each client, signed out: a websocket is closed with 1013, an event stream is answered with 429
 	User                int // of each user, as Options.UserOf names them: the same
 	Operations          int // subscriptions included. Default 100
 	SignedOutOperations int // on a connection that is signed out. Default: Operations

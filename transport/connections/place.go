@@ -14,6 +14,7 @@ type Place struct {
 	registry   *Registry
 	seats      []seat
 	operations int
+	refusedBy  string // the limit because of which SignIn returned false
 
 	connection Connection
 	session    string // guarded by Registry.mu
@@ -24,11 +25,11 @@ type Place struct {
 func (r *Registry) Admit(ctx context.Context) (*Place, *codes.Refusal) {
 	all, client := seat{limit: limitServer}, seat{limitClient, r.options.ClientOf(ctx)}
 	if !r.seats.take(all) {
-		return nil, codes.Refusef(http.StatusServiceUnavailable, codes.Unavailable, "this server has all the websockets that it can serve: try again")
+		return nil, codes.Refusef(http.StatusServiceUnavailable, codes.Unavailable, "this server has all the connections that it can serve: try again")
 	}
 	if !r.seats.take(client) {
 		r.seats.leave(all)
-		refusal := codes.Refusef(http.StatusTooManyRequests, codes.RateLimited, "%d websockets from this address are open: close some", r.options.Limits.Client)
+		refusal := codes.Refusef(http.StatusTooManyRequests, codes.RateLimited, "%d connections from this address are open: close some", r.options.Limits.Client)
 		refusal.Err.Extensions["limit"], refusal.Err.Extensions["retryAfter"] = limitClient, 1
 		return nil, refusal
 	}
@@ -63,11 +64,19 @@ func (p *Place) SignIn(authenticated context.Context) bool {
 		p.operations = options.Limits.SignedOutOperations
 	}
 	if !p.registry.seats.take(own) {
+		p.refusedBy = own.limit
 		return false
 	}
 	p.seats = append(p.seats, own)
 	p.join(options.SessionKey(authenticated))
 	return true
+}
+
+// TooManyConnections is the answer to a request for a connection that SignIn has refused.
+func (p *Place) TooManyConnections() *codes.Refusal {
+	refusal := codes.Refusef(http.StatusTooManyRequests, codes.RateLimited, "too many connections of yours are open: close some")
+	refusal.Err.Extensions["limit"], refusal.Err.Extensions["retryAfter"] = p.refusedBy, 1
+	return refusal
 }
 
 func (p *Place) join(session string) {
@@ -90,7 +99,7 @@ func (p *Place) Operations() int { return p.operations }
 
 // TooManyOperations is the error of an operation beyond that number. It counts as refused.
 func (p *Place) TooManyOperations() *gqlerror.Error {
-	err := codes.Errorf(codes.RateLimited, "more than %d concurrent operations on this socket", p.operations)
+	err := codes.Errorf(codes.RateLimited, "more than %d concurrent operations on this connection", p.operations)
 	err.Extensions["limit"] = limitOperations
 	p.registry.options.Refused(limitOperations)
 	return err

@@ -67,7 +67,9 @@ func (e *Executor) begin(ctx context.Context, authorization string, req *request
 		to.Fail(errs)
 		return nil, nil
 	}
-	to.Accept(op.Kind())
+	if !to.Accept(op.Kind()) {
+		return nil, nil
+	}
 	return op, authenticated
 }
 

@@ -9,8 +9,9 @@ import (
 // from several goroutines; they do nothing once the operation has ended, or the client no longer
 // listens.
 type Sink interface {
-	// Accept is called before the operation runs, unless it is rejected.
-	Accept(kind ast.Operation)
+	// Accept is called before the operation runs, unless it is rejected. It returns whether the
+	// operation may run on this transport; if not, the sink has ended it.
+	Accept(kind ast.Operation) bool
 	// Next sends a response as JSON, and returns whether the client still listens. It waits for a
 	// client that is slow.
 	Next(response []byte) bool

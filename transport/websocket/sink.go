@@ -16,10 +16,11 @@ type sink struct {
 }
 
 // Accept notes which operations are subscriptions.
-func (s sink) Accept(kind ast.Operation) {
+func (s sink) Accept(kind ast.Operation) bool {
 	if kind == ast.Subscription {
 		s.operations.markStreaming(s.op)
 	}
+	return true
 }
 
 // Next sends a response.

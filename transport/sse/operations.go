@@ -1,0 +1,178 @@
+package sse
+
+import (
+	"context"
+	"sync"
+)
+
+// operation is one from its request to its last event.
+type operation struct {
+	id        string // "" on a stream of its own
+	readOnly  bool   // asked for by GET
+	ctx       context.Context
+	cancel    context.CancelFunc
+	outcome   chan *Failure // takes one: nil if the operation runs
+	answered  bool          // outcome has it; guarded by operations.mu
+	streaming bool          // a subscription; guarded by operations.mu
+	stopped   bool          // the client no longer listens; guarded by operations.mu
+}
+
+// stop is called with operations.mu held.
+func (op *operation) stop() {
+	op.stopped = true
+	op.cancel()
+}
+
+// operations are those of one stream.
+type operations struct {
+	mu      sync.Mutex
+	byID    map[string]*operation
+	running int            // those that have not ended, stopped ones included
+	ended   sync.WaitGroup // the same, and what is being sent for them, to wait for
+	drained func()         // is called once no query or mutation is left; nil as long as new ones may come
+}
+
+// refusal says why an operation is not started.
+type refusal int
+
+const (
+	accepted refusal = iota
+	idInUse
+	tooManyOperations
+	draining
+)
+
+// start counts an operation in. Its context has the values of ctx, and ends with the stream.
+func (o *operations) start(ctx, stream context.Context, id string, maximum int) (*operation, refusal) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.drained != nil || stream.Err() != nil:
+		return nil, draining
+	case o.byID[id] != nil:
+		return nil, idInUse
+	case o.running >= maximum:
+		return nil, tooManyOperations
+	}
+	op := &operation{id: id, outcome: make(chan *Failure, 1)}
+	op.ctx, op.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	unbind := context.AfterFunc(stream, op.cancel)
+	context.AfterFunc(op.ctx, func() { unbind() })
+	o.byID[id] = op
+	o.running++
+	o.ended.Add(1)
+	return op, accepted
+}
+
+// answer gives the request of an operation its answer, and returns false if it has one already.
+func (o *operations) answer(op *operation, failure *Failure) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if op.answered {
+		return false
+	}
+	op.answered = true
+	op.outcome <- failure
+	return true
+}
+
+// finish counts an operation out.
+func (o *operations) finish(op *operation) {
+	o.mu.Lock()
+	op.stop()
+	o.forget(op)
+	o.running--
+	o.mu.Unlock()
+	o.checkDrained()
+	o.ended.Done()
+}
+
+// complete is the client's: it no longer listens. An unknown id is one that ended on the way.
+func (o *operations) complete(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if op := o.byID[id]; op != nil {
+		op.stop()
+		o.forget(op)
+	}
+}
+
+// forget releases an operation's id. It is called with o.mu held.
+func (o *operations) forget(op *operation) {
+	if o.byID[op.id] == op { // the id may belong to another by now
+		delete(o.byID, op.id)
+	}
+}
+
+// wanted says whether the client still listens. With last it releases the operation's id, so that
+// the client, once it has the last event, can reuse the id.
+func (o *operations) wanted(op *operation, last bool) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if op.stopped {
+		return false
+	}
+	if last {
+		o.forget(op)
+	}
+	return true
+}
+
+// hold counts in what is about to be sent for an operation, if the client still listens; ended.Done
+// counts it out.
+func (o *operations) hold(op *operation) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if op.stopped {
+		return false
+	}
+	o.ended.Add(1)
+	return true
+}
+
+// markStreaming: draining waits for queries and mutations only.
+func (o *operations) markStreaming(op *operation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	op.streaming = true
+	if o.drained != nil {
+		op.stop()
+	}
+}
+
+// drain rejects new operations, ends subscriptions, whose ids it passes to stopped first, and calls
+// drained when the last query or mutation has ended, perhaps more than once. Only the first call
+// counts; others return false.
+func (o *operations) drain(stopped func(ids []string), drained func()) bool {
+	o.mu.Lock()
+	if o.drained != nil {
+		o.mu.Unlock()
+		return false
+	}
+	o.drained = drained
+	var ids []string
+	for id, op := range o.byID {
+		if op.streaming {
+			op.stop()
+			ids = append(ids, id)
+		}
+	}
+	stopped(ids)
+	o.mu.Unlock()
+	o.checkDrained()
+	return true
+}
+
+func (o *operations) checkDrained() {
+	o.mu.Lock()
+	drained := o.drained
+	for _, op := range o.byID {
+		if !op.stopped {
+			drained = nil
+		}
+	}
+	o.mu.Unlock()
+	if drained != nil {
+		drained()
+	}
+}

@@ -1,0 +1,69 @@
+package sse
+
+import (
+	"net/http"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"plaza/transport/codes"
+	"plaza/transport/connections"
+)
+
+// sink implements [execution.Sink] for one operation of a stream.
+type sink struct {
+	*stream
+
+	op *operation
+}
+
+// Accept keeps GET free of effects, and answers the request.
+func (s sink) Accept(kind ast.Operation) bool {
+	switch {
+	case kind == ast.Mutation && s.op.readOnly:
+		s.operations.answer(s.op, refusef(http.StatusMethodNotAllowed, codes.MethodNotAllowed, "mutations need POST"))
+		return false
+	case kind == ast.Subscription:
+		s.operations.markStreaming(s.op)
+	}
+	s.operations.answer(s.op, nil)
+	return true
+}
+
+// Next sends a response.
+func (s sink) Next(response []byte) bool { return s.say(s.next(s.op.id, response), false) }
+
+// Complete sends the operation's last event.
+func (s sink) Complete() { s.say(s.complete(s.op.id), true) }
+
+// Fail answers the request if the operation has not begun, or else sends the errors.
+func (s sink) Fail(errs gqlerror.List) {
+	if !s.operations.answer(s.op, failed(errs)) {
+		s.say(s.failed(s.op.id, errs), true)
+	}
+	s.op.cancel()
+}
+
+// Reject costs the stream: its session has ended.
+func (s sink) Reject(err *gqlerror.Error) {
+	gone := s.op.ctx.Err() != nil // the client gave up
+	s.operations.answer(s.op, &Failure{Status: identityStatus(err), Errs: gqlerror.List{err}, Counted: true})
+	if !gone && s.single() {
+		go s.Drain(connections.SessionEnds)
+	}
+}
+
+// say sends events of the operation, and returns whether the client still listens. It waits for a
+// stream that is reserved to be opened: nothing is kept for it.
+func (s sink) say(events []byte, last bool) bool {
+	if !s.operations.hold(s.op) {
+		return false
+	}
+	defer s.operations.ended.Done()
+	select {
+	case <-s.opened:
+	case <-s.op.ctx.Done():
+		return false
+	}
+	return s.send(events, func() bool { return s.operations.wanted(s.op, last) })
+}
