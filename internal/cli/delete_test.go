@@ -19,7 +19,7 @@ func TestDeleteUserCommand(t *testing.T) {
 		close(st.Rest) // the server leaves the work to the command
 		var out strings.Builder
 		for command, want := range map[*deleteUserCommand]string{
-			{Handle: "ben"}:                "say --yes",
+			{Handle: "ben"}:                "pass --yes",
 			{Handle: "unknown", Yes: true}: "There is no such user.",
 			{Handle: "!", Yes: true}:       "There is no such user.",
 		} {
