@@ -79,7 +79,7 @@ func (e *events) read() string {
 	for {
 		line, err := e.lines.ReadString('\n')
 		switch {
-		case err == io.EOF && event.Len() == 0: //nolint:errorlint // as io documents it
+		case err == io.EOF && event.Len() == 0:
 			return ""
 		case err != nil:
 			e.t.Fatal(err)
