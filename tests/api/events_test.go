@@ -85,9 +85,9 @@ func TestEvents(t *testing.T) {
 					t.Errorf("resumed: %+v", got)
 				}
 				ada.Do(t, `mutation { signOut { userErrors { code } } }`, nil, nil)
-				for range live { //nolint:revive // to its end
+				for range live {
 				}
-				for range again { //nolint:revive // to its end
+				for range again {
 				}
 			})
 		}
