@@ -3,282 +3,241 @@ package transport
 import (
 	"bufio"
 	"context"
-	"fmt"
+	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"plaza/internal/testtime"
 	"plaza/transport/codes"
-	"plaza/transport/connections"
 )
 
-// events is an event stream as a client reads it.
-type events struct {
-	*http.Response
+// event is one that a stream has sent; heartbeats are left out.
+type event struct{ name, data string }
 
-	t     *testing.T
-	lines *bufio.Reader
-	leave context.CancelFunc
+// costOf is what other tests check.
+var costOf = regexp.MustCompile(`,"extensions":\{"cost":\{[^}]*\}\}`)
+
+// eventStream is the client's end of a stream.
+type eventStream struct {
+	t        *testing.T
+	response *http.Response
+	lines    *bufio.Scanner
+	leave    func()
 }
 
-const acceptEvents, asAda = "Accept: text/event-stream", "Authorization: Bearer ada"
+// next returns the next event; false at the end of the stream.
+func (s *eventStream) next() (e event, more bool) {
+	for s.lines.Scan() {
+		name, value, _ := strings.Cut(s.lines.Text(), ":")
+		switch name {
+		case "event":
+			e.name = strings.TrimPrefix(value, " ")
+		case "data":
+			e.data = costOf.ReplaceAllString(strings.TrimPrefix(value, " "), "")
+			return e, true
+		}
+	}
+	return event{}, false
+}
 
-// stream opens an event stream.
-func (s *testServer) stream(t *testing.T, method, target, body string, headers ...string) *events {
+func (s *eventStream) want(events ...event) {
+	s.t.Helper()
+	for _, want := range events {
+		if got, _ := s.next(); got != want {
+			s.t.Fatalf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+func (s *eventStream) wantEnd() {
+	s.t.Helper()
+	if e, more := s.next(); more {
+		s.t.Fatalf("%+v comes after the end", e)
+	}
+}
+
+// ask sends a request about event streams, and returns the response.
+func (s *testServer) ask(t *testing.T, method, query, body string, header ...string) *eventStream {
 	t.Helper()
-	ctx, leave := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(leave)
-	req, err := http.NewRequestWithContext(ctx, method, s.URL+target, strings.NewReader(body))
+	ctx, leave := context.WithCancel(t.Context())
+	request, err := http.NewRequestWithContext(ctx, method, s.URL+"/graphql"+query, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, header := range append([]string{acceptEvents, "Content-Type: application/json"}, headers...) {
-		name, value, _ := strings.Cut(header, ": ")
-		req.Header.Set(name, value)
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := s.Client().Do(req)
+	for _, h := range header {
+		name, value, _ := strings.Cut(h, ": ")
+		request.Header.Set(name, value)
+	}
+	response, err := s.Client().Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = resp.Body.Close() })
-	if got := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || got != "text/event-stream; charset=utf-8" {
-		t.Fatalf("no stream: %d %s", resp.StatusCode, got)
-	}
-	return &events{resp, t, bufio.NewReader(resp.Body), leave}
+	t.Cleanup(func() { leave(); _ = response.Body.Close() })
+	return &eventStream{t, response, bufio.NewScanner(response.Body), leave}
 }
 
-// distinct starts an operation on a stream of its own.
-func (s *testServer) distinct(t *testing.T, query string, headers ...string) *events {
+// status sends a request, and returns the status and the body of the answer.
+func (s *testServer) status(t *testing.T, method, query, body string, header ...string) (int, string) {
 	t.Helper()
-	return s.stream(t, http.MethodPost, "/graphql", `{"query":`+quote(query)+`}`, headers...)
+	answer := s.ask(t, method, query, body, header...)
+	text, err := io.ReadAll(answer.response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.response.StatusCode, string(text)
 }
 
-// reserve returns the token of a stream.
-func (s *testServer) reserve(t *testing.T, headers ...string) string {
+func (s *testServer) wantStatus(t *testing.T, want int, method, query, body string, header ...string) {
 	t.Helper()
-	got := s.do(t, http.MethodPut, "/graphql", "", headers...)
-	if got.status != http.StatusCreated || len(got.body) < 20 {
-		t.Fatalf("PUT: %d %s", got.status, got.body)
-	}
-	return got.body
-}
-
-// start starts an operation on a reserved stream.
-func (s *testServer) start(t *testing.T, token, id, query string, headers ...string) result {
-	t.Helper()
-	return s.post(t, `{"query":`+quote(query)+`,"extensions":{"operationId":`+quote(id)+`}}`, append(headers, "X-GraphQL-Event-Stream-Token: "+token)...)
-}
-
-// read returns the next event as it was sent, "" at the end of the stream.
-func (e *events) read() string {
-	e.t.Helper()
-	var event strings.Builder
-	for {
-		line, err := e.lines.ReadString('\n')
-		switch {
-		case err == io.EOF && event.Len() == 0:
-			return ""
-		case err != nil:
-			e.t.Fatal(err)
-		case strings.HasPrefix(line, ":"):
-			_, _ = e.lines.ReadString('\n')
-		case line == "\n":
-			return event.String()
-		default:
-			event.WriteString(line)
-		}
+	if got, text := s.status(t, method, query, body, header...); got != want {
+		t.Errorf("%s %s %s: %d %s, want %d", method, query, body, got, text, want)
 	}
 }
 
-func (e *events) want(event string) {
-	e.t.Helper()
-	if got := e.read(); got != event {
-		e.t.Fatalf("got %q, want %q", got, event)
+const (
+	asEvents = "Accept: text/event-stream"
+	asAda    = "Authorization: Bearer ada"
+	asBob    = "Authorization: Bearer bob"
+)
+
+func operationText(query, id string) string {
+	request := map[string]any{"query": query}
+	if id != "" {
+		request["extensions"] = map[string]any{"operationId": id}
 	}
+	text, _ := json.Marshal(request)
+	return string(text)
 }
 
-func (e *events) wantPart(parts ...string) {
-	e.t.Helper()
-	got := e.read()
-	for _, part := range parts {
-		if !strings.Contains(got, part) {
-			e.t.Fatalf("got %q, want %q in it", got, part)
-		}
-	}
-}
-
-const distinctComplete = "event: complete\ndata:\n"
-
-func TestDistinctEvents(t *testing.T) {
+func TestEventsOfOneOperation(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, nil)
-	e := s.distinct(t, `subscription { ticks(count: 2) { n } }`, asAda)
-	e.wantPart("event: next\ndata: {", `"data":{"ticks":{"n":0}}`)
-	e.wantPart(`"data":{"ticks":{"n":1}}`)
-	e.want(distinctComplete)
-	e.want("")
-	for _, query := range []string{`{ viewer }`, `mutation { setText(text: "ada") }`} {
-		e = s.distinct(t, query, asAda)
-		e.wantPart("event: next\n", `"ada"`)
-		e.want(distinctComplete)
-		e.want("")
+	stream := s.ask(t, "POST", "", operationText("subscription { ticks(count: 2) { n } }", ""), asEvents)
+	if got := stream.response.Header.Get("Content-Type"); stream.response.StatusCode != http.StatusOK || got != "text/event-stream; charset=utf-8" {
+		t.Fatalf("%d, %s", stream.response.StatusCode, got)
 	}
-	e = s.stream(t, http.MethodGet, "/graphql?query=%7Bviewer%7D", "", asAda)
-	e.wantPart(`"viewer":"ada"`)
-	if e.Header.Get("Cache-Control") != "no-cache" || e.Header.Get("X-Accel-Buffering") != "no" {
-		t.Errorf("headers: %v", e.Header)
+	stream.want(event{"next", `{"data":{"ticks":{"n":0}}}`}, event{"next", `{"data":{"ticks":{"n":1}}}`}, event{"complete", ""})
+	stream.wantEnd()
+
+	stream = s.ask(t, "POST", "", operationText("{ viewer }", ""), asEvents, asAda)
+	stream.want(event{"next", `{"data":{"viewer":"ada"}}`}, event{"complete", ""})
+	stream.wantEnd()
+
+	// An EventSource cannot read the body of an answer other than 200.
+	stream = s.ask(t, "POST", "", operationText("{ nothing }", ""), asEvents)
+	if e, _ := stream.next(); e.name != "next" || !strings.Contains(e.data, codes.ValidationFailed) {
+		t.Errorf("an invalid operation: %+v", e)
 	}
+	stream.want(event{"complete", ""})
+	stream.wantEnd()
+
+	s.wantStatus(t, http.StatusMethodNotAllowed, "GET", "?query=mutation{setText(text:\"x\")}", "", asEvents)
+	s.wantStatus(t, http.StatusUnauthorized, "POST", "", operationText("{ viewer }", ""), asEvents, "Authorization: Bearer eve")
+	s.wantStatus(t, http.StatusUnsupportedMediaType, "POST", "", operationText("{ viewer }", ""), asEvents, "Content-Type: text/plain")
+	s.wantStatus(t, http.StatusBadRequest, "POST", "", operationText("subscription { forever { n } }", ""))
 }
 
-// TestDistinctEventsThatFail: what is wrong with an operation is an event, what is wrong with the
-// request is a status.
-func TestDistinctEventsThatFail(t *testing.T) {
+func TestAClientThatLeavesEndsItsEvents(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, nil)
-	for query, code := range map[string]string{
-		`{ nope }`: codes.ValidationFailed, `{`: codes.ParseFailed, `subscription { refused { n } }`: "NOT_FOUND",
-	} {
-		e := s.distinct(t, query)
-		e.wantPart("event: next\n", `{"errors":[`, code)
-		e.want(distinctComplete)
-		e.want("")
-	}
-	e := s.distinct(t, `subscription { tooSlow { n } }`)
-	e.wantPart(`"n":0`)
-	e.wantPart("event: next\n", "SUBSCRIBER_TOO_SLOW")
-	e.want(distinctComplete)
-	const json = "Content-Type: application/json"
-	for name, c := range map[string]struct {
-		status int
-		got    result
-	}{
-		"a token that is not valid": {401, s.query(t, `{ viewer }`, acceptEvents, "Authorization: Bearer nobody")},
-		"an unavailable database":   {500, s.query(t, `{ viewer }`, acceptEvents, "Authorization: Bearer broken")},
-		"no JSON":                   {400, s.post(t, `{`, acceptEvents)},
-		"a form":                    {415, s.do(t, http.MethodPost, "/graphql", `{"query":"{viewer}"}`, acceptEvents, "Content-Type: text/plain")},
-		"a mutation by GET":         {405, s.do(t, http.MethodGet, "/graphql?query=mutation%7BsetText(text:%22x%22)%7D", "", acceptEvents)},
-		"JSON is preferred":         {200, s.query(t, `{ viewer }`, "Accept: application/json, text/event-stream")},
-		"no body":                   {400, s.do(t, http.MethodPost, "/graphql", "", acceptEvents, json)},
-	} {
-		if c.got.status != c.status || strings.Contains(c.got.body, secret) {
-			t.Errorf("%s: %d %s", name, c.got.status, c.got.body)
-		}
-	}
-}
-
-func TestSingleConnection(t *testing.T) {
-	s := newTestServer(t, nil)
-	token := s.reserve(t, asAda)
-	if got := s.start(t, token, "1", `{ viewer }`, asAda); got.status != http.StatusAccepted || got.body != "" { // before it is open
-		t.Fatalf("%d %s", got.status, got.body)
-	}
-	e := s.stream(t, http.MethodGet, "/graphql?token="+token, "") // as an EventSource does it
-	e.wantPart("event: next\ndata: {\"id\":\"1\",\"payload\":{\"data\":{\"viewer\":\"ada\"}")
-	e.want("event: complete\ndata: {\"id\":\"1\"}\n")
-	for want, got := range map[string]result{
-		"the stream is open: 409":    s.do(t, http.MethodGet, "/graphql?token="+token, "", acceptEvents),
-		"another user's stream: 404": s.start(t, token, "2", `{ viewer }`, "Authorization: Bearer bob"),
-		"without the sign-in: 404":   s.start(t, token, "2", `{ viewer }`),
-		"an unknown token: 404":      s.start(t, "x", "2", `{ viewer }`, asAda),
-		"an unknown stream: 404":     s.do(t, http.MethodGet, "/graphql?token=x", "", acceptEvents),
-		"no token: 404":              s.do(t, http.MethodDelete, "/graphql?operationId=2", "", asAda),
-		"no id: 400":                 s.start(t, token, "", `{ viewer }`, asAda),
-		"an invalid document: 400":   s.start(t, token, "2", `{ nope }`, asAda),
-		"nothing to end: 400":        s.do(t, http.MethodDelete, "/graphql?token="+token, "", asAda),
-		"an operation unknown: 200":  s.do(t, http.MethodDelete, "/graphql?operationId=2&token="+token, "", asAda),
-		"a mutation by GET: 405":     s.do(t, http.MethodGet, "/graphql?token="+token+"&query=mutation%7BsetText(text:%22x%22)%7D&extensions=%7B%22operationId%22:%222%22%7D", "", asAda),
-	} {
-		if !strings.HasSuffix(want, fmt.Sprintf(": %d", got.status)) {
-			t.Errorf("%s: %d %s", want, got.status, got.body)
-		}
-	}
-	s.start(t, token, "live", `subscription { forever { n } }`, asAda)
+	stream := s.ask(t, "POST", "", operationText("subscription { forever { n } }", ""), asEvents)
 	receive(t, s.resolver.Started)
-	if got := s.start(t, token, "live", `{ viewer }`, asAda); got.status != http.StatusConflict {
-		t.Errorf("an id twice: %d", got.status)
-	}
-	s.do(t, http.MethodDelete, "/graphql?operationId=live&token="+token, "", asAda)
+	stream.leave()
 	receive(t, s.resolver.Ended)
-	s.start(t, token, "last", `subscription { forever { n } }`, asAda)
-	receive(t, s.resolver.Started)
-	e.leave()
-	receive(t, s.resolver.Ended)
-	eventually(t, "no seat is taken", s.transport.connections.Empty)
 }
 
-// TestReservationsEnd: one that is not opened gives its seat back, with the operations that wait.
-func TestReservationsEnd(t *testing.T) {
-	s := newTestServer(t, func(o *Options) {
-		o.Connections.Limits.User = 1
-		o.Connections.UserOf = o.Connections.SessionKey
-		o.Events.OpenTimeout = testtime.Scale(300 * time.Millisecond)
-	})
-	token := s.reserve(t, asAda)
-	if got := s.do(t, http.MethodPut, "/graphql", "", asAda); got.status != http.StatusTooManyRequests {
-		t.Errorf("a second reservation: %d", got.status)
-	}
-	s.start(t, token, "1", `subscription { ticks(count: 3) { n } }`, asAda)
-	eventually(t, "the reservation expires", s.transport.connections.Empty)
-	if got := s.do(t, http.MethodGet, "/graphql?token="+token, "", acceptEvents); got.status != http.StatusNotFound {
-		t.Errorf("an expired reservation: %d", got.status)
-	}
-}
-
-// TestEventsEndWithTheSession says so to subscriptions, and lets mutations finish.
-func TestEventsEndWithTheSession(t *testing.T) {
+func TestASessionThatEndsEndsItsEvents(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, nil)
-	live := s.distinct(t, `subscription { forever { n } }`, asAda)
-	receive(t, s.resolver.Started)
-	held := s.distinct(t, `mutation { holds }`, asAda)
-	receive(t, s.resolver.Started)
-	s.revoked.Store("Bearer ada", true)
+	stream := s.ask(t, "POST", "", operationText("subscription { forever { n } }", ""), asEvents, asAda)
+	other := s.ask(t, "POST", "", operationText("subscription { forever { n } }", ""), asEvents, asBob)
+	for range 2 {
+		receive(t, s.resolver.Started)
+	}
 	s.transport.CloseSession("ada")
+	if e, _ := stream.next(); e.name != "next" || !strings.Contains(e.data, codes.Unauthenticated) {
+		t.Errorf("the end of the session: %+v", e)
+	}
+	stream.want(event{"complete", ""})
+	stream.wantEnd()
 	receive(t, s.resolver.Ended)
-	live.wantPart("event: next\n", codes.Unauthenticated)
-	live.want(distinctComplete)
-	live.want("")
-	close(s.resolver.Release)
-	held.wantPart(`"released"`)
-	held.want(distinctComplete)
-	held.want("")
+	select {
+	case what := <-s.resolver.Ended:
+		t.Errorf("%s of another session ended, too", what)
+	default:
+	}
+	other.leave()
 }
 
-// TestEventsEndWithTheServer without complete: clients connect again.
-func TestEventsEndWithTheServer(t *testing.T) {
+func TestOneStreamForAllOperations(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, nil)
-	e := s.distinct(t, `subscription { forever { n } }`)
-	s.reserve(t, asAda)
-	receive(t, s.resolver.Started)
-	s.transport.CloseSockets()
-	receive(t, s.resolver.Ended)
-	e.want("")
-	eventually(t, "no seat is taken", s.transport.connections.Empty)
-	if got := s.query(t, `{ viewer }`, acceptEvents); got.status != http.StatusServiceUnavailable {
-		t.Errorf("a stream too late: %d", got.status)
+	status, token := s.status(t, "PUT", "", "", asAda)
+	if status != http.StatusCreated || len(token) < 20 {
+		t.Fatalf("%d %q", status, token)
 	}
+	with := "X-GraphQL-Event-Stream-Token: " + token
+	ticks := operationText("subscription { ticks(count: 1) { n } }", "one")
+	s.wantStatus(t, http.StatusNotFound, "POST", "", ticks, asAda, with+"x")
+	s.wantStatus(t, http.StatusNotFound, "POST", "", ticks, asBob, with)
+	s.wantStatus(t, http.StatusNotFound, "POST", "", ticks, with)
+	s.wantStatus(t, http.StatusNotFound, "GET", "?token="+token+"x", "", asEvents)
+
+	stream := s.ask(t, "GET", "?token="+token, "", asEvents) // as a browser's EventSource does: without Authorization
+	s.wantStatus(t, http.StatusConflict, "GET", "?token="+token, "", asEvents, asAda)
+	s.wantStatus(t, http.StatusBadRequest, "POST", "", operationText("{ viewer }", ""), asAda, with)
+	s.wantStatus(t, http.StatusBadRequest, "POST", "", operationText("{ nothing }", "one"), asAda, with)
+
+	s.wantStatus(t, http.StatusAccepted, "POST", "", ticks, asAda, with)
+	stream.want(event{"next", `{"id":"one","payload":{"data":{"ticks":{"n":0}}}}`}, event{"complete", `{"id":"one"}`})
+	s.wantStatus(t, http.StatusAccepted, "POST", "", operationText("{ viewer }", "two"), asAda, with)
+	stream.want(event{"next", `{"id":"two","payload":{"data":{"viewer":"ada"}}}`}, event{"complete", `{"id":"two"}`})
+
+	forever := operationText("subscription { forever { n } }", "long")
+	s.wantStatus(t, http.StatusAccepted, "POST", "", forever, asAda, with)
+	s.wantStatus(t, http.StatusConflict, "POST", "", forever, asAda, with)
+	s.wantStatus(t, http.StatusBadRequest, "DELETE", "", "", asAda, with)
+	s.wantStatus(t, http.StatusNotFound, "DELETE", "?operationId=long", "", asBob, with)
+	s.wantStatus(t, http.StatusOK, "DELETE", "?operationId=long", "", asAda, with)
+	s.wantStatus(t, http.StatusOK, "DELETE", "?operationId=long", "", asAda, with) // it ended on the way
+	s.wantStatus(t, http.StatusAccepted, "POST", "", operationText("{ viewer }", "long"), asAda, with)
+	for {
+		e, more := stream.next()
+		if !more || strings.Contains(e.data, `"viewer":"ada"`) {
+			break
+		}
+		if !strings.HasPrefix(e.data, `{"id":"long"`) || e.name != "next" {
+			t.Fatalf("%+v", e)
+		}
+	}
+	stream.leave()
+	eventually(t, "the token is forgotten with its stream", func() bool {
+		status, _ := s.status(t, "POST", "", ticks, asAda, with)
+		return status == http.StatusNotFound
+	})
 }
 
-// TestEventsOfClientsThatDoNotRead are cut off after the write deadline.
-func TestEventsOfClientsThatDoNotRead(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.Events.WriteTimeout = testtime.Scale(300 * time.Millisecond) })
-	s.distinct(t, `subscription { flood(bytes: 1000000) }`)
-	receive(t, s.resolver.Started)
-	receive(t, s.resolver.Ended)
-	eventually(t, "no seat is taken", s.transport.connections.Empty)
+func TestReservedStreamsExpire(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, func(o *Options) { o.Events.OpenTimeout = 1 })
+	_, token := s.status(t, "PUT", "", "")
+	eventually(t, "a stream that is not opened is forgotten", func() bool {
+		status, _ := s.status(t, "POST", "?token="+token, operationText("{ viewer }", "one"))
+		return status == http.StatusNotFound
+	})
 }
 
-// TestEventStreamsAreLimited together with sockets.
-func TestEventStreamsAreLimited(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.Connections.Limits = connections.Limits{Server: 2, Operations: 1} })
-	s.open(t)
-	token := s.reserve(t)
-	if got := s.query(t, `{ viewer }`, acceptEvents); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" {
-		t.Errorf("a third connection: %d %s", got.status, got.body)
-	}
-	s.start(t, token, "1", `subscription { forever { n } }`)
-	receive(t, s.resolver.Started)
-	if got := s.start(t, token, "2", `{ viewer }`); got.status != http.StatusTooManyRequests {
-		t.Errorf("a second operation: %d %s", got.status, got.body)
-	}
+func TestEventStreamsHaveSeats(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, func(o *Options) {
+		o.Connections.Limits.User, o.Connections.UserOf = 1, o.Connections.SessionKey
+	})
+	s.wantStatus(t, http.StatusCreated, "PUT", "", "", asAda)
+	s.wantStatus(t, http.StatusTooManyRequests, "PUT", "", "", asAda)
+	s.wantStatus(t, http.StatusTooManyRequests, "POST", "", operationText("{ viewer }", ""), asEvents, asAda)
 }

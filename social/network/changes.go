@@ -9,7 +9,7 @@ import (
 // PostViewers finds the viewers who may see a post as it is now; the zero viewer is signed out. A post that is
 // gone has none.
 func (s *Service) PostViewers(ctx context.Context, post social.PostID, viewers []social.UserID) (Sighting, error) {
-	return s.postViewers(ctx, post, func(*social.Post) ([]social.UserID, viewerRule, error) { return viewers, canSee, nil })
+	return s.postViewers(ctx, post, func(*social.Post, *social.User) ([]social.UserID, viewerRule, error) { return viewers, canSee, nil })
 }
 
 // CommentChangeViewers finds the viewers who may learn that a comment was edited or deleted: those who see it as it

@@ -21,28 +21,15 @@ type Sighting struct {
 
 // NewsViewers finds the viewers in whose news a post is. A deleted post has none.
 func (s *Service) NewsViewers(ctx context.Context, post social.PostID, viewers []social.UserID) (Sighting, error) {
-	posts, err := s.store.Posts(ctx, []social.PostID{post})
-	if err != nil || posts[post] == nil {
-		return Sighting{}, err
-	}
-	p := posts[post]
-	sighting, err := s.sight(ctx, p, nil)
-	if err != nil || sighting.People[p.Author] == nil {
-		return sighting, err
-	}
-	readers, err := s.newsReaders(ctx, sighting.People[p.Author], viewers)
-	if err != nil {
-		return sighting, err
-	}
-	err = s.admit(ctx, &sighting, readers, func(viewer social.UserID, known map[social.UserID]social.Relation) bool {
-		return inNews(viewer, p, known)
+	return s.postViewers(ctx, post, func(_ *social.Post, author *social.User) ([]social.UserID, viewerRule, error) {
+		readers, err := s.newsReaders(ctx, author, viewers)
+		return readers, inNews, err
 	})
-	return sighting, err
 }
 
 // WallViewers finds the viewers who see a post on the wall that it is on. A deleted post has none.
 func (s *Service) WallViewers(ctx context.Context, post social.PostID, viewers []social.UserID) (Sighting, error) {
-	return s.postViewers(ctx, post, func(p *social.Post) ([]social.UserID, viewerRule, error) {
+	return s.postViewers(ctx, post, func(p *social.Post, _ *social.User) ([]social.UserID, viewerRule, error) {
 		rule, err := s.onWall(ctx, p.WallOwner, []*social.Post{p})
 		return viewers, rule, err
 	})
@@ -51,7 +38,7 @@ func (s *Service) WallViewers(ctx context.Context, post social.PostID, viewers [
 // IncomingViewers finds the viewers in whose incoming a post is. A deleted post has none. Of a public post only the
 // owner of its wall is looked up, however many viewers there are.
 func (s *Service) IncomingViewers(ctx context.Context, post social.PostID, viewers []social.UserID) (Sighting, error) {
-	return s.postViewers(ctx, post, func(p *social.Post) ([]social.UserID, viewerRule, error) {
+	return s.postViewers(ctx, post, func(p *social.Post, _ *social.User) ([]social.UserID, viewerRule, error) {
 		addressed := slices.DeleteFunc(slices.Clone(viewers), func(v social.UserID) bool { return !social.IsAddressed(v, p) })
 		return addressed, inIncoming, nil
 	})
@@ -88,7 +75,7 @@ func (s *Service) onWall(ctx context.Context, owner social.UserID, posts []*soci
 }
 
 // postViewers finds those of the candidates whom a rule admits to a post.
-func (s *Service) postViewers(ctx context.Context, post social.PostID, candidates func(*social.Post) ([]social.UserID, viewerRule, error)) (Sighting, error) {
+func (s *Service) postViewers(ctx context.Context, post social.PostID, candidates func(*social.Post, *social.User) ([]social.UserID, viewerRule, error)) (Sighting, error) {
 	posts, err := s.store.Posts(ctx, []social.PostID{post})
 	if err != nil || posts[post] == nil {
 		return Sighting{}, err
@@ -98,7 +85,7 @@ func (s *Service) postViewers(ctx context.Context, post social.PostID, candidate
 	if err != nil || sighting.People[p.Author] == nil {
 		return sighting, err
 	}
-	viewers, rule, err := candidates(p)
+	viewers, rule, err := candidates(p, sighting.People[p.Author])
 	if err != nil {
 		return sighting, err
 	}

@@ -2,6 +2,7 @@ package mongodb_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -107,13 +108,13 @@ func recordAll(t *testing.T, servers [2]*adserver.Service, choices []adserver.Ch
 				<-clicked
 			}
 			if recorded, err := servers[i%2].RecordImpression(t.Context(), c.ImpressionToken); err != nil || !recorded {
-				t.Errorf("impression %d: %v, %v", i, recorded, err)
+				t.Errorf("impression %d: %v, %v (%v)", i, recorded, err, errors.Unwrap(err))
 			}
 		})
 		all.Go(func() {
 			<-start
 			if landing, err := servers[(i+1)%2].RecordClick(t.Context(), c.ClickToken, ""); err != nil || landing == "" {
-				t.Errorf("click %d: to %q, %v", i, landing, err)
+				t.Errorf("click %d: to %q, %v (%v)", i, landing, err, errors.Unwrap(err))
 			}
 			close(clicked)
 		})

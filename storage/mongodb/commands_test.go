@@ -106,7 +106,7 @@ func TestCommandCounts(t *testing.T) {
 func TestWritesAreDurable(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
-	w := newTown(t, r)
+	w := newTownAt(t, r, emptyDatabase(t, mongodb.Options{}), mongodb.Options{})
 	r.take()
 	callEverything(w)
 	ends := 0

@@ -16,7 +16,7 @@ import (
 
 const (
 	// tokenHeader and tokenParameter carry the token of a stream that a client has reserved.
-	tokenHeader    = "X-Graphql-Event-Stream-Token" //nolint:gosec // the name of a header, no credential
+	tokenHeader    = "X-Graphql-Event-Stream-Token" //nolint:gosec // a name, no credential
 	tokenParameter = "token"
 	// operationID is the extension of a request, and the parameter of DELETE, that names an operation
 	// on such a stream.
