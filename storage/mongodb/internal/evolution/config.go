@@ -43,7 +43,7 @@ type Documents struct{ c Config }
 // New returns the documents of a database.
 func New(c Config) *Documents { return &Documents{c} }
 
-// order begins with users, whom a search by name would miss.
+// order begins with users, because a search by name would miss them.
 func (d *Documents) order() []string {
 	return append([]string{"users"}, slices.DeleteFunc(d.names(), func(name string) bool { return name == "users" })...)
 }

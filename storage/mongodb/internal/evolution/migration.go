@@ -5,7 +5,7 @@ import "time"
 // Migration says how to bring all documents to the newest versions.
 type Migration struct {
 	Batch    int  // documents that are read and written at a time; default: 500
-	Rate     int  // documents a second at most; 0 for as many as can be
+	Rate     int  // documents a second at most; 0: unlimited
 	DryRun   bool // read everything, write nothing
 	Progress func(Progress)
 	// Waiting is called with the process that did it before, as long as that may still run.

@@ -67,7 +67,7 @@ func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e soci
 		if err := mdb.OrNotFound(s.circles.FindOne(ctx, mdb.Doc("_id", circle)).Decode(&d)); err != nil {
 			return err
 		}
-		// Its owner is the shard key. Whoever else removes or changes the circle meanwhile is in conflict.
+		// Its owner is the shard key. Any other removal or change of the circle meanwhile is a conflict.
 		if _, err := s.circles.DeleteOne(ctx, mdb.Doc("_id", circle, "owner", d.Owner)); err != nil {
 			return err
 		}

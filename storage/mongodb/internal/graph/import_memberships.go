@@ -38,7 +38,7 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 	return added, nil
 }
 
-// amongThere leaves out memberships of whom, or in whose circles, somebody has deleted their account.
+// amongThere leaves out memberships whose owner or member has deleted their account.
 func (s *Store) amongThere(ctx context.Context, memberships []social.Membership, edges []social.EdgeID) ([]social.Membership, []social.EdgeID, error) {
 	people := map[social.UserID]bool{}
 	for _, m := range memberships {

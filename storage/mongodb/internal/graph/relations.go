@@ -131,7 +131,7 @@ func (m edgeMap) gone(user social.UserID) bool {
 	return d != nil && d.Gone
 }
 
-// edgesOf matches both edges of all pairs, and those that say who is gone. A viewer who is nobody has no edges. The owners are the
+// edgesOf matches both edges of all pairs, and those that say who is gone. A signed-out viewer has no edges. The owners are the
 // shard key; on one shard they exclude nothing.
 func edgesOf(pairs []social.Pair) bson.D {
 	owners, edges := make([]social.UserID, 0, 2*len(pairs)), make([]social.Pair, 0, 4*len(pairs))
