@@ -11,7 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"plaza/storage/mongodb/internal/connect"
 	"plaza/storage/mongodb/internal/indexes"
 )
 
@@ -62,7 +61,7 @@ func declaredIndexes(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	defer func() { _ = client.Disconnect(t.Context()) }()
-	s := newStore(client, connect.Address{}, false, "plaza", Options{})
+	s := newStore(deployment{client: client}, "plaza", Options{})
 	groups := []map[*mongo.Collection][]mongo.IndexModel{s.ownIndexes(), s.users.Indexes(), s.graph.Indexes(), s.log.Indexes(), s.profiles.Indexes(), s.ads.Indexes(), s.member.Indexes(), s.feeds.Indexes(), s.jobs.Indexes()}
 	for _, layout := range s.threadLayouts {
 		groups = append(groups, layout.Indexes())

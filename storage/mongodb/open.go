@@ -47,7 +47,8 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 		return nil, err
 	}
 	self := id.New().String()
-	clientOptions := clientOptions(uri, self, o)
+	primary := mdb.NewPrimary(min(o.Timeout, cluster.ElectionTime))
+	clientOptions := clientOptions(uri, self, o).SetServerMonitor(primary.Monitor())
 	address.TLS = clientOptions.TLSConfig
 	client, err := mongo.Connect(clientOptions)
 	if err != nil {
@@ -57,7 +58,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, connect.Disconnect(client))
 	}
-	s := newStore(client, address, server.IsRouter(), self, o)
+	s := newStore(deployment{client: client, address: address, primary: primary, routed: server.IsRouter()}, self, o)
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -141,7 +142,7 @@ func clientOptions(uri, self string, o Options) *options.ClientOptions {
 		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journaled}).
 		SetRetryReads(true).
 		SetRetryWrites(true).
-		SetServerSelectionTimeout(min(o.Timeout, cluster.ElectionTime))
+		SetServerSelectionTimeout(o.Timeout) // also of the wait for a connection; mdb.Primary ends calls without a primary sooner
 	client.Timeout = nil // each call sets its own deadline; event streams have none
 	if o.Monitor != nil {
 		client.SetMonitor(o.Monitor)
@@ -149,10 +150,18 @@ func clientOptions(uri, self string, o Options) *options.ClientOptions {
 	return client
 }
 
-func newStore(client *mongo.Client, address connect.Address, routed bool, self string, o Options) *Store {
-	db := client.Database(address.Database)
+// deployment is what a store is connected to.
+type deployment struct {
+	client  *mongo.Client
+	address connect.Address
+	primary *mdb.Primary
+	routed  bool // by a mongos
+}
+
+func newStore(d deployment, self string, o Options) *Store {
+	db := d.client.Database(d.address.Database)
 	s := &Store{
-		address: address, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
+		address: d.address, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
 		threadMutes: db.Collection("threadMutes"),
@@ -163,7 +172,7 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 		threadLayouts: map[string]threads.Layout{},
 	}
 	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
-	s.member = s.newMember(client, self, routed, o)
+	s.member = s.newMember(d, self, o)
 	s.db = s.member.DB
 	s.indexes = indexes.NewBuilder(s.member, s.logger, eventlog.Events)
 	s.log = eventlog.New(eventlog.Config{Database: db, DB: s.db, Writes: s.writes, Indexes: s.indexes, Logger: s.logger})
@@ -208,9 +217,9 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 }
 
 // newMember makes the store one of the servers of its database.
-func (s *Store) newMember(client *mongo.Client, self string, routed bool, o Options) *cluster.Member[inUse] {
+func (s *Store) newMember(d deployment, self string, o Options) *cluster.Member[inUse] {
 	c := cluster.Config[inUse]{
-		Client: client, Database: s.address.Database, Self: self, Routed: routed, Jobs: s.jobs, Edition: thisEdition(),
+		Client: d.client, Primary: d.primary, Database: s.address.Database, Self: self, Routed: d.routed, Jobs: s.jobs, Edition: thisEdition(),
 		Settings: []string{commentsSetting().Name, feedsSetting().Name, graphSetting().Name}, Use: s.use,
 		Timeout: o.Timeout, Heartbeat: orDefault(o.Heartbeat, defaultHeartbeat), Lease: orDefault(o.Lease, defaultLease),
 		TransactionLife: s.transactionLife, Logger: s.logger, Outdated: o.Outdated,

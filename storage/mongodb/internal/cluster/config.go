@@ -15,6 +15,7 @@ import (
 // Config says what a server is, and what it works with.
 type Config[L any] struct {
 	Client   *mongo.Client
+	Primary  *mdb.Primary // of the client's deployment
 	Database string
 	Self     string // the server's id
 	Routed   bool   // the client is connected to a mongos
@@ -45,6 +46,6 @@ func New[L any](c Config[L]) *Member[L] {
 		},
 		use: c.Use, renewed: make(chan struct{}), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), outdated: c.Outdated,
 	}
-	m.DB = mdb.NewDB(c.Client, c.Timeout, m, c.Jobs)
+	m.DB = mdb.NewDB(c.Client, c.Timeout, m, c.Jobs, c.Primary)
 	return m
 }

@@ -61,14 +61,19 @@ type DB struct {
 	lease   Lease
 	jobs    Jobs
 	hot     *Locks
+	primary *Primary
 	first   func(context.Context) error
 
 	acknowledged atomic.Pointer[bson.Timestamp] // of the latest ReadAcknowledged
 }
 
-// NewDB makes a database whose calls have the given time limit, and happen within a lease.
-func NewDB(client *mongo.Client, timeout time.Duration, l Lease, jobs Jobs) *DB {
-	return &DB{client: client, timeout: timeout, lease: l, jobs: jobs, hot: NewLocks(), first: func(context.Context) error { return nil }}
+// NewDB makes a database whose calls have the given time limit, happen within a lease, and wait for
+// the primary.
+func NewDB(client *mongo.Client, timeout time.Duration, l Lease, jobs Jobs, primary *Primary) *DB {
+	return &DB{
+		client: client, timeout: timeout, lease: l, jobs: jobs, hot: NewLocks(), primary: primary,
+		first: func(context.Context) error { return nil },
+	}
 }
 
 // BeginWith lets each transaction of Write begin with a function. It must be set before the first one.
@@ -81,7 +86,7 @@ func (d *DB) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // Read runs one command, or several reads, under the call's deadline, and translates its error.
 func (d *DB) Read(ctx context.Context, op string, fn func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, d.timeout)
+	limited, cancel := d.primary.limit(ctx, d.timeout)
 	defer cancel()
 	if err := d.lease.AwaitReads(limited); err != nil {
 		return Translate(ctx, op, err)
@@ -92,7 +97,7 @@ func (d *DB) Read(ctx context.Context, op string, fn func(context.Context) error
 	if err == nil {
 		err = call.MayRead()
 	}
-	return Translate(ctx, op, err)
+	return Translate(ctx, op, causeOf(limited, err))
 }
 
 // Acknowledged is a collection of which only that is read which a majority has, for
@@ -167,7 +172,7 @@ func (d *DB) Write(ctx context.Context, op string, hot []id.ID, fn func(context.
 
 // WriteWithin is write with a deadline of its own.
 func (d *DB) WriteWithin(ctx context.Context, timeout time.Duration, op string, hot []id.ID, fn func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	limited, cancel := d.primary.limit(ctx, timeout)
 	defer cancel()
 	release, err := d.Hold(limited, hot)
 	if err != nil {
@@ -184,7 +189,7 @@ func (d *DB) WriteWithin(ctx context.Context, timeout time.Duration, op string, 
 	if err == nil && d.jobs.Added() != jobs {
 		d.jobs.Wake() // one too often now and then: others make jobs at the same time
 	}
-	return Translate(ctx, op, err)
+	return Translate(ctx, op, causeOf(limited, err))
 }
 
 // Hold makes other writers of the same hot ids wait until the function that it returns is called.
