@@ -121,7 +121,7 @@ func (h *Handler) Start(w http.ResponseWriter, r *http.Request, read func() (*re
 	select {
 	case failure = <-op.outcome:
 	case <-r.Context().Done(): // the client can't know that it runs
-		op.cancel()
+		op.Cancel()
 		return nil
 	}
 	if failure == nil {
@@ -140,7 +140,7 @@ func (h *Handler) Stop(w http.ResponseWriter, r *http.Request) *Failure {
 	if id == "" {
 		return refusef(http.StatusBadRequest, codes.BadUserInput, "the parameter %s is missing", operationID)
 	}
-	s.operations.complete(id)
+	s.operations.Stop(id)
 	w.WriteHeader(http.StatusOK)
 	return nil
 }

@@ -21,33 +21,33 @@ type sink struct {
 func (s sink) Accept(kind ast.Operation) bool {
 	switch {
 	case kind == ast.Mutation && s.op.readOnly:
-		s.operations.answer(s.op, refusef(http.StatusMethodNotAllowed, codes.MethodNotAllowed, "mutations need POST"))
+		s.op.answer(refusef(http.StatusMethodNotAllowed, codes.MethodNotAllowed, "mutations need POST"))
 		return false
 	case kind == ast.Subscription:
-		s.operations.markStreaming(s.op)
+		s.operations.MarkStreaming(s.op.Operation)
 	}
-	s.operations.answer(s.op, nil)
+	s.op.answer(nil)
 	return true
 }
 
 // Next sends a response.
-func (s sink) Next(response []byte) bool { return s.say(s.next(s.op.id, response), false) }
+func (s sink) Next(response []byte) bool { return s.say(s.next(s.op.ID, response), false) }
 
 // Complete sends the operation's last event.
-func (s sink) Complete() { s.say(s.complete(s.op.id), true) }
+func (s sink) Complete() { s.say(s.complete(s.op.ID), true) }
 
 // Fail answers the request if the operation has not begun, or else sends the errors.
 func (s sink) Fail(errs gqlerror.List) {
-	if !s.operations.answer(s.op, failed(errs)) {
-		s.say(s.failed(s.op.id, errs), true)
+	if !s.op.answer(failed(errs)) {
+		s.say(s.failed(s.op.ID, errs), true)
 	}
-	s.op.cancel()
+	s.op.Cancel()
 }
 
 // Reject costs the stream: its session has ended.
 func (s sink) Reject(err *gqlerror.Error) {
-	gone := s.op.ctx.Err() != nil // the client gave up
-	s.operations.answer(s.op, &Failure{Status: identityStatus(err), Errs: gqlerror.List{err}, Counted: true})
+	gone := s.op.Context.Err() != nil // the client gave up
+	s.op.answer(&Failure{Status: identityStatus(err), Errs: gqlerror.List{err}, Counted: true})
 	if !gone && s.single() {
 		go s.Drain(connections.SessionEnds)
 	}
@@ -56,14 +56,14 @@ func (s sink) Reject(err *gqlerror.Error) {
 // say sends events of the operation, and returns whether the client still listens. It waits for a
 // stream that is reserved to be opened: nothing is kept for it.
 func (s sink) say(events []byte, last bool) bool {
-	if !s.operations.hold(s.op) {
+	if !s.operations.Hold(s.op.Operation) {
 		return false
 	}
-	defer s.operations.ended.Done()
+	defer s.operations.Release()
 	select {
 	case <-s.opened:
-	case <-s.op.ctx.Done():
+	case <-s.op.Context.Done():
 		return false
 	}
-	return s.send(events, func() bool { return s.operations.wanted(s.op, last) })
+	return s.send(events, func() bool { return s.operations.Wanted(s.op.Operation, last) })
 }

@@ -2,6 +2,7 @@ package sse
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -20,7 +21,7 @@ type stream struct {
 	place         *connections.Place
 	token         string // "" for a stream of one operation
 	authorization string // of all its operations
-	operations    operations
+	operations    connections.Operations
 	opened        chan struct{}   // closed once there is a response to write to
 	ctx           context.Context // ends when the stream ends
 	cancel        context.CancelFunc
@@ -40,8 +41,7 @@ type stream struct {
 func (h *Handler) newStream(ctx context.Context, place *connections.Place, token, authorization string) *stream {
 	s := &stream{
 		options: &h.options, handler: h, place: place, token: token, authorization: authorization,
-		operations: operations{byID: map[string]*operation{}},
-		opened:     make(chan struct{}),
+		opened: make(chan struct{}),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return s
@@ -161,35 +161,56 @@ func (s *stream) setDeadline() {
 	_ = s.control.SetWriteDeadline(time.Now().Add(timeout)) // recorders in tests have none
 }
 
+// contextOf has the values of a request, and ends with the stream.
+func (s *stream) contextOf(r *http.Request) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	unbind := context.AfterFunc(s.ctx, cancel)
+	return ctx, func() {
+		unbind()
+		cancel()
+	}
+}
+
 // start begins an operation of a request.
 func (s *stream) start(r *http.Request, id string, req *request.Request) (*operation, *Failure) {
-	op, refusal := s.operations.start(r.Context(), s.ctx, id, s.place.Operations())
-	switch refusal {
-	case idInUse:
-		return nil, refusef(http.StatusConflict, codes.BadUserInput, "an operation with the id %q is running", codes.Truncate(id, maxQuotedID))
-	case tooManyOperations:
-		return nil, &Failure{Status: http.StatusTooManyRequests, Errs: gqlerror.List{s.place.TooManyOperations()}}
-	case draining:
+	if s.ctx.Err() != nil {
 		return nil, unknownStream()
-	case accepted:
 	}
-	op.readOnly = r.Method == http.MethodGet
+	ctx, cancel := s.contextOf(r)
+	started, err := s.operations.Start(ctx, id, s.place.Operations())
+	if err != nil {
+		cancel()
+		return nil, s.notStarted(id, err)
+	}
+	context.AfterFunc(started.Context, cancel)
+	op := &operation{Operation: started, readOnly: r.Method == http.MethodGet, outcome: make(chan *Failure, 1)}
 	go s.run(op, req)
 	return op, nil
 }
 
+// notStarted is the answer to the request of an operation that can't start.
+func (s *stream) notStarted(id string, err error) *Failure {
+	switch {
+	case errors.Is(err, connections.ErrOperationExists):
+		return refusef(http.StatusConflict, codes.BadUserInput, "an operation with the id %q is running", codes.Truncate(id, maxQuotedID))
+	case errors.Is(err, connections.ErrTooManyOperations):
+		return &Failure{Status: http.StatusTooManyRequests, Errs: gqlerror.List{s.place.TooManyOperations()}}
+	}
+	return unknownStream()
+}
+
 // run is the goroutine of an operation. A subscription may go on without it.
 func (s *stream) run(op *operation, req *request.Request) {
-	if s.handler.executor.Serve(op.ctx, s.authorization, req, sink{s, op}) {
-		context.AfterFunc(op.ctx, func() { s.finished(op) })
+	if s.handler.executor.Serve(op.Context, s.authorization, req, sink{s, op}) {
+		context.AfterFunc(op.Context, func() { s.finished(op) })
 		return
 	}
 	s.finished(op)
 }
 
 func (s *stream) finished(op *operation) {
-	s.operations.answer(op, refused(codes.ShuttingDown())) // only if nothing else has answered
-	s.operations.finish(op)
+	op.answer(refused(codes.ShuttingDown())) // only if nothing else has answered
+	s.operations.Finish(op.Operation)
 	if !s.single() {
 		s.cancel()
 	}
@@ -208,7 +229,7 @@ func (s *stream) Drain(reason connections.Reason) {
 			s.last = append(s.last, s.failed(id, gqlerror.List{ended})...)
 		}
 	}
-	if s.operations.drain(stopped, s.cancel) {
+	if s.operations.Drain(stopped, s.cancel) {
 		late := time.AfterFunc(s.options.FinishTimeout, s.cancel)
 		context.AfterFunc(s.ctx, func() { late.Stop() })
 	}
@@ -237,7 +258,7 @@ func (s *stream) end() {
 		}
 	}
 	s.mu.Unlock()
-	s.operations.ended.Wait()
+	s.operations.Wait()
 	s.place.Close()
 	s.place.Leave()
 }

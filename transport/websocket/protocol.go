@@ -2,12 +2,14 @@ package websocket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gorilla/websocket"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"plaza/transport/codes"
+	"plaza/transport/connections"
 	"plaza/transport/request"
 )
 
@@ -117,14 +119,13 @@ func (k *socket) subscribe(m *message) {
 	if k.isClosing() {
 		return
 	}
-	op, refused := k.operations.start(k.ctx, m.id, k.place.Operations())
-	switch refused {
-	case accepted:
+	op, err := k.operations.Start(k.ctx, m.id, k.place.Operations())
+	switch {
+	case err == nil:
 		go k.run(op, m.request)
-	case subscriberExists:
+	case errors.Is(err, connections.ErrOperationExists):
 		k.close(closeSubscriberExists, fmt.Sprintf("Subscriber for %s already exists", codes.Truncate(m.id, 80)))
-	case socketDraining:
-	case tooManyOperations:
+	case errors.Is(err, connections.ErrTooManyOperations):
 		err := k.place.TooManyOperations()
 		k.executor.Refused(k.ctx, codes.Of(err))
 		k.fail(m.id, err)
@@ -137,10 +138,10 @@ func (k *socket) fail(id string, err *gqlerror.Error) {
 }
 
 // run is the goroutine of an operation. A subscription may go on without it, as a stream.
-func (k *socket) run(op *operation, req *request.Request) {
-	if k.executor.Serve(op.ctx, k.authorization, req, sink{k, op}) {
-		context.AfterFunc(op.ctx, func() { k.operations.finish(op) })
+func (k *socket) run(op *connections.Operation, req *request.Request) {
+	if k.executor.Serve(op.Context, k.authorization, req, sink{k, op, request.JSONString(op.ID)}) {
+		context.AfterFunc(op.Context, func() { k.operations.Finish(op) })
 		return
 	}
-	k.operations.finish(op)
+	k.operations.Finish(op)
 }

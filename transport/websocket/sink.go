@@ -2,23 +2,27 @@ package websocket
 
 import (
 	"bytes"
+	"encoding/json"
 	"sync"
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"plaza/transport/connections"
 )
 
 // sink implements [execution.Sink] for one operation of a socket.
 type sink struct {
 	*socket
 
-	op *operation
+	op *connections.Operation
+	id json.RawMessage // the operation's, as JSON
 }
 
 // Accept notes which operations are subscriptions.
 func (s sink) Accept(kind ast.Operation) bool {
 	if kind == ast.Subscription {
-		s.operations.markStreaming(s.op)
+		s.operations.MarkStreaming(s.op)
 	}
 	return true
 }
@@ -28,7 +32,7 @@ func (s sink) Next(response []byte) bool {
 	buf := getBuffer()
 	defer putBuffer(buf)
 	buf.WriteString(`{"id":`)
-	buf.Write(s.op.id)
+	buf.Write(s.id)
 	buf.WriteString(`,"type":"`)
 	buf.WriteString(s.protocol.next())
 	buf.WriteString(`","payload":`)
@@ -39,18 +43,18 @@ func (s sink) Next(response []byte) bool {
 
 // Complete sends the operation's last message.
 func (s sink) Complete() {
-	s.say(encodeMessage(messageComplete, s.op.id, nil), true)
+	s.say(encodeMessage(messageComplete, s.id, nil), true)
 }
 
 // Fail ends the operation with an error message; no complete follows it.
 func (s sink) Fail(errs gqlerror.List) {
-	s.say(s.protocol.errors(s.op.id, errs), true)
-	s.op.cancel()
+	s.say(s.protocol.errors(s.id, errs), true)
+	s.op.Cancel()
 }
 
 // Reject costs the socket: its token was revoked.
 func (s sink) Reject(*gqlerror.Error) {
-	if s.op.ctx.Err() == nil { // not because the client gave up
+	if s.op.Context.Err() == nil { // not because the client gave up
 		s.close(closeForbidden, "Forbidden")
 	}
 }
@@ -58,11 +62,11 @@ func (s sink) Reject(*gqlerror.Error) {
 // say sends a message of the operation, and returns whether the client still listens. The last one
 // releases the operation's id first.
 func (s sink) say(message []byte, last bool) bool {
-	if !s.operations.hold(s.op) {
+	if !s.operations.Hold(s.op) {
 		return false
 	}
-	defer s.operations.ended.Done()
-	return s.send(message, func() bool { return s.operations.wanted(s.op, last) })
+	defer s.operations.Release()
+	return s.send(message, func() bool { return s.operations.Wanted(s.op, last) })
 }
 
 // buffers are reused for messages; large ones are left to the collector.

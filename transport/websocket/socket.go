@@ -20,7 +20,7 @@ type socket struct {
 	protocol     subprotocol
 	executor     *execution.Executor
 	place        *connections.Place
-	operations   operations
+	operations   connections.Operations
 	acknowledged atomic.Bool                      // connection_init was accepted
 	timers       struct{ init, ping *time.Timer } // guarded by connection.mu
 
@@ -35,7 +35,6 @@ func newSocket(conn *websocket.Conn, r *http.Request, executor *execution.Execut
 		protocol:      protocolOf(conn.Subprotocol()),
 		executor:      executor,
 		place:         place,
-		operations:    operations{byName: map[string]*operation{}},
 		authorization: r.Header.Get("Authorization"),
 	}
 	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(r.Context()))
@@ -80,7 +79,7 @@ func (k *socket) write(message []byte) bool {
 }
 
 // complete ends an operation that the client no longer listens to.
-func (k *socket) complete(name string) bool { return k.operations.complete(name) }
+func (k *socket) complete(name string) bool { return k.operations.Stop(name) }
 
 // Drain implements [connections.Connection]: what still runs has FinishTimeout.
 func (k *socket) Drain(reason connections.Reason) {
@@ -92,7 +91,7 @@ func (k *socket) Drain(reason connections.Reason) {
 			k.close(websocket.CloseGoingAway, "Going away")
 		}
 	})
-	if k.operations.drain(closed) {
+	if k.operations.Drain(func([]string) {}, closed) {
 		late := time.AfterFunc(k.options.FinishTimeout, closed)
 		context.AfterFunc(k.ctx, func() { late.Stop() })
 	}
@@ -105,6 +104,6 @@ func (k *socket) end() {
 	k.timers.init.Stop()
 	k.timers.ping.Stop()
 	k.mu.Unlock()
-	k.operations.ended.Wait()
+	k.operations.Wait()
 	k.place.Leave()
 }
