@@ -33,8 +33,8 @@ type Metrics struct {
 // Source is what the metrics are read from.
 type Source struct {
 	Worker           social.Worker                // asked for its backlog at each scrape
-	Sockets          func() int                   // how many websockets are open
-	SocketLimits     map[string]int               // the limits of websockets by their names; 0: unlimited
+	Sockets          func() int                   // how many websockets and event streams are open
+	SocketLimits     map[string]int               // their limits by name; 0: unlimited
 	LostClicks       func() int64                 // how many clicks on ads could not be stored
 	Limits           []*ratelimit.Limit           // the rate limits
 	WaitingPasswords func() int                   // how many passwords wait for their hash
@@ -67,12 +67,12 @@ func New(of Source) *Metrics {
 			Name: "plaza_graphql_subscriptions", Help: "Active subscriptions.",
 		}),
 		sockets: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plaza_websockets_refused_total", Help: "Websockets, and operations on them, that a limit of websockets refused.",
+			Name: "plaza_websockets_refused_total", Help: "Websockets and event streams, and operations on them, that a limit refused.",
 		}, []string{"limit"}),
 	}
 	m.registry.MustRegister(
 		m.requests, m.durations, m.operations.all, m.operations.named, m.refused, m.subscriptions, m.sockets, newBacklog(of.Worker), &peopleCollector{of.People},
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "plaza_websockets", Help: "Open websockets."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "plaza_websockets", Help: "Open websockets and event streams."},
 			func() float64 { return float64(of.Sockets()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "plaza_ad_clicks_lost_total", Help: "Clicks on ads that were redirected but could not be stored: they are not counted.",
@@ -95,7 +95,7 @@ func New(of Source) *Metrics {
 	for name, limit := range of.SocketLimits {
 		m.sockets.WithLabelValues(name)
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "plaza_websockets_limit", Help: "The limits of websockets; 0: unlimited.", ConstLabels: prometheus.Labels{"limit": name},
+			Name: "plaza_websockets_limit", Help: "The limits of websockets and event streams; 0: unlimited.", ConstLabels: prometheus.Labels{"limit": name},
 		}, func() float64 { return float64(limit) }))
 	}
 	m.begin()
@@ -135,7 +135,7 @@ func (m *Metrics) Refused(code string) {
 	m.refused.WithLabelValues(code).Inc()
 }
 
-// SocketRefused counts a websocket, or an operation on one, that a limit has refused.
+// SocketRefused counts a websocket or event stream, or an operation on one, that a limit has refused.
 func (m *Metrics) SocketRefused(limit string) { m.sockets.WithLabelValues(limit).Inc() }
 
 // Handler serves scrapes. Metrics that can't be measured at the moment, such as the backlog of an

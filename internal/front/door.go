@@ -40,6 +40,11 @@ func (d *door) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
+// silenceTimeout is how long a client's machine may leave data unacknowledged before its connection
+// fails. The kernel alone would try again for a quarter of an hour. It is the time that a client of
+// an event stream has to read an event.
+const silenceTimeout = 45 * time.Second
+
 // Listen opens a listener for [New].
 func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
 	var config net.ListenConfig
@@ -48,5 +53,7 @@ func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listener.(*net.TCPListener), nil //nolint:errcheck,forcetypeassert // "tcp" always gives a *net.TCPListener
+	tcp := listener.(*net.TCPListener) //nolint:errcheck,forcetypeassert // "tcp" always gives a *net.TCPListener
+	limitSilence(tcp, silenceTimeout)
+	return tcp, nil
 }

@@ -3,6 +3,7 @@ package front
 import (
 	"net"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,6 +24,15 @@ func ignoreNewConnections(listener *net.TCPListener) {
 	control(listener, func(fd int) {
 		program := unix.SockFprog{Len: uint16(len(dropsSYN)), Filter: &dropsSYN[0]}
 		_ = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &program)
+	})
+}
+
+// limitSilence lets connections of a listener fail when the client's machine has acknowledged
+// nothing for that long (tcp(7), TCP_USER_TIMEOUT, which they inherit). If the kernel does not allow
+// that, they fail later.
+func limitSilence(listener *net.TCPListener, timeout time.Duration) {
+	control(listener, func(fd int) {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(timeout.Milliseconds()))
 	})
 }
 
