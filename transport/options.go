@@ -30,15 +30,17 @@ type Options struct {
 
 // HTTPOptions configure GraphQL over HTTP.
 type HTTPOptions struct {
-	// SignedOut are mutations that run as anonymous if the Authorization is rejected: a program that
-	// still sends an old token can sign in. On a websocket or an event stream they need a valid token or none.
+	// SignedOut are mutations that run as anonymous if the Authorization is rejected: a program
+	// that still sends an old token can sign in. On a websocket or an event stream they need a
+	// valid token or none.
 	SignedOut []string
 
-	// PublicMaxAge is how long caches may keep what a signed-out client reads by GET, without asking
-	// again: what is deleted or hidden remains visible there as long. In whole seconds. Default 0.
+	// PublicMaxAge is how long caches may keep what a signed-out client reads by GET, without
+	// asking again: what is deleted or hidden remains visible there as long. In whole seconds.
+	// Default 0.
 	PublicMaxAge time.Duration
-	// Once are fields of Query with a new answer for each request, such as a choice of ads, of which
-	// each counts once: answers with one of them are not cached. Default: none.
+	// Once are fields of Query with a new answer for each request, such as a choice of ads, of
+	// which each counts once: answers with one of them are not cached. Default: none.
 	Once []string
 
 	// MaxBodyBytes bounds a request's body. Default 4 MiB.

@@ -117,8 +117,8 @@ func TestStaleToken(t *testing.T) {
 	}
 }
 
-// TestStreamsWaitForQuotas: what a subscription sends is charged, and waits as long as a limit refuses
-// it, or until the client no longer listens.
+// TestStreamsWaitForQuotas: what a subscription sends is charged, and waits as long as a limit
+// refuses it, or until the client no longer listens.
 func TestStreamsWaitForQuotas(t *testing.T) {
 	t.Parallel()
 	var spent atomic.Bool

@@ -96,8 +96,8 @@ func (s *Server) Sockets() int { return s.connections.Open() }
 
 // CloseSession ends the sockets and event streams that authenticated with a session: its
 // subscriptions immediately, then, after the running queries and mutations (at most the
-// FinishTimeout of their options), the socket itself with 4403. It returns without waiting. Call it after the token is revoked:
-// Authenticate rejects operations that start later.
+// FinishTimeout of their options), the socket itself with 4403. It returns without waiting. Call it
+// after the token is revoked: Authenticate rejects operations that start later.
 func (s *Server) CloseSession(key string) { s.connections.CloseSession(key) }
 
 // CloseSockets closes the sockets with 1001, and event streams (after their queries and mutations,

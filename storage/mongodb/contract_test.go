@@ -9,8 +9,8 @@ import (
 	"plaza/storage/storagetest"
 )
 
-// layouts are all that the contract holds for. To save time, some run only what they change, unless the environment has
-// PLAZA_ALL_LAYOUTS.
+// layouts are all that the contract holds for. To save time, some run only what they change, unless
+// the environment has PLAZA_ALL_LAYOUTS.
 var layouts = []struct {
 	name  string
 	nouns []string // nil: all; none: what others of the same kind have run
@@ -31,11 +31,13 @@ var (
 	none       = []string{}
 	ofGraph    = []string{"Circles", "Graph", "Feeds", "Importer"}
 
-	// ofFeedsAndComments leaves out users, profiles and sessions, which have only one layout, and what ofGraph runs with the same feeds.
+	// ofFeedsAndComments leaves out users, profiles and sessions, which have only one layout, and
+	// what ofGraph runs with the same feeds.
 	ofFeedsAndComments = []string{"Store", "Posts", "Feeds", "Comments", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency"}
 )
 
-// feedLayouts are the others, of which short runs have what is about feeds, and on the tiny ones, alone.
+// feedLayouts are the others, of which short runs have what is about feeds, and on the tiny ones,
+// alone.
 var feedLayouts = []string{mongodb.TinyBucket, mongodb.TinyMonth, mongodb.FeedsBucket, mongodb.FeedsMonth}
 
 // merging makes everybody with two followers an author who is merged at read.
@@ -65,7 +67,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// TestContractOnTwoServers runs what is about concurrency on two stores of one database, where locks in a process help nobody.
+// TestContractOnTwoServers runs what is about concurrency on two stores of one database, where
+// locks in a process help nobody.
 func TestContractOnTwoServers(t *testing.T) {
 	t.Parallel()
 	storagetest.RunOnSeveral(t, func(t *testing.T) []storage.Store {

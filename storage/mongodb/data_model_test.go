@@ -21,8 +21,8 @@ var updateModel = flag.Bool("update-model", false, "write the generated parts of
 
 const dataModel = "../../docs/data-model.md"
 
-// TestDataModelIsDescribed: docs/data-model.md has a section for each collection, with some words of why, and with a sample
-// document, the indexes and the shard key as they are in the code.
+// TestDataModelIsDescribed: docs/data-model.md has a section for each collection, with some words
+// of why, and with a sample document, the indexes and the shard key as they are in the code.
 func TestDataModelIsDescribed(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(dataModel)

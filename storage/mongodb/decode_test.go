@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb/internal/users"
 )
 
-// TestDocumentsReadThemselves writes each kind of document with every field set, by its struct tags, and reads it back by
-// hand: a field that one of the two forgets shows.
+// TestDocumentsReadThemselves writes each kind of document with every field set, by its struct
+// tags, and reads it back by hand: a field that one of the two forgets shows.
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
 	for _, d := range []mdb.Document{
@@ -57,7 +57,8 @@ func newestOf(d any) int {
 	return mdb.FirstVersion
 }
 
-// BenchmarkReadDocument reads a post with its newest comments, of which a page of news has twenty, and a user: by hand, and by the driver's decoder (ADR 9).
+// BenchmarkReadDocument reads a post with its newest comments, of which a page of news has twenty,
+// and a user: by hand, and by the driver's decoder (ADR 9).
 func BenchmarkReadDocument(b *testing.B) {
 	post, user := &postDoc{}, &users.Document{}
 	mdbtest.Fill(b, post, newestOf)

@@ -28,8 +28,9 @@ var livedLayouts = map[string]mongodb.Options{
 	"month, adaptive, two":     {Feeds: mongodb.TinyMonth, Comments: mongodb.TinyAdaptive, Graph: mongodb.GraphTwo},
 }
 
-// TestNothingIsLeftOfTheDeleted looks through all collections when somebody is gone who did everything: their id, handle, name and texts are
-// nowhere but in the marker and in the log, which forgets them after a month.
+// TestNothingIsLeftOfTheDeleted looks through all collections when somebody is gone who did
+// everything: their id, handle, name and texts are nowhere but in the marker and in the log, which
+// forgets them after a month.
 func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	t.Parallel()
 	for name, o := range livedLayouts {
@@ -45,7 +46,8 @@ func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	}
 }
 
-// TestDeletingWhileEverybodyWrites runs on one server and on two, where locks in a process help nobody.
+// TestDeletingWhileEverybodyWrites runs on one server and on two, where locks in a process help
+// nobody.
 func TestDeletingWhileEverybodyWrites(t *testing.T) {
 	t.Parallel()
 	for name, servers := range map[string][]mongodb.Options{

@@ -56,7 +56,8 @@ func (f *fuse) light(ctx context.Context, commands int) context.Context {
 	return ctx
 }
 
-// TestDeletionsGoOn lets the server that has the job die somewhere, again and again; another one takes it when the lease is over.
+// TestDeletionsGoOn lets the server that has the job die somewhere, again and again; another one
+// takes it when the lease is over.
 func TestDeletionsGoOn(t *testing.T) {
 	t.Parallel()
 	f := &fuse{}
@@ -132,7 +133,8 @@ func TestOldMarksAreFound(t *testing.T) {
 	}
 }
 
-// TestThreadsOfTheDeletedDoNotStopAMigration: a long thread goes in parts, before its post and the count on it do.
+// TestThreadsOfTheDeletedDoNotStopAMigration: a long thread goes in parts, before its post and the
+// count on it do.
 func TestThreadsOfTheDeletedDoNotStopAMigration(t *testing.T) {
 	t.Parallel()
 	s := openAlone(t, Options{Heartbeat: 10 * time.Millisecond})
@@ -154,7 +156,8 @@ func TestThreadsOfTheDeletedDoNotStopAMigration(t *testing.T) {
 	}
 }
 
-// TestSessionsOfTheDeletedEnd: one that a sign-in makes while its account goes ends with an event, which closes the sockets of it.
+// TestSessionsOfTheDeletedEnd: one that a sign-in makes while its account goes ends with an event,
+// which closes the sockets of it.
 func TestSessionsOfTheDeletedEnd(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{})

@@ -32,14 +32,15 @@ var readers = map[string]func() any{
 	"sequences": func() any { return &serials.Document{} },
 }
 
-// ofOthers are the collections of packages threads, feeds, idempotency, eventlog, profiles, users and graph.
+// ofOthers are the collections of packages threads, feeds, idempotency, eventlog, profiles, users
+// and graph.
 var ofOthers = []string{
 	"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys", "events", "changes", "profiles", "properties",
 	"users", "handles", "sessions", "circles", "edges", "followers",
 }
 
-// TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, notifications,
-// and those in ofOthers, read theirs.
+// TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages
+// adstore, notifications, and those in ofOthers, read theirs.
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/documents/*.bson")
@@ -66,7 +67,8 @@ func TestEveryVersionIsRead(t *testing.T) {
 	}
 }
 
-// TestOldDocumentsMeanTheSame: what a reader makes of an old document is what is written of it today.
+// TestOldDocumentsMeanTheSame: what a reader makes of an old document is what is written of it
+// today.
 func TestOldDocumentsMeanTheSame(t *testing.T) {
 	t.Parallel()
 	var photos int
@@ -136,7 +138,8 @@ func (s *Store) Change(ctx context.Context, collection string, filter, update bs
 // NewestVersion is the version of a collection's documents that is written.
 func NewestVersion(collection string) int { return max(newestVersions()[collection], mdb.FirstVersion) }
 
-// NextRelease makes a store one of the next release, whose posts have one more version, for this test. No other test may run.
+// NextRelease makes a store one of the next release, whose posts have one more version, for this
+// test. No other test may run.
 func NextRelease(t *testing.T, o Options) Options {
 	t.Helper()
 	next := cluster.Edition{Newest: newestVersions(), Previous: newestVersions()}

@@ -21,7 +21,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// TestEveryQueryUsesAnIndex calls every method, collects the shapes of all commands, and asks the server how it runs them.
+// TestEveryQueryUsesAnIndex calls every method, collects the shapes of all commands, and asks the
+// server how it runs them.
 func TestEveryQueryUsesAnIndex(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -219,7 +220,8 @@ func callNotifications(w *town, ada, ben, cem social.NewUser) {
 	w.ok(w.LeaveNotifier(w.ctx, server))
 }
 
-// callDeletion deletes somebody of whom there is some of everything, with a post that has very much.
+// callDeletion deletes somebody of whom there is some of everything, with a post that has very
+// much.
 func callDeletion(w *town, gone, other social.NewUser) {
 	w.follow(gone, []social.NewUser{other})
 	w.follow(other, []social.NewUser{gone})
@@ -530,13 +532,15 @@ func plainClient(tb testing.TB) *mongo.Client {
 	return client
 }
 
-// ignored are the commands that have no plan. Those about collections are for when a store is opened, and for migrations.
+// ignored are the commands that have no plan. Those about collections are for when a store is
+// opened, and for migrations.
 var ignored = []string{
 	"hello", "ping", "insert", "create", "createIndexes", "drop", "listCollections", "listIndexes", "commitTransaction", "abortTransaction", "endSessions", "killCursors",
 	"connectionStatus", "killSessions",
 }
 
-// explainable are the parts of a command that explain takes: all of it, or each statement of an update or delete.
+// explainable are the parts of a command that explain takes: all of it, or each statement of an
+// update or delete.
 func explainable(tb testing.TB, raw bson.Raw) []bson.D {
 	tb.Helper()
 	var command bson.D

@@ -161,8 +161,8 @@ func TestNewsBeyondTheList(t *testing.T) {
 	}
 }
 
-// TestUnreadListBecomesDormant fills a list until it becomes dormant; it is complete when the reader
-// comes back.
+// TestUnreadListBecomesDormant fills a list until it becomes dormant; it is complete when the
+// reader comes back.
 func TestUnreadListBecomesDormant(t *testing.T) {
 	t.Parallel()
 	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid})

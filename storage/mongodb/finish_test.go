@@ -21,8 +21,9 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// TestGoingBackUntilTheUpgradeIsFinished: servers of this release and of the next one, which has another version of posts, share
-// a database. The next one may leave again, and this one goes on with everything; once the upgrade is finished it cannot.
+// TestGoingBackUntilTheUpgradeIsFinished: servers of this release and of the next one, which has
+// another version of posts, share a database. The next one may leave again, and this one goes on
+// with everything; once the upgrade is finished it cannot.
 func TestGoingBackUntilTheUpgradeIsFinished(t *testing.T) {
 	now := mongodb.NewestVersion("posts")
 	previous, u := beforeUpgrade(t, brisk(mongodb.Options{Feeds: mongodb.FeedsMonth}))
@@ -161,7 +162,8 @@ func (w *town) background(check func()) {
 	<-done
 }
 
-// settled waits until all documents have the versions that are written, and that of posts is this one.
+// settled waits until all documents have the versions that are written, and that of posts is this
+// one.
 func (w *town) settled(t *testing.T, posts int) {
 	t.Helper()
 	testtime.Eventually(t, "all documents are upgraded", func() bool {
@@ -190,8 +192,8 @@ func (u *upgrade) versions(want int, collections ...string) {
 	}
 }
 
-// TestOldDocumentsAreUpgradedInTheBackground, by servers that run it all at once, and not while a server of an older version may still
-// write documents that would be missed.
+// TestOldDocumentsAreUpgradedInTheBackground, by servers that run it all at once, and not while a
+// server of an older version may still write documents that would be missed.
 func TestOldDocumentsAreUpgradedInTheBackground(t *testing.T) {
 	t.Parallel()
 	one, two := twoTowns(t, mongodb.Options{})
@@ -227,8 +229,8 @@ func TestOldDocumentsAreUpgradedInTheBackground(t *testing.T) {
 	})
 }
 
-// TestNewAdsWaitUntilTheUpgradeIsFinished: a server of the previous version would rank a CPA as a CPC and charge nothing, and
-// ignore and lose the weights of keywords.
+// TestNewAdsWaitUntilTheUpgradeIsFinished: a server of the previous version would rank a CPA as a
+// CPC and charge nothing, and ignore and lose the weights of keywords.
 func TestNewAdsWaitUntilTheUpgradeIsFinished(t *testing.T) {
 	t.Parallel()
 	w := newTownAlone(t, nil, mongodb.Options{})

@@ -22,8 +22,9 @@ import (
 
 var updateDocuments = flag.Bool("update-documents", false, "write what is missing in testdata/documents")
 
-// TestDocumentsOfEveryVersionAreKept: testdata/documents has documents of each version of each collection, as some server has
-// written them: NAME.vN.bson, one after the other. Files that are there never change; a new version, or a new collection, adds one.
+// TestDocumentsOfEveryVersionAreKept: testdata/documents has documents of each version of each
+// collection, as some server has written them: NAME.vN.bson, one after the other. Files that are
+// there never change; a new version, or a new collection, adds one.
 func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
 	t.Parallel()
 	for name, o := range routedLayouts {
@@ -46,8 +47,8 @@ func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
 	}
 }
 
-// fillFeeds lets people read, writes posts to them (one author has few followers, the other as many as are merged), and mutes a
-// thread, so that all collections of feeds have documents.
+// fillFeeds lets people read, writes posts to them (one author has few followers, the other as many
+// as are merged), and mutes a thread, so that all collections of feeds have documents.
 func fillFeeds(w *town) {
 	users := w.people(5)
 	few, many, fans := users[0], users[1], users[2:]

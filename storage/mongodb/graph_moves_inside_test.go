@@ -20,8 +20,8 @@ import (
 // FollowersTogether is for tests of what is copied page by page.
 const FollowersTogether = graph.FollowersTogether
 
-// SpoilCopies damages the copies of a user's followers in every way: one is missing, one is too many, one has other circles. It says how many
-// follows differ then.
+// SpoilCopies damages the copies of a user's followers in every way: one is missing, one is too
+// many, one has other circles. It says how many follows differ then.
 func (s *Store) SpoilCopies(t *testing.T, followed social.UserID) int {
 	t.Helper()
 	ctx, mirror := t.Context(), s.graph.Layouts()[GraphTwo].Followers()
@@ -33,8 +33,9 @@ func (s *Store) SpoilCopies(t *testing.T, followed social.UserID) int {
 	return 3
 }
 
-// TestAFollowThatEndsWhileItIsCopied: somebody begins to unfollow, then the follow is copied, then the unfollowing goes on. Deleting the copy, which
-// that transaction does not see, must conflict; else the copy would stay.
+// TestAFollowThatEndsWhileItIsCopied: somebody begins to unfollow, then the follow is copied, then
+// the unfollowing goes on. Deleting the copy, which that transaction does not see, must conflict;
+// else the copy would stay.
 func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	t.Parallel()
 	s, ctx := openAlone(t, Options{Heartbeat: 10 * time.Millisecond}), t.Context()
@@ -73,8 +74,9 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	}
 }
 
-// TestAFollowThatEndsBeforeTheCopy: while copying is announced, one server already keeps both layouts and copies a new
-// follow. Another one, which does not know yet, ends that follow. Copying must remove the copy.
+// TestAFollowThatEndsBeforeTheCopy: while copying is announced, one server already keeps both
+// layouts and copies a new follow. Another one, which does not know yet, ends that follow. Copying
+// must remove the copy.
 func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 	t.Parallel()
 	uri, database := mongotest.Database(t)
@@ -106,7 +108,8 @@ func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 	ok(t, m.Release(ctx))
 }
 
-// TestRepairsAreCountedOnce: the transaction that repairs copies meets another change, and runs again.
+// TestRepairsAreCountedOnce: the transaction that repairs copies meets another change, and runs
+// again.
 func TestRepairsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	var s *Store

@@ -52,7 +52,8 @@ func indexesIn(t *testing.T, db *mongo.Database) map[string]map[string]bson.M {
 	return all
 }
 
-// TestRetentionOfEventsIsChangedWhileServersRun: the last setting of any server holds, also when others start that have none.
+// TestRetentionOfEventsIsChangedWhileServersRun: the last setting of any server holds, also when
+// others start that have none.
 func TestRetentionOfEventsIsChangedWhileServersRun(t *testing.T) {
 	t.Parallel()
 	uri, db := rawDatabase(t)
@@ -77,8 +78,8 @@ func TestRetentionOfEventsIsChangedWhileServersRun(t *testing.T) {
 	}
 }
 
-// TestChangedIndexesAreReplaced: a database whose indexes have the names of today and other definitions is opened by several servers at once, while
-// one works on it.
+// TestChangedIndexesAreReplaced: a database whose indexes have the names of today and other
+// definitions is opened by several servers at once, while one works on it.
 func TestChangedIndexesAreReplaced(t *testing.T) {
 	t.Parallel()
 	uri, db := rawDatabase(t)

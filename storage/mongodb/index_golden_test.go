@@ -19,8 +19,9 @@ var update = flag.Bool("update", false, "add new indexes to testdata/indexes.jso
 
 const indexFile = "testdata/indexes.json"
 
-// TestIndexesKeepTheirDefinitions: servers of several versions run on one database, so what an index was released as, its name always means.
-// A new index, or a new name for a changed one, is added with -update; nothing is taken out.
+// TestIndexesKeepTheirDefinitions: servers of several versions run on one database, so what an
+// index was released as, its name always means. A new index, or a new name for a changed one, is
+// added with -update; nothing is taken out.
 func TestIndexesKeepTheirDefinitions(t *testing.T) {
 	t.Parallel()
 	kept := map[string]string{}

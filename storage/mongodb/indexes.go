@@ -18,11 +18,13 @@ const indexTimeout = 10 * time.Minute
 // indexParallel is how many collections are checked concurrently. Each takes a connection.
 const indexParallel = 2
 
-// ownIndexes are the declared indexes of the collections of this package, apart from that on _id. Posts and comments carry their id a
-// second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
+// ownIndexes are the declared indexes of the collections of this package, apart from that on _id.
+// Posts and comments carry their id a second time, as seq: in a range over _id the index on _id
+// itself would compete, and may win by a bad guess.
 //
-// A definition never changes under its name: servers of two versions run on one database, and name indexes in their hints. A
-// changed index has a new name; testdata/indexes.json holds all definitions that there ever were.
+// A definition never changes under its name: servers of two versions run on one database, and name
+// indexes in their hints. A changed index has a new name; testdata/indexes.json holds all
+// definitions that there ever were.
 func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
 		s.posts: {
@@ -63,7 +65,8 @@ func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	return all
 }
 
-// createIndexes makes the collections and indexes that are missing, and replaces those that have changed.
+// createIndexes makes the collections and indexes that are missing, and replaces those that have
+// changed.
 func (s *Store) createIndexes(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()

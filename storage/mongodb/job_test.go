@@ -21,14 +21,14 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// DatabaseKind is the kind of [mongotest.Reused] for stores with these options: each combination of layouts has other
-// collections and indexes.
+// DatabaseKind is the kind of [mongotest.Reused] for stores with these options: each combination of
+// layouts has other collections and indexes.
 func DatabaseKind(o Options) string {
 	return strings.Join([]string{o.Comments, o.Feeds, o.Graph}, ", ")
 }
 
-// openInside opens a store on an empty database. Its background work is not done. A test that changes collections or
-// indexes calls [openAlone].
+// openInside opens a store on an empty database. Its background work is not done. A test that
+// changes collections or indexes calls [openAlone].
 func openInside(t *testing.T, o Options) *Store {
 	t.Helper()
 	o.Unjournaled = true
@@ -148,8 +148,8 @@ func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 	}
 }
 
-// TestJobOfNewerServerWaitsForIt: a server that does not know the kind of a job neither attempts it nor gives it up, and does what
-// is due behind it.
+// TestJobOfNewerServerWaitsForIt: a server that does not know the kind of a job neither attempts it
+// nor gives it up, and does what is due behind it.
 func TestJobOfNewerServerWaitsForIt(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
@@ -242,7 +242,8 @@ func anEvent(kind social.EventKind) social.Event {
 	return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind}
 }
 
-// workOff does all jobs, each attempt again and again as if its server had died right before the job's end.
+// workOff does all jobs, each attempt again and again as if its server had died right before the
+// job's end.
 func workOff(t *testing.T, s *Store, times int) (jobs int) {
 	t.Helper()
 	for ; ; jobs++ {
@@ -274,7 +275,8 @@ func copies(t *testing.T, s *Store, post social.PostID, followers []social.UserI
 	return counts
 }
 
-// TestJobsThatAreRepeatedAddNothing is about Socialite's replayed tasks, and about its limit that cut followers off.
+// TestJobsThatAreRepeatedAddNothing is about Socialite's replayed tasks, and about its limit that
+// cut followers off.
 func TestJobsThatAreRepeatedAddNothing(t *testing.T) {
 	t.Parallel()
 	const n = 2*followersInJob + 7
@@ -323,7 +325,8 @@ func TestManyFollowersAreMergedAtRead(t *testing.T) {
 	}
 }
 
-// hold writes to users' lists in a transaction that stays open, as that of a killed server does, until release is called.
+// hold writes to users' lists in a transaction that stays open, as that of a killed server does,
+// until release is called.
 func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
 	t.Helper()
 	session := must(s.client().StartSession())(t)
@@ -338,7 +341,8 @@ func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
 	}
 }
 
-// tryLater makes an attempt at the next job although it may not be due, and postpones it where that fails. It returns the error.
+// tryLater makes an attempt at the next job although it may not be due, and postpones it where that
+// fails. It returns the error.
 func tryLater(t *testing.T, s *Store, limit time.Duration) error {
 	t.Helper()
 	j := must(s.jobs.Claim(t.Context(), time.Now().Add(time.Hour)))(t)
@@ -366,7 +370,8 @@ func wantSoon(t *testing.T, s *Store, attempt int) {
 	}
 }
 
-// TestAHeldListIsWrittenOnceItIsFree: a transaction that has changed some of the lists stays open for a while.
+// TestAHeldListIsWrittenOnceItIsFree: a transaction that has changed some of the lists stays open
+// for a while.
 func TestAHeldListIsWrittenOnceItIsFree(t *testing.T) {
 	t.Parallel()
 	const n = 30
@@ -396,8 +401,9 @@ func TestAHeldListIsWrittenOnceItIsFree(t *testing.T) {
 	}
 }
 
-// TestASlowDatabaseParksNoJob: majority writes first take longer than usual, and then fail for longer than a job that has failed by itself
-// is tried. It is done within seconds once they succeed.
+// TestASlowDatabaseParksNoJob: majority writes first take longer than usual, and then fail for
+// longer than a job that has failed by itself is tried. It is done within seconds once they
+// succeed.
 func TestASlowDatabaseParksNoJob(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))

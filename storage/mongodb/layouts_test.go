@@ -20,7 +20,8 @@ const (
 	TinyEmbedded = "tiny embedded" // full with some ten comments
 )
 
-// Layouts of feeds with parts so small that short feeds are closed, trimmed and merged often; only for tests.
+// Layouts of feeds with parts so small that short feeds are closed, trimmed and merged often; only
+// for tests.
 const (
 	TinyBucket = "tiny bucket"
 	TinyMonth  = "tiny month"
@@ -49,8 +50,8 @@ var bucketLimits = map[string]struct{ whole, page threads.Limit }{
 	TinyEmbedded: {whole: threads.Limit{Comments: 1 << 30, Bytes: 3000}},
 }
 
-// Follows are all follows, as edges have them and as the graph's layout has them by the followed: everything about each, by owner
-// and other.
+// Follows are all follows, as edges have them and as the graph's layout has them by the followed:
+// everything about each, by owner and other.
 func (s *Store) Follows(ctx context.Context) (edges, copies map[string]string, err error) {
 	edges, err = followsIn(ctx, s.graph.Edges())
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// adminOf is the admin database of the server that a URI names, and databaseOf the name of the URI's own.
+// adminOf is the admin database of the server that a URI names, and databaseOf the name of the
+// URI's own.
 func adminOf(t *testing.T, uri string) *mongo.Database {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
@@ -38,8 +39,9 @@ func databaseOf(t *testing.T, uri string) string {
 	return strings.TrimPrefix(at.Path, "/")
 }
 
-// TestAServerThatIsNotHeardRefusesWrites fails the heartbeats: writes are refused when the lease is over, reads go on as long as the
-// settings can be read, and all is well again when the server is heard.
+// TestAServerThatIsNotHeardRefusesWrites fails the heartbeats: writes are refused when the lease is
+// over, reads go on as long as the settings can be read, and all is well again when the server is
+// heard.
 func TestAServerThatIsNotHeardRefusesWrites(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
@@ -125,7 +127,8 @@ func TestServersComeAndGo(t *testing.T) {
 	}
 }
 
-// TestBucketsLeaveTheSharedCollection: what older Plazas kept in one collection belongs to the database's layout.
+// TestBucketsLeaveTheSharedCollection: what older Plazas kept in one collection belongs to the
+// database's layout.
 func TestBucketsLeaveTheSharedCollection(t *testing.T) {
 	t.Parallel()
 	w := newTownAlone(t, nil, mongodb.Options{Comments: mongodb.CommentsPages})

@@ -46,9 +46,9 @@ const (
 	MigrationDoesNotFit  = migrate.DoesNotFit
 )
 
-// Migrate moves comments, feeds or the follower graph from one layout to another, as far as the goal
-// says, while servers run. It can be stopped, or killed, at any time, and goes on where it was when it is
-// called again. Its errors are for people.
+// Migrate moves comments, feeds or the follower graph from one layout to another, as far as the
+// goal says, while servers run. It can be stopped, or killed, at any time, and goes on where it was
+// when it is called again. Its errors are for people.
 func (s *Store) Migrate(ctx context.Context, what Migration) error {
 	m, err := s.newMigration(what)
 	if err != nil {

@@ -185,8 +185,9 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 	refusedFor(t, err, "users", "version 3", "newer Plaza")
 }
 
-// TestMembersOfOldEdges: edges of version 1 do not say since when people are in circles. Their members are listed from the beginning
-// of the follow on, and alike before and after the upgrade. A server that opens the database sees that it is not done.
+// TestMembersOfOldEdges: edges of version 1 do not say since when people are in circles. Their
+// members are listed from the beginning of the follow on, and alike before and after the upgrade. A
+// server that opens the database sees that it is not done.
 func TestMembersOfOldEdges(t *testing.T) {
 	t.Parallel()
 	w := newTownAlone(t, nil, mongodb.Options{})

@@ -37,8 +37,8 @@ func openTwo(t *testing.T, o mongodb.Options) []storage.Store {
 	return []storage.Store{openAt(t, uri, o), openAt(t, uri, o)}
 }
 
-// emptyDatabase is the URI of a database that is empty but for the collections and indexes of these layouts. A test that
-// changes those needs [mongotest.Database].
+// emptyDatabase is the URI of a database that is empty but for the collections and indexes of these
+// layouts. A test that changes those needs [mongotest.Database].
 func emptyDatabase(tb testing.TB, o mongodb.Options) string {
 	tb.Helper()
 	uri, database := mongotest.Reused(tb, mongodb.DatabaseKind(o))

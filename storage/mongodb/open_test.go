@@ -15,7 +15,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// refused opens what can't be opened, and checks the error: soon, with the words, without the password.
+// refused opens what can't be opened, and checks the error: soon, with the words, without the
+// password.
 func refused(t *testing.T, uri string, words ...string) error {
 	t.Helper()
 	start := time.Now()

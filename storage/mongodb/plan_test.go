@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestNewsMergesIndexRanges looks at the plans for few and many followed people: index ranges are merged, nothing is
-// sorted, and no post is read that is not on the page.
+// TestNewsMergesIndexRanges looks at the plans for few and many followed people: index ranges are
+// merged, nothing is sorted, and no post is read that is not on the page.
 func TestNewsMergesIndexRanges(t *testing.T) {
 	t.Parallel()
 	const limit = 20
@@ -119,7 +119,8 @@ func checkCovered(t *testing.T, graph string) {
 	}
 }
 
-// TestMembersAreReadInOrder: a page of a circle's members reads its own edges from one index, which also sorts them.
+// TestMembersAreReadInOrder: a page of a circle's members reads its own edges from one index, which
+// also sorts them.
 func TestMembersAreReadInOrder(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -144,8 +145,8 @@ func TestMembersAreReadInOrder(t *testing.T) {
 	}
 }
 
-// TestASearchReadsBetweenItsBounds: a search by two properties reads one run of the one index, a page at a time; what is
-// not public has no part in it.
+// TestASearchReadsBetweenItsBounds: a search by two properties reads one run of the one index, a
+// page at a time; what is not public has no part in it.
 func TestASearchReadsBetweenItsBounds(t *testing.T) {
 	t.Parallel()
 	const people, limit = 2_000, 20

@@ -57,8 +57,8 @@ func (d *postDoc) post() *social.Post {
 	}
 }
 
-// inboxOf says in whose Incoming a post may be, as keys that a reader looks for: the wall that it was directed at, all
-// circles of its author, or the listed ones.
+// inboxOf says in whose Incoming a post may be, as keys that a reader looks for: the wall that it
+// was directed at, all circles of its author, or the listed ones.
 func inboxOf(p *social.Post) []bson.Binary {
 	var keys []bson.Binary
 	if p.WallOwner != p.Author {
@@ -153,7 +153,8 @@ func (d *detailDoc) content(t social.PostType) social.Content {
 	return social.Content{}
 }
 
-// InsertPost implements social.Posts. Every post changes the sequence, so that those of one server share transactions.
+// InsertPost implements social.Posts. Every post changes the sequence, so that those of one server
+// share transactions.
 func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
 	limited, cancel := s.db.Limit(ctx)
 	defer cancel()

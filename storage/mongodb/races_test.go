@@ -37,7 +37,8 @@ func (i *interrupter) started(_ context.Context, e *event.CommandStartedEvent) {
 	}
 }
 
-// meeting is a reader who follows an author, and two stores on their database: what one does, the other interrupts.
+// meeting is a reader who follows an author, and two stores on their database: what one does, the
+// other interrupts.
 type meeting struct {
 	t              *testing.T
 	one, other     *Store
@@ -135,7 +136,8 @@ func (m *meeting) check(what string, args ...any) {
 	}
 }
 
-// TestBuildingMeetsEverything lets things happen before each of the commands with which a list or feed is built.
+// TestBuildingMeetsEverything lets things happen before each of the commands with which a list or
+// feed is built.
 func TestBuildingMeetsEverything(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
@@ -179,7 +181,8 @@ func buildingMeetsEverything(t *testing.T, m *meeting) {
 	}
 }
 
-// TestFollowsMeetBuilding builds the reader's list or feed before each of the commands of a follow's and an unfollow's transaction.
+// TestFollowsMeetBuilding builds the reader's list or feed before each of the commands of a
+// follow's and an unfollow's transaction.
 func TestFollowsMeetBuilding(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
@@ -215,8 +218,9 @@ func followsMeetBuilding(t *testing.T, m *meeting) {
 	}
 }
 
-// TestPushesMeetUnfollows lets the reader unfollow an author, and get a feed without them, before each of the commands with which the author's post is
-// brought to followers: it must not come after that.
+// TestPushesMeetUnfollows lets the reader unfollow an author, and get a feed without them, before
+// each of the commands with which the author's post is brought to followers: it must not come after
+// that.
 func TestPushesMeetUnfollows(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {

@@ -87,7 +87,8 @@ func newTownOf(tb testing.TB, r *recorder, o mongodb.Options) *town {
 	return newTownAt(tb, r, emptyDatabase(tb, o), o)
 }
 
-// newTownAlone is newTownOf for tests that change collections or indexes: no other test has the database.
+// newTownAlone is newTownOf for tests that change collections or indexes: no other test has the
+// database.
 func newTownAlone(tb testing.TB, r *recorder, o mongodb.Options) *town {
 	tb.Helper()
 	uri, database := mongotest.Database(tb)
@@ -177,7 +178,8 @@ func newComment(p *social.Post, parent *social.Comment, author social.UserID) *s
 	return c
 }
 
-// forest makes so many comments, not stored: every fifth replies to the post, the others to one of the last twenty.
+// forest makes so many comments, not stored: every fifth replies to the post, the others to one of
+// the last twenty.
 func forest(p *social.Post, author social.UserID, n int) []*social.Comment {
 	dice := rand.New(rand.NewPCG(7, uint64(n)))
 	all := make([]*social.Comment, n)

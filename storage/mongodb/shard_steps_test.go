@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// TestShardingStepByStep: each collection has the index of its key before it is sharded; what was stopped goes on, and doing it again
-// does the same.
+// TestShardingStepByStep: each collection has the index of its key before it is sharded; what was
+// stopped goes on, and doing it again does the same.
 func TestShardingStepByStep(t *testing.T) {
 	t.Parallel()
 	s := openAlone(t, Options{Graph: GraphTwo, Comments: CommentsPages, Feeds: FeedsHybrid})
@@ -56,7 +56,8 @@ func TestShardingStepByStep(t *testing.T) {
 	}
 }
 
-// TestUsersAreFoundThroughHandles: what a cluster asks answers the same, by indexes, and each part of it reaches one shard.
+// TestUsersAreFoundThroughHandles: what a cluster asks answers the same, by indexes, and each part
+// of it reaches one shard.
 func TestUsersAreFoundThroughHandles(t *testing.T) {
 	t.Parallel()
 	routing := mongotest.WatchRouting(t, ShardKeys())

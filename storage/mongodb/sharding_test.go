@@ -23,8 +23,8 @@ var routedLayouts = map[string]mongodb.Options{
 	"adaptive, hybrid, reverse": {Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid, MergeAbove: 2},
 }
 
-// TestCommandsReachTheirShard calls everything on each layout: all commands have the shard keys of their collections, but for those that
-// are listed with a reason.
+// TestCommandsReachTheirShard calls everything on each layout: all commands have the shard keys of
+// their collections, but for those that are listed with a reason.
 func TestCommandsReachTheirShard(t *testing.T) {
 	t.Parallel()
 	seen := map[mongotest.Scatter]bool{}
@@ -58,8 +58,8 @@ func sortMembers(w *town, o mongodb.Options) {
 	w.ok(err)
 }
 
-// TestShardKeysAreComplete: every collection has a declared key, and each unique index begins with it, or is that on _id. The indexes that the keys
-// need can be made on real documents.
+// TestShardKeysAreComplete: every collection has a declared key, and each unique index begins with
+// it, or is that on _id. The indexes that the keys need can be made on real documents.
 func TestShardKeysAreComplete(t *testing.T) {
 	t.Parallel()
 	for name, o := range routedLayouts {

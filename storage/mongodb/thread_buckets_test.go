@@ -45,8 +45,8 @@ func (w *town) thread(post social.PostID, order social.CommentOrder) []*social.C
 	return threads[list[0]]
 }
 
-// TestManyWritersOfBuckets lets 64 writers of two servers write one thread at once, and 64 others delete half of it: no bucket is above
-// its limit, nothing is lost, all counts are exact.
+// TestManyWritersOfBuckets lets 64 writers of two servers write one thread at once, and 64 others
+// delete half of it: no bucket is above its limit, nothing is lost, all counts are exact.
 func TestManyWritersOfBuckets(t *testing.T) {
 	t.Parallel()
 	for _, layout := range paged {
@@ -171,8 +171,8 @@ func TestBucketsAreTidyAfterAnything(t *testing.T) {
 	}
 }
 
-// TestReadersSeeNoMove reads threads while they grow from one bucket into many: what was acknowledged before a read
-// is in it, once.
+// TestReadersSeeNoMove reads threads while they grow from one bucket into many: what was
+// acknowledged before a read is in it, once.
 func TestReadersSeeNoMove(t *testing.T) {
 	t.Parallel()
 	w := newTownIn(t, nil, mongodb.TinyAdaptive)
@@ -228,8 +228,8 @@ func checkRead(t *testing.T, read []*social.Comment, due []social.CommentID) {
 	}
 }
 
-// TestFullThreadsAreRefused fills embedded threads, with short texts and with the longest, and sees that what is refused changes
-// nothing, and that a thread with room again takes comments again.
+// TestFullThreadsAreRefused fills embedded threads, with short texts and with the longest, and sees
+// that what is refused changes nothing, and that a thread with room again takes comments again.
 func TestFullThreadsAreRefused(t *testing.T) {
 	t.Parallel()
 	for layout, text := range map[string]string{
@@ -279,8 +279,8 @@ func TestFullThreadsAreRefused(t *testing.T) {
 	}
 }
 
-// TestFailedSplitChangesNothing fails the database in the middle of a move, and of a cut: the comment is refused, everything else
-// is as it was, and the next comment moves the thread.
+// TestFailedSplitChangesNothing fails the database in the middle of a move, and of a cut: the
+// comment is refused, everything else is as it was, and the next comment moves the thread.
 func TestFailedSplitChangesNothing(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
@@ -317,8 +317,8 @@ func TestFailedSplitChangesNothing(t *testing.T) {
 	}
 }
 
-// TestSparsePagesAreJoined deletes most of long threads, in several orders: there are never two neighbours that half a page holds, and
-// nothing else goes.
+// TestSparsePagesAreJoined deletes most of long threads, in several orders: there are never two
+// neighbours that half a page holds, and nothing else goes.
 func TestSparsePagesAreJoined(t *testing.T) {
 	t.Parallel()
 	for layout, size := range map[string]int{mongodb.SmallPages: 8, mongodb.CommentsPages: 100} {
@@ -368,8 +368,9 @@ func flat(p *social.Post, author social.UserID, n int) []*social.Comment {
 	return all
 }
 
-// TestPagesHaveAByteLimit writes the longest comments, at the end and in the middle, and makes short ones long: no page, and no small
-// thread, is above 256 KB, where 100 such comments would be 4 MB.
+// TestPagesHaveAByteLimit writes the longest comments, at the end and in the middle, and makes
+// short ones long: no page, and no small thread, is above 256 KB, where 100 such comments would be
+// 4 MB.
 func TestPagesHaveAByteLimit(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("\U0001F600", social.MaxTextLen)
@@ -419,7 +420,8 @@ func TestPagesHaveAByteLimit(t *testing.T) {
 	}
 }
 
-// TestErasingIsDoneInParts leaves an erasure to the workers of another server, which do a little at a time.
+// TestErasingIsDoneInParts leaves an erasure to the workers of another server, which do a little at
+// a time.
 func TestErasingIsDoneInParts(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.TinyAdaptive} {
@@ -470,7 +472,8 @@ func TestErasingIsDoneInParts(t *testing.T) {
 	}
 }
 
-// failOnce lets the server refuse one command, in a way that is not tried again, and returns what checks that it did.
+// failOnce lets the server refuse one command, in a way that is not tried again, and returns what
+// checks that it did.
 func failOnce(t *testing.T, server *mongotest.Server, command, namespace string) (broken func()) {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(server.URI()))

@@ -11,8 +11,8 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestARangeOfTimeIsReadAlone asks for ten of the oldest hours, which lists do not hold any more: the server looks at what was created in
-// these, whatever came later.
+// TestARangeOfTimeIsReadAlone asks for ten of the oldest hours, which lists do not hold any more:
+// the server looks at what was created in these, whatever came later.
 func TestARangeOfTimeIsReadAlone(t *testing.T) {
 	for _, c := range []struct {
 		mongodb.Options

@@ -12,10 +12,10 @@ import (
 // Feeds are merged from one list of posts for each author (News) or circle (Incoming), in one of
 // two ways:
 //
-//   - the walk goes through everybody's posts in time order and asks of each whether it belongs to the feed. It is
-//     cheap where most posts do: for people who follow a large part of everybody;
-//   - the merge seeks the first post of each list and goes on from the best: a k-way merge. It costs one seek a
-//     list and one a post, whatever else is stored.
+//   - the walk goes through everybody's posts in time order and asks of each whether it belongs to
+//     the feed. It is cheap where most posts do: for people who follow a large part of everybody;
+//   - the merge seeks the first post of each list and goes on from the best: a k-way merge. It
+//     costs one seek a list and one a post, whatever else is stored.
 //
 // A page begins with a walk of at most walkShare posts for each list, and merges what is missing
 // then. So its cost is bounded by the number of lists and the size of the page, and is small where

@@ -52,9 +52,9 @@ func (p *Place) Open(c Connection) {
 	}
 }
 
-// SignIn takes the connection's last seat, once it is known who has the connection, and registers it
-// for [Registry.CloseSession]. It returns false if the user, or the client who is signed out, has
-// too many.
+// SignIn takes the connection's last seat, once it is known who has the connection, and registers
+// it for [Registry.CloseSession]. It returns false if the user, or the client who is signed out,
+// has too many.
 func (p *Place) SignIn(authenticated context.Context) bool {
 	options := &p.registry.options
 	own := seat{limitUser, options.UserOf(authenticated)}

@@ -82,7 +82,8 @@ func New(options Options) *Registry {
 	}
 }
 
-// CloseSession drains the connections that authenticated with a session. It returns without waiting.
+// CloseSession drains the connections that authenticated with a session. It returns without
+// waiting.
 func (r *Registry) CloseSession(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,8 +21,8 @@ import (
 type Options struct {
 	// Limits bound what a document may request.
 	Limits Limits
-	// Trusted are documents that clients can run by their ids: the keys, and "sha256:" with the hash
-	// of the text. With OnlyTrusted nothing else runs, and clients cannot register others.
+	// Trusted are documents that clients can run by their ids: the keys, and "sha256:" with the
+	// hash of the text. With OnlyTrusted nothing else runs, and clients cannot register others.
 	Trusted     map[string]string
 	OnlyTrusted bool
 	// Cached is how many parsed and validated documents are kept, least recently used out first.
@@ -51,8 +51,8 @@ func NewChecker(schema *ast.Schema, o Options) *Checker {
 	}
 }
 
-// Check returns the operation that a request asks to run, or the errors to send instead. If the cost
-// is the reason, it returns the operation too.
+// Check returns the operation that a request asks to run, or the errors to send instead. If the
+// cost is the reason, it returns the operation too.
 func (c *Checker) Check(ctx context.Context, req *request.Request) (*Operation, gqlerror.List) {
 	query, err := c.texts.textOf(ctx, req)
 	if err != nil {

@@ -52,8 +52,8 @@ func (e *Executor) Arrive(ctx context.Context) *gqlerror.Error {
 }
 
 // Authenticate returns the context of who sends the Authorization. On failure it gives the error to
-// send, UNAUTHENTICATED unless the presenter finds that the server itself failed (INTERNAL) or names
-// another code.
+// send, UNAUTHENTICATED unless the presenter finds that the server itself failed (INTERNAL) or
+// names another code.
 func (e *Executor) Authenticate(ctx context.Context, authorization string) (context.Context, *gqlerror.Error) {
 	authenticated, err := e.options.Authenticate(ctx, authorization)
 	if err == nil {

@@ -15,8 +15,8 @@ type Options struct {
 	// means anonymous and no error) to the context that the operation runs in. It is called once
 	// for each HTTP request. On a websocket it is called once for connection_init, with the
 	// "Authorization" of its payload (or else the handshake's header), and again with the same
-	// value for each operation, because a token can be revoked in between. The returned context must
-	// derive from the given one. Default: everyone is anonymous.
+	// value for each operation, because a token can be revoked in between. The returned context
+	// must derive from the given one. Default: everyone is anonymous.
 	//
 	// An error rejects the request: 401 over HTTP; a websocket is closed with 4403. If
 	// ErrorPresenter turns it into INTERNAL (an unavailable database), it is 500 over HTTP, 1011 in

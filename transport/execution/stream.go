@@ -41,9 +41,9 @@ func StreamOf(ctx context.Context) *Stream {
 // refused: a user may have thousands of streams that wait.
 const waitForQuota = time.Second
 
-// Await charges the cost of a response, and waits until the limits admit it, or the subscription has
-// ended. A stream is delayed where a request would be refused, because it asks for nothing: what it
-// sends depends on others.
+// Await charges the cost of a response, and waits until the limits admit it, or the subscription
+// has ended. A stream is delayed where a request would be refused, because it asks for nothing:
+// what it sends depends on others.
 func (s *Stream) Await() {
 	for s.ctx.Err() == nil {
 		refused := longest(s.executor.options.Charge(s.ctx, Charge{Cost: s.operation.Cost.Requested}))

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// idempotencyKey is the extension of a request with the key under which a mutation is carried out
-	// once, however often it is sent.
+	// idempotencyKey is the extension of a request with the key under which a mutation is carried
+	// out once, however often it is sent.
 	idempotencyKey = "idempotencyKey"
 	// idempotencyHeader is the header that stands for the extension:
 	// https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/

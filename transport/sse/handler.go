@@ -18,8 +18,8 @@ const (
 	// tokenHeader and tokenParameter carry the token of a stream that a client has reserved.
 	tokenHeader    = "X-Graphql-Event-Stream-Token" //nolint:gosec // a name, no credential
 	tokenParameter = "token"
-	// operationID is the extension of a request, and the parameter of DELETE, that names an operation
-	// on such a stream.
+	// operationID is the extension of a request, and the parameter of DELETE, that names an
+	// operation on such a stream.
 	operationID = "operationId"
 
 	maxOperationID = 255
@@ -76,8 +76,9 @@ func (s *stream) expire() {
 	}
 }
 
-// Open opens the stream that a client has reserved, and returns when the stream has ended. A browser
-// can't send its Authorization with an EventSource: the token is enough, and opens the stream once.
+// Open opens the stream that a client has reserved, and returns when the stream has ended. A
+// browser can't send its Authorization with an EventSource: the token is enough, and opens the
+// stream once.
 func (h *Handler) Open(w http.ResponseWriter, r *http.Request) *Failure {
 	if failure := h.arrive(r); failure != nil {
 		return failure
@@ -145,8 +146,8 @@ func (h *Handler) Stop(w http.ResponseWriter, r *http.Request) *Failure {
 	return nil
 }
 
-// Stream carries out one operation on a stream of its own, and returns when it has ended. read reads
-// the request.
+// Stream carries out one operation on a stream of its own, and returns when it has ended. read
+// reads the request.
 func (h *Handler) Stream(w http.ResponseWriter, r *http.Request, read func() (*request.Request, *codes.Refusal)) *Failure {
 	s, failure := h.admit(r, "")
 	if failure != nil {
@@ -236,8 +237,8 @@ func (h *Handler) forget(s *stream) {
 	delete(h.streams, s.token)
 }
 
-// belongsTo says whether a request comes with the sign-in that reserved the stream. Both are secret,
-// so that a token in the log of a proxy is worth nothing.
+// belongsTo says whether a request comes with the sign-in that reserved the stream. Both are
+// secret, so that a token in the log of a proxy is worth nothing.
 func (s *stream) belongsTo(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(s.authorization), []byte(r.Header.Get("Authorization"))) == 1
 }

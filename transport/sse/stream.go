@@ -85,8 +85,8 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request) {
 	s.finish()
 }
 
-// finish writes the last events, and keeps anything else from being written: the response belongs to
-// the server once its handler has returned.
+// finish writes the last events, and keeps anything else from being written: the response belongs
+// to the server once its handler has returned.
 func (s *stream) finish() {
 	s.setDeadline() // what is being written holds up the end no longer than that
 	s.mu.Lock()

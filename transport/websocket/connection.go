@@ -59,8 +59,8 @@ func (c *connection) read(handle func(data []byte)) {
 	}
 }
 
-// stayAlive extends the deadline for the client's next sign of life. Once the connection is closing,
-// the deadline of the closing handshake remains.
+// stayAlive extends the deadline for the client's next sign of life. Once the connection is
+// closing, the deadline of the closing handshake remains.
 func (c *connection) stayAlive() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -44,8 +44,8 @@ func encodeError(err *gqlerror.Error) []byte {
 	return payload
 }
 
-// malformed keeps the socket open: the document demands that the message is ignored. If it starts an
-// operation with an id, only that operation fails.
+// malformed keeps the socket open: the document demands that the message is ignored. If it starts
+// an operation with an id, only that operation fails.
 func (p legacyWS) malformed(to peer, m *message, err error) {
 	problem := codes.Errorf(codes.BadUserInput, "%v", err)
 	if m.kind == messageSubscribe && m.id != "" {

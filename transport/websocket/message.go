@@ -46,9 +46,9 @@ type message struct {
 	badText *request.TextError // why a subscribe message that is otherwise well formed cannot run
 }
 
-// parseMessage reads one message of a client; kinds translates its type. The error's text is a close
-// reason for 4400; it quotes at most the message's type. The message is never nil: beside an error
-// it has what was read until then.
+// parseMessage reads one message of a client; kinds translates its type. The error's text is a
+// close reason for 4400; it quotes at most the message's type. The message is never nil: beside an
+// error it has what was read until then.
 func parseMessage(data []byte, kinds map[string]string) (*message, error) {
 	var members map[string]json.RawMessage
 	var m message

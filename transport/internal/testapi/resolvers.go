@@ -24,7 +24,8 @@ type Resolver struct {
 	LoaderOf func(ctx context.Context) int
 	// StreamOf returns the stream of a subscription.
 	StreamOf func(ctx context.Context) Stream
-	// Started takes a value when waits, holds, forever or flood begins; Ended when its context has ended.
+	// Started takes a value when waits, holds, forever or flood begins; Ended when its context has
+	// ended.
 	Started, Ended chan string
 	// Release lets holds return.
 	Release chan struct{}

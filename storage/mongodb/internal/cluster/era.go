@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Era is how a server works while neither a setting nor the written versions of documents change. Each call belongs to the
-// era in which it began. A change goes on to its next step only when the calls of older eras have ended on all servers
-// (member).
+// Era is how a server works while neither a setting nor the written versions of documents change.
+// Each call belongs to the era in which it began. A change goes on to its next step only when the
+// calls of older eras have ended on all servers (member).
 type Era[L any] struct {
 	member      *Member[L]
 	Generations map[string]int    // of the settings, by their names

@@ -16,8 +16,8 @@ import (
 // errStaleBeat: another heartbeat has counted since this one began.
 var errStaleBeat = errors.New("a later heartbeat has overtaken this one")
 
-// run renews the lease until ctx ends. A heartbeat that hangs, on a dead connection for example, does not delay the next ones: each
-// takes another connection.
+// run renews the lease until ctx ends. A heartbeat that hangs, on a dead connection for example,
+// does not delay the next ones: each takes another connection.
 func (m *Member[L]) run(ctx context.Context) {
 	var beats sync.WaitGroup
 	defer beats.Wait()
@@ -45,7 +45,8 @@ func (m *Member[L]) tryBeat(ctx context.Context) {
 	}
 }
 
-// noteFailure logs when heartbeats begin to fail, and when they succeed again. A full disk has its own message.
+// noteFailure logs when heartbeats begin to fail, and when they succeed again. A full disk has its
+// own message.
 func (m *Member[L]) noteFailure(ctx context.Context, err error) {
 	switch {
 	case mdb.IsNoRoom(err):
@@ -72,8 +73,9 @@ type findings[L any] struct {
 	era      *Era[L] // that the settings stand for
 }
 
-// beat renews the leases and adopts what has changed. The server stores its heartbeat before it reads the settings: a change
-// that comes after that waits for it. errStaleBeat: a later heartbeat has counted.
+// beat renews the leases and adopts what has changed. The server stores its heartbeat before it
+// reads the settings: a change that comes after that waits for it. errStaleBeat: a later heartbeat
+// has counted.
 func (m *Member[L]) beat(ctx context.Context, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -117,7 +119,8 @@ func (m *Member[L]) isStale(began time.Time) bool {
 	return !began.After(m.counted)
 }
 
-// Renew stores a heartbeat: what the server is, and the oldest generations and versions that its calls still work by.
+// Renew stores a heartbeat: what the server is, and the oldest generations and versions that its
+// calls still work by.
 func (m *Member[L]) Renew(ctx context.Context) error {
 	oldest := m.oldest()
 	d := mdb.Doc("v", mdb.FirstVersion, "process", m.process, "app", AppName(m.ID), "user", m.user,
@@ -125,7 +128,8 @@ func (m *Member[L]) Renew(ctx context.Context) error {
 	update := mdb.Doc("$set", d, "$currentDate", mdb.Doc("at", true))
 	renewed, err := m.collection.UpdateOne(ctx, mdb.Doc("_id", m.ID), update)
 	if err == nil && renewed.MatchedCount == 0 {
-		// Only now an upsert: a heartbeat that leave has cancelled may still arrive, after the document was removed.
+		// Only now an upsert: a heartbeat that leave has cancelled may still arrive, after the
+		// document was removed.
 		_, err = m.collection.UpdateOne(ctx, mdb.Doc("_id", m.ID), update, options.UpdateOne().SetUpsert(true))
 	}
 	return err
@@ -153,7 +157,8 @@ func (m *Member[L]) tellChange(ctx context.Context, before, now *Setting) {
 	}
 }
 
-// retire ends the server's part for good: it knows too little of what the others write. Calls under way do not write any more.
+// retire ends the server's part for good: it knows too little of what the others write. Calls under
+// way do not write any more.
 func (m *Member[L]) retire(ctx context.Context, why error) {
 	m.mu.Lock()
 	if m.left {

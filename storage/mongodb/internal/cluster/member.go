@@ -13,9 +13,10 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Member is a server's part in the agreement of all servers on the settings. Its heartbeat renews a lease, and adopts what has
-// changed. Without a lease the server neither writes nor answers, because it may have missed a change. So a change of
-// a setting has to wait only for servers whose heartbeats arrive.
+// Member is a server's part in the agreement of all servers on the settings. Its heartbeat renews a
+// lease, and adopts what has changed. Without a lease the server neither writes nor answers,
+// because it may have missed a change. So a change of a setting has to wait only for servers whose
+// heartbeats arrive.
 type Member[L any] struct {
 	*roster
 
@@ -42,7 +43,8 @@ type Member[L any] struct {
 // IsFull reports whether the last heartbeat found the database's disk full.
 func (m *Member[L]) IsFull() bool { return m.full.Load() }
 
-// Join adds the server to the list, adopts the settings, and begins the heartbeat and the watch over the others.
+// Join adds the server to the list, adopts the settings, and begins the heartbeat and the watch
+// over the others.
 func (m *Member[L]) Join(ctx context.Context) (err error) {
 	if m.user, err = m.authenticatedUser(ctx); err != nil {
 		return err
@@ -82,7 +84,8 @@ func (m *Member[L]) Leave() {
 	}
 }
 
-// signOff removes the server from the list. A database that answers no heartbeat would only delay the server's end.
+// signOff removes the server from the list. A database that answers no heartbeat would only delay
+// the server's end.
 func (m *Member[L]) signOff(ctx context.Context) {
 	if m.failing.Load() {
 		var cancel context.CancelFunc
@@ -136,8 +139,9 @@ func (m *Member[L]) Written() Versions {
 	return m.eras[len(m.eras)-1].written
 }
 
-// adopt lets a heartbeat count, unless another one has counted since it began: then what it found may be older, and it says
-// false. So heartbeats that count follow each other, whatever the order in which they end.
+// adopt lets a heartbeat count, unless another one has counted since it began: then what it found
+// may be older, and it says false. So heartbeats that count follow each other, whatever the order
+// in which they end.
 func (m *Member[L]) adopt(ctx context.Context, found findings[L], began time.Time, renewed bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -157,8 +161,8 @@ func (m *Member[L]) adopt(ctx context.Context, found findings[L], began time.Tim
 	return true
 }
 
-// enterEra begins a new era if a setting or a written version has changed, or if the lease was over: what began before that must
-// end. m.mu is held.
+// enterEra begins a new era if a setting or a written version has changed, or if the lease was
+// over: what began before that must end. m.mu is held.
 func (m *Member[L]) enterEra(e *Era[L], renewed bool) {
 	first := len(m.eras) == 0
 	lapsed := !first && renewed && isOver(m.writesUntil)
@@ -170,7 +174,8 @@ func (m *Member[L]) enterEra(e *Era[L], renewed bool) {
 	}
 }
 
-// begin makes an era the current one; those before it are forgotten when their calls have ended. m.mu is held.
+// begin makes an era the current one; those before it are forgotten when their calls have ended.
+// m.mu is held.
 func (m *Member[L]) begin(e *Era[L]) {
 	if len(m.eras) > 0 {
 		old := m.eras[len(m.eras)-1]
@@ -202,8 +207,9 @@ func (m *Member[L]) Enter(ctx context.Context) (context.Context, mdb.Call) {
 	return ctx, e
 }
 
-// ClaimVersions refuses a database that a newer Plaza has upgraded. A database of an older release than the previous one is
-// raised to that; a new one, without users, gets the newest versions immediately.
+// ClaimVersions refuses a database that a newer Plaza has upgraded. A database of an older release
+// than the previous one is raised to that; a new one, without users, gets the newest versions
+// immediately.
 func (m *Member[L]) ClaimVersions(ctx context.Context, users *mongo.Collection) error {
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()

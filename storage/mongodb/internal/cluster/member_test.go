@@ -22,7 +22,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m, mongotest.IgnoreServer())
 // settingNames are what the servers of these tests agree on.
 var settingNames = []string{"first", "second", "third"}
 
-// open makes a server join those of a new database. For its calls, the settings mean the layout of the first one.
+// open makes a server join those of a new database. For its calls, the settings mean the layout of
+// the first one.
 func open(t *testing.T, monitor *event.CommandMonitor, heartbeat, lease time.Duration) *Member[string] {
 	t.Helper()
 	uri, database := mongotest.Database(t)
@@ -87,8 +88,8 @@ func TestALeaseEndsByEitherClock(t *testing.T) {
 	}
 }
 
-// TestSigningOffFromALostDatabase: a server whose heartbeats fail does not wait long for the removal of its document; any other
-// has all the time that it is given.
+// TestSigningOffFromALostDatabase: a server whose heartbeats fail does not wait long for the
+// removal of its document; any other has all the time that it is given.
 func TestSigningOffFromALostDatabase(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]bool{"lost": true, "there": false} {
@@ -113,7 +114,8 @@ func TestSigningOffFromALostDatabase(t *testing.T) {
 	}
 }
 
-// TestCloseWaitsForOlderEras: a server is known until the last call has ended, also of an era before the current one.
+// TestCloseWaitsForOlderEras: a server is known until the last call has ended, also of an era
+// before the current one.
 func TestCloseWaitsForOlderEras(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil, time.Hour, testtime.Patience())
@@ -146,7 +148,8 @@ func TestCloseWaitsForOlderEras(t *testing.T) {
 	}
 }
 
-// TestCallsMeetClose: a store that is always busy closes when the calls under way have ended. It had waited for a moment without any.
+// TestCallsMeetClose: a store that is always busy closes when the calls under way have ended. It
+// had waited for a moment without any.
 func TestCallsMeetClose(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil, time.Hour, testtime.Patience())

@@ -2,8 +2,9 @@ package cluster
 
 import "time"
 
-// Move is in a setting while the database is moved from one layout to another: which layouts are in use, and how far it is.
-// Every change of what servers have to do is a new generation of the setting.
+// Move is in a setting while the database is moved from one layout to another: which layouts are in
+// use, and how far it is. Every change of what servers have to do is a new generation of the
+// setting.
 type Move struct {
 	From  string    `bson:"from"`
 	To    string    `bson:"to"`

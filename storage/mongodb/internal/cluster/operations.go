@@ -12,7 +12,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// AppName is what the connections of a server are called, in MongoDB's log too: they tell whose a transaction is.
+// AppName is what the connections of a server are called, in MongoDB's log too: they tell whose a
+// transaction is.
 func AppName(self string) string { return "plaza " + self }
 
 // errOtherUser: a MongoDB user may end only its own sessions.
@@ -62,8 +63,8 @@ func (r *roster) sessionsOf(ctx context.Context, app string, match bson.D) (sess
 	return sessions, err
 }
 
-// isIdle ends what the server has under way, and looks twice: MongoDB lists the sessions that are at work before those
-// that rest, and one that begins to commit in between is in neither list.
+// isIdle ends what the server has under way, and looks twice: MongoDB lists the sessions that are
+// at work before those that rest, and one that begins to commit in between is in neither list.
 func (r *roster) isIdle(ctx context.Context, d *Server) bool {
 	for range 2 {
 		if n, err := r.endOperations(ctx, d, atWork()); n > 0 || err != nil {
@@ -73,7 +74,8 @@ func (r *roster) isIdle(ctx context.Context, d *Server) bool {
 	return true
 }
 
-// authenticatedUser is whom MongoDB knows this process as, with the database that knows them; "" where it asks nobody.
+// authenticatedUser is whom MongoDB knows this process as, with the database that knows them; ""
+// where it asks nobody.
 func (r *roster) authenticatedUser(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -90,8 +92,8 @@ func (r *roster) authenticatedUser(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s@%s", user.User, user.DB), nil
 }
 
-// IsGone says that a server can do nothing more: it has no lease, so it begins nothing and commits nothing; and MongoDB
-// does nothing any more of what it had begun.
+// IsGone says that a server can do nothing more: it has no lease, so it begins nothing and commits
+// nothing; and MongoDB does nothing any more of what it had begun.
 func (r *roster) IsGone(ctx context.Context, d *Server) bool {
 	left := time.Duration(d.Lease-d.Silence) * time.Millisecond
 	switch {

@@ -14,8 +14,9 @@ import (
 	"plaza/storage/mongodb/internal/wait"
 )
 
-// Server is a document of servers: one open Store. It is there from before the Store reads its settings until after its last
-// write; who goes on without the Store must be sure that it is gone (migration.agree).
+// Server is a document of servers: one open Store. It is there from before the Store reads its
+// settings until after its last write; who goes on without the Store must be sure that it is gone
+// (migration.agree).
 type Server struct {
 	ID      string         `bson:"_id"`
 	Version int            `bson:"v"`
@@ -46,7 +47,8 @@ func (d *Server) Silent() time.Duration {
 	return time.Duration(d.Silence) * time.Millisecond
 }
 
-// roster is the servers of a database, as one of them sees them, and what they have recorded for each other.
+// roster is the servers of a database, as one of them sees them, and what they have recorded for
+// each other.
 type roster struct {
 	client           *mongo.Client
 	DB               *mdb.DB
@@ -63,7 +65,8 @@ type roster struct {
 	changed          chan struct{} // asks for a heartbeat at once
 }
 
-// silentLife is how long a server is known that died: far longer than anything that it has begun can last.
+// silentLife is how long a server is known that died: far longer than anything that it has begun
+// can last.
 const silentLife = 24 * time.Hour
 
 // Indexes are the declared indexes of the servers' collection.
@@ -101,7 +104,8 @@ func (r *roster) Forget(ctx context.Context, d Server) error {
 	})
 }
 
-// IsAlive waits until it is certain whether another server still has a lease: nil where it has not. It tells waiting of it meanwhile.
+// IsAlive waits until it is certain whether another server still has a lease: nil where it has not.
+// It tells waiting of it meanwhile.
 func (r *roster) IsAlive(ctx context.Context, server string, waiting func(process string)) (*Server, error) {
 	if server == "" || server == r.ID {
 		return nil, nil

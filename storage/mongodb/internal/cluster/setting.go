@@ -30,8 +30,8 @@ func (d *Setting) Layouts() []string {
 	return []string{d.Move.From, d.Move.To}
 }
 
-// Layouts is what can be recorded as the layout of something. The first server that opens a database
-// records one; the engine's layouts.go says how the record is used.
+// Layouts is what can be recorded as the layout of something. The first server that opens a
+// database records one; the engine's layouts.go says how the record is used.
 type Layouts struct {
 	Name   string // of what is laid out, of the document, and of the flag
 	Usual  string // what a new database has, where nothing else is wanted
@@ -81,7 +81,8 @@ func (r *roster) ReadSettings(ctx context.Context) (map[string]*Setting, error) 
 	return all, nil
 }
 
-// firstLayout is what is recorded where nothing is: a database with data in it is older than the setting.
+// firstLayout is what is recorded where nothing is: a database with data in it is older than the
+// setting.
 func (r *roster) firstLayout(ctx context.Context, g Layouts, wanted string) (string, error) {
 	has, err := mdb.HasDocuments(ctx, r.settings.Database().Collection(g.Data))
 	switch {

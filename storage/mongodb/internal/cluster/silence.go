@@ -7,9 +7,10 @@ import (
 	"plaza/storage/mongodb/internal/wait"
 )
 
-// A server that is killed in the middle of a transaction leaves it open, and MongoDB keeps it open for a minute: until then
-// nobody else can change what it has changed. So every server watches the others, and ends the transactions of one that is
-// silent. A server that was only slow loses nothing by that: it runs its transactions again.
+// A server that is killed in the middle of a transaction leaves it open, and MongoDB keeps it open
+// for a minute: until then nobody else can change what it has changed. So every server watches the
+// others, and ends the transactions of one that is silent. A server that was only slow loses
+// nothing by that: it runs its transactions again.
 
 // watch is what a server knows of another one.
 type watch struct {
@@ -25,8 +26,9 @@ type watches struct {
 	others map[string]*watch
 }
 
-// look takes note of all heartbeats. Between two looks a server counts as silent for as long as this one's heartbeats went
-// on, and at most for most: when the database stalls for every server, none of them counts as silent.
+// look takes note of all heartbeats. Between two looks a server counts as silent for as long as
+// this one's heartbeats went on, and at most for most: when the database stalls for every server,
+// none of them counts as silent.
 func (w *watches) look(all []Server, self string, most time.Duration) {
 	var passed time.Duration
 	for _, d := range all {
@@ -55,11 +57,12 @@ func (m *Member[L]) guard(ctx context.Context) {
 	}
 }
 
-// lookEvery is the pause between two looks at the others: short next to half a lease, and no shorter than a heartbeat.
+// lookEvery is the pause between two looks at the others: short next to half a lease, and no
+// shorter than a heartbeat.
 func (m *Member[L]) lookEvery() time.Duration { return max(m.Heartbeat, m.lease/16) }
 
-// endSilent ends the transactions of those that have been silent for half a lease, each once. What fails is tried
-// again at the next look.
+// endSilent ends the transactions of those that have been silent for half a lease, each once. What
+// fails is tried again at the next look.
 func (m *Member[L]) endSilent(ctx context.Context, w *watches) {
 	ctx, cancel := context.WithTimeout(ctx, m.lease/2)
 	defer cancel()

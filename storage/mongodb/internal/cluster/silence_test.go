@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestSilenceIsMeasuredByOwnHeartbeats: who is heard is not silent, and who is not is silent only while this server's own heartbeats go on.
+// TestSilenceIsMeasuredByOwnHeartbeats: who is heard is not silent, and who is not is silent only
+// while this server's own heartbeats go on.
 func TestSilenceIsMeasuredByOwnHeartbeats(t *testing.T) {
 	t.Parallel()
 	const beat = time.Second

@@ -11,13 +11,15 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// turnDoc is a document of settings whose driver does something that only one server at a time may do.
+// turnDoc is a document of settings whose driver does something that only one server at a time may
+// do.
 type turnDoc struct {
 	Driver string `bson:"driver"` // a server's id; "": none
 }
 
-// TakeTurn makes this server the driver of the document of settings with that name, unless a living server is: that is the holder
-// then. It tells waiting (optional) of a server that may be dead, while it makes sure.
+// TakeTurn makes this server the driver of the document of settings with that name, unless a living
+// server is: that is the holder then. It tells waiting (optional) of a server that may be dead,
+// while it makes sure.
 func (r *roster) TakeTurn(ctx context.Context, name string, waiting func(process string)) (holder *Server, err error) {
 	for {
 		d, err := r.readTurn(ctx, name)
@@ -44,7 +46,8 @@ func (r *roster) readTurn(ctx context.Context, name string) (d turnDoc, err erro
 	return d, err
 }
 
-// takeTurnFrom takes the turn from a dead server, or from none (""). It fails where another server was quicker.
+// takeTurnFrom takes the turn from a dead server, or from none (""). It fails where another server
+// was quicker.
 func (r *roster) takeTurnFrom(ctx context.Context, name, driver string) (taken bool, err error) {
 	err = r.DB.Read(ctx, "take a turn", func(ctx context.Context) error {
 		result, err := r.settings.UpdateOne(ctx, mdb.Doc("_id", name, "driver", mdb.Doc("$in", bson.A{driver, nil})),

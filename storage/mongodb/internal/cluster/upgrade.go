@@ -16,7 +16,8 @@ import (
 
 // UpgradeState says which versions of documents a database has, and may have.
 type UpgradeState struct {
-	// Pending are the collections whose newest version servers do not write yet: "posts: 2, not yet 3". None: the upgrade is finished.
+	// Pending are the collections whose newest version servers do not write yet: "posts: 2, not yet
+	// 3". None: the upgrade is finished.
 	Pending []string
 	// Older are the servers of an earlier version that run, for people: host and process id.
 	Older []string
@@ -58,9 +59,10 @@ func (r *roster) ServersBefore(ctx context.Context, v Versions, of func(*Server)
 	return older, err
 }
 
-// FinishUpgrade lets servers write documents of the newest versions. Servers of earlier versions refuse the database from then on:
-// while some run, it names them and changes nothing. Those that start at the same time stop; waiting (optional) is told of them. When it returns, all servers write the newest versions.
-// Its errors are for people.
+// FinishUpgrade lets servers write documents of the newest versions. Servers of earlier versions
+// refuse the database from then on: while some run, it names them and changes nothing. Those that
+// start at the same time stop; waiting (optional) is told of them. When it returns, all servers
+// write the newest versions. Its errors are for people.
 func (r *roster) FinishUpgrade(ctx context.Context, waiting func(processes []string)) error {
 	state, err := r.Upgrade(ctx)
 	switch {
@@ -100,7 +102,8 @@ func (r *roster) awaitServers(ctx context.Context, of func(*Server) Versions, wa
 	}
 }
 
-// OlderServersError says that servers of an earlier version run, which would not know what is written from now on.
+// OlderServersError says that servers of an earlier version run, which would not know what is
+// written from now on.
 type OlderServersError struct {
 	Processes []string
 }
@@ -112,9 +115,11 @@ func (e *OlderServersError) Error() string {
 
 // versionsDoc is the document "documents" of settings: the versions that the database has.
 type versionsDoc struct {
-	// Newest are the versions that servers write. A server refuses a database in which they are beyond those that it knows.
+	// Newest are the versions that servers write. A server refuses a database in which they are
+	// beyond those that it knows.
 	Newest Versions `bson:"newest"`
-	// Next are those that servers will write when the upgrade that is being finished is. Only servers that know them may run.
+	// Next are those that servers will write when the upgrade that is being finished is. Only
+	// servers that know them may run.
 	Next Versions `bson:"next,omitempty"`
 }
 
@@ -142,8 +147,8 @@ func (r *roster) raiseVersions(ctx context.Context, field string, to Versions) e
 	})
 }
 
-// admits refuses a database that has, or is about to have, documents that this Plaza does not know: to change documents
-// without knowing what they mean would destroy them.
+// admits refuses a database that has, or is about to have, documents that this Plaza does not know:
+// to change documents without knowing what they mean would destroy them.
 func (e Edition) admits(d versionsDoc) error {
 	for _, claimed := range []Versions{d.Newest, d.Next} {
 		for _, collection := range slices.Sorted(maps.Keys(claimed)) {

@@ -23,15 +23,16 @@ func (v Versions) Reach(other Versions) bool {
 	return true
 }
 
-// ErrTooNew says that a newer Plaza has written a document: to read it without what is new would lose that.
+// ErrTooNew says that a newer Plaza has written a document: to read it without what is new would
+// lose that.
 var ErrTooNew = errors.New("was written by a newer Plaza: run that one, or a newer one")
 
 // Edition is what one version of Plaza can do with documents.
 type Edition struct {
 	// Newest are the versions that it reads, and writes once the upgrade is finished.
 	Newest Versions
-	// Previous are those that the release before wrote. It writes them until the upgrade is finished, so that the operator can go
-	// back to that release.
+	// Previous are those that the release before wrote. It writes them until the upgrade is
+	// finished, so that the operator can go back to that release.
 	Previous Versions
 }
 

@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Check waits for a primary, and refuses what has neither transactions nor change streams. It does not wait where it
-// finds out that waiting is in vain.
+// Check waits for a primary, and refuses what has neither transactions nor change streams. It does
+// not wait where it finds out that waiting is in vain.
 func Check(ctx context.Context, client *mongo.Client, a Address, timeout time.Duration) (h Server, err error) {
 	connecting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

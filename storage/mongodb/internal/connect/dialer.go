@@ -6,10 +6,12 @@ import (
 	"net"
 )
 
-// readAhead is how many bytes a connection reads at once: most answers, with what stands before them.
+// readAhead is how many bytes a connection reads at once: most answers, with what stands before
+// them.
 const readAhead = 16 << 10
 
-// Dialer makes connections that read ahead: the driver reads the length of each answer by itself, which is a system call more.
+// Dialer makes connections that read ahead: the driver reads the length of each answer by itself,
+// which is a system call more.
 type Dialer struct{ net.Dialer }
 
 // DialContext implements options.ContextDialer.

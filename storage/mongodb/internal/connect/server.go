@@ -19,7 +19,8 @@ const (
 	minWireVersion    = 17 // MongoDB 6.0
 	defaultDatabase   = "plaza"
 	disconnectTimeout = 5 * time.Second
-	// diagnoseAfter is how long a primary may take to answer before the servers are asked what is wrong.
+	// diagnoseAfter is how long a primary may take to answer before the servers are asked what is
+	// wrong.
 	diagnoseAfter = 500 * time.Millisecond
 )
 

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// explainTLS says what is wrong with TLS where a server accepts connections but does not answer; nil where there is another reason.
+// explainTLS says what is wrong with TLS where a server accepts connections but does not answer;
+// nil where there is another reason.
 func (a Address) explainTLS(ctx context.Context, host string, failure error) error {
 	reason := ""
 	switch {
@@ -84,14 +85,15 @@ func speaksTLS(ctx context.Context, host string) bool {
 	return speaks
 }
 
-// asksForCertificate says whether a server asks its clients for certificates. One that does not, and closes the connection
-// after the handshake, may be a proxy whose MongoDB is down.
+// asksForCertificate says whether a server asks its clients for certificates. One that does not,
+// and closes the connection after the handshake, may be a proxy whose MongoDB is down.
 func asksForCertificate(ctx context.Context, host string) bool {
 	_, asks := shakeHands(ctx, host)
 	return asks
 }
 
-// shakeHands begins a handshake of TLS. The server's certificate does not matter, for nothing is sent afterwards.
+// shakeHands begins a handshake of TLS. The server's certificate does not matter, for nothing is
+// sent afterwards.
 func shakeHands(ctx context.Context, host string) (speaks, asks bool) {
 	host = withPort(host)
 	name, _, _ := net.SplitHostPort(host)
@@ -109,7 +111,8 @@ func shakeHands(ctx context.Context, host string) (speaks, asks bool) {
 	return err == nil || isAlert(err), asks
 }
 
-// isAlert says whether the other side has ended a handshake with an alert: crypto/tls exports no type for it.
+// isAlert says whether the other side has ended a handshake with an alert: crypto/tls exports no
+// type for it.
 func isAlert(err error) bool {
 	var operation *net.OpError
 	return errors.As(err, &operation) && operation.Op == "remote error"

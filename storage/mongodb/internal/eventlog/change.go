@@ -92,7 +92,8 @@ func (l *Log) Note(ctx context.Context, c social.Change) error {
 	return mdb.OrRetry(err)
 }
 
-// AppendWith writes what a transaction has changed to the log of changes, and its event to that of events.
+// AppendWith writes what a transaction has changed to the log of changes, and its event to that of
+// events.
 func (l *Log) AppendWith(ctx context.Context, c social.Change, events ...social.Event) error {
 	if err := l.Append(ctx, events...); err != nil {
 		return err
@@ -100,7 +101,8 @@ func (l *Log) AppendWith(ctx context.Context, c social.Change, events ...social.
 	return l.Note(ctx, c) // last: others wait for it
 }
 
-// ForgetChanges removes what the log of changes names, such as users who are deleted. Servers that have not read it yet forget everything.
+// ForgetChanges removes what the log of changes names, such as users who are deleted. Servers that
+// have not read it yet forget everything.
 func (l *Log) ForgetChanges(ctx context.Context) error {
 	_, err := l.changes.UpdateMany(ctx, slots, mdb.Doc("$set", mdb.Doc("latest", []storeChange{{All: true}}), "$inc", mdb.Doc("count", int64(1))),
 		options.UpdateMany().SetHint("_id_"))

@@ -56,7 +56,8 @@ func (l *Log) Append(ctx context.Context, events ...social.Event) error {
 	return err
 }
 
-// KeepEvents implements social.EventLog: it changes the index by which the database itself removes events.
+// KeepEvents implements social.EventLog: it changes the index by which the database itself removes
+// events.
 func (l *Log) KeepEvents(ctx context.Context, retention time.Duration) error {
 	return l.db.Read(ctx, "keep events", func(ctx context.Context) error {
 		changed, err := l.indexes.Expire(ctx, l.events, mdb.ExpiringIndex("at", retention))

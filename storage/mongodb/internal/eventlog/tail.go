@@ -36,7 +36,8 @@ func (l *Log) Tail(ctx context.Context, position string) (social.EventStream, er
 // tokenField is the field of a resume token that has all of it.
 const tokenField = "_data"
 
-// The server's errors about resume tokens: it does not know the token, or the oplog does not reach back to it.
+// The server's errors about resume tokens: it does not know the token, or the oplog does not reach
+// back to it.
 const (
 	codeInvalidResumeToken      = 260
 	codeChangeStreamFatalError  = 280
@@ -53,8 +54,8 @@ func lost(err error) error {
 	return err
 }
 
-// tail reads ahead by one event in a goroutine of its own, because a change stream does not survive the end of a
-// context that Next was called with.
+// tail reads ahead by one event in a goroutine of its own, because a change stream does not survive
+// the end of a context that Next was called with.
 type tail struct {
 	changes *mongo.ChangeStream
 	events  chan social.Event

@@ -19,8 +19,8 @@ import (
 const defaultBatch = 500
 
 // Migrate brings what older servers have written to the versions that servers write now, while they
-// go on. It goes on where an earlier run was stopped, and begins again where that one had ended. One
-// process at a time does it: for any other the error is errBusy. Its errors are for people.
+// go on. It goes on where an earlier run was stopped, and begins again where that one had ended.
+// One process at a time does it: for any other the error is errBusy. Its errors are for people.
 func (d *Documents) Migrate(ctx context.Context, m Migration) (err error) {
 	if m.Batch <= 0 {
 		m.Batch = defaultBatch

@@ -34,7 +34,8 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Eve
 	return err
 }
 
-// nextCircle is the id of a new circle, behind those that its owner has. ErrAccountGone: there is no such owner.
+// nextCircle is the id of a new circle, behind those that its owner has. ErrAccountGone: there is
+// no such owner.
 func (s *Store) nextCircle(ctx context.Context, owner social.UserID) (social.CircleID, error) {
 	var last circleDoc
 	err := s.circles.FindOne(ctx, mdb.Doc("owner", owner), options.FindOne().SetSort(mdb.Doc("_id", -1)).SetHint(byOwnerID).
@@ -67,7 +68,8 @@ func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e soci
 		if err := mdb.OrNotFound(s.circles.FindOne(ctx, mdb.Doc("_id", circle)).Decode(&d)); err != nil {
 			return err
 		}
-		// Its owner is the shard key. Any other removal or change of the circle meanwhile is a conflict.
+		// Its owner is the shard key. Any other removal or change of the circle meanwhile is a
+		// conflict.
 		if _, err := s.circles.DeleteOne(ctx, mdb.Doc("_id", circle, "owner", d.Owner)); err != nil {
 			return err
 		}

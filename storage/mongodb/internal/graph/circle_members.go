@@ -53,7 +53,8 @@ func (s *Store) countMember(ctx context.Context, m social.Membership, isFollow b
 	return s.log.AppendWith(ctx, social.BothChanged(m.Owner, m.Member), events...)
 }
 
-// countFollow adds n to what the two users count, and changes the owner's feed. ErrNotFound: there is no such user.
+// countFollow adds n to what the two users count, and changes the owner's feed. ErrNotFound: there
+// is no such user.
 func (s *Store) countFollow(ctx context.Context, owner, other social.UserID, n int) error {
 	err := mdb.Increment(ctx, s.users.Collection(), map[social.UserID]bson.D{owner: mdb.Doc("following", n), other: mdb.Doc("followers", n)})
 	if err != nil {

@@ -39,8 +39,8 @@ func (s *Store) updateEdge(ctx context.Context, filter bson.D, update any) (*Doc
 	return &before, err
 }
 
-// edgeID is the id of a new block or mute: the given one, if there is one; else one behind all blocks, mutes and follows in its owner's
-// lists. ErrNotFound: there is no such user.
+// edgeID is the id of a new block or mute: the given one, if there is one; else one behind all
+// blocks, mutes and follows in its owner's lists. ErrNotFound: there is no such user.
 func (s *Store) edgeID(ctx context.Context, given social.EdgeID, owner social.UserID) (social.EdgeID, error) {
 	if !given.IsZero() {
 		return given, nil

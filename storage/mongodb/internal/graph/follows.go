@@ -49,8 +49,8 @@ func (s Follows) FollowedAmong(ctx context.Context, user social.UserID, people [
 	return mdb.Map(docs, func(d *Document) social.UserID { return d.Other }), err
 }
 
-// Followers reads the followers of an author whose follows are within bounds, newest first, at most a number
-// of them, and the follow of the last.
+// Followers reads the followers of an author whose follows are within bounds, newest first, at most
+// a number of them, and the follow of the last.
 func (s Follows) Followers(ctx context.Context, author social.UserID, bounds bson.D, most int) (users []social.UserID, last social.EdgeID, err error) {
 	docs, err := mdb.FindAll[Document](ctx, s.followers(ctx), mdb.Doc("other", author, "follow", bounds), most,
 		options.Find().SetSort(mdb.Doc("follow", -1)).SetLimit(int64(most)).SetHint(byFollowed).

@@ -175,7 +175,8 @@ func (b *edgeImport) user(user social.UserID) *follows {
 	return b.users[user]
 }
 
-// store writes edges and counts. A change of an edge in between is a conflict, and the batch runs again.
+// store writes edges and counts. A change of an edge in between is a conflict, and the batch runs
+// again.
 func (b *edgeImport) store(ctx context.Context, s *Store) error {
 	var fresh []any
 	var changes []mongo.WriteModel

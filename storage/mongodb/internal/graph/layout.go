@@ -17,13 +17,15 @@ const (
 	Two = "two"
 )
 
-// Layout is one layout of the follower graph: where a user's followers lie. Edges lie with their owners in all of them.
+// Layout is one layout of the follower graph: where a user's followers lie. Edges lie with their
+// owners in all of them.
 type Layout interface {
 	// Indexes are those that lead to followers.
 	Indexes() map[*mongo.Collection][]mongo.IndexModel
 	// Followers holds [Document]s with owner, other, follow and circles, indexed byFollowed.
 	Followers() *mongo.Collection
-	// FollowsChanged takes edges whose follow or circles have changed, as they are now. It takes part in the transactions of writes.
+	// FollowsChanged takes edges whose follow or circles have changed, as they are now. It takes
+	// part in the transactions of writes.
 	FollowsChanged(ctx context.Context, edges ...Document) error
 	// Filling is this layout for as long as a migration fills it.
 	Filling() Layout

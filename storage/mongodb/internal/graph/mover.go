@@ -88,7 +88,8 @@ func (v Mover) copyPage(ctx context.Context, m *migrate.Run, page followerRange)
 	return read, v.c.Layouts[Two].Filling().FollowsChanged(ctx, changed...)
 }
 
-// Compare implements migrate.Mover: it makes both layouts name the same followers with the same circles.
+// Compare implements migrate.Mover: it makes both layouts name the same followers with the same
+// circles.
 func (v Mover) Compare(ctx context.Context, m *migrate.Run) error {
 	return m.EachUser(ctx, v.c.Users, func(ctx context.Context, followed social.UserID) error {
 		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) ([]Document, int, error) {

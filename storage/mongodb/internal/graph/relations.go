@@ -38,7 +38,8 @@ func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.
 	return relations, err
 }
 
-// People implements social.Graph: users, the edges between them and the viewer, and who is gone, in one command.
+// People implements social.Graph: users, the edges between them and the viewer, and who is gone, in
+// one command.
 func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
 	accounts, edges := make(map[social.UserID]*social.User, len(ids)), edgeMap{}
 	err := s.db.ReadAcknowledged(ctx, "people", func(ctx context.Context) error {
@@ -131,8 +132,8 @@ func (m edgeMap) gone(user social.UserID) bool {
 	return d != nil && d.Gone
 }
 
-// edgesOf matches both edges of all pairs, and those that say who is gone. A signed-out viewer has no edges. The owners are the
-// shard key; on one shard they exclude nothing.
+// edgesOf matches both edges of all pairs, and those that say who is gone. A signed-out viewer has
+// no edges. The owners are the shard key; on one shard they exclude nothing.
 func edgesOf(pairs []social.Pair) bson.D {
 	owners, edges := make([]social.UserID, 0, 2*len(pairs)), make([]social.Pair, 0, 4*len(pairs))
 	add := func(user social.UserID) {

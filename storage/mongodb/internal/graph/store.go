@@ -26,7 +26,8 @@ type Config struct {
 	InUse func(context.Context) *InUse
 }
 
-// Store implements social.Graph and social.Circles on a database, and what an import stores of them.
+// Store implements social.Graph and social.Circles on a database, and what an import stores of
+// them.
 type Store struct {
 	db       *mdb.DB
 	log      *eventlog.Log
@@ -82,7 +83,8 @@ func (s *Store) followsChanged(ctx context.Context, edges ...Document) error {
 	return nil
 }
 
-// Indexes are the declared indexes of each collection, but for those of the layouts ([InUse.Indexes]).
+// Indexes are the declared indexes of each collection, but for those of the layouts
+// ([InUse.Indexes]).
 func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
 		s.circles: {

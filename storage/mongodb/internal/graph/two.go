@@ -13,8 +13,9 @@ import (
 // twoGraph keeps a copy of each follow, whose _id begins with the followed.
 type twoGraph struct {
 	mirror *mongo.Collection
-	// contend makes the end of a follow conflict with a migration that copies the follow at the same time. The copy may not be
-	// there yet, and deleting a document that does not exist conflicts with nothing.
+	// contend makes the end of a follow conflict with a migration that copies the follow at the
+	// same time. The copy may not be there yet, and deleting a document that does not exist
+	// conflicts with nothing.
 	contend bool
 }
 
@@ -28,8 +29,9 @@ func (g twoGraph) Filling() Layout { return twoGraph{mirror: g.mirror, contend: 
 
 func (g twoGraph) Remove(ctx context.Context) error { return g.mirror.Drop(ctx) }
 
-// followsChanged copies follows, and removes the copies of those that have ended. Transactions that change the same edge
-// conflict about the edge itself, so copies are written in the same order as edges.
+// followsChanged copies follows, and removes the copies of those that have ended. Transactions that
+// change the same edge conflict about the edge itself, so copies are written in the same order as
+// edges.
 func (g twoGraph) FollowsChanged(ctx context.Context, edges ...Document) error {
 	if len(edges) == 0 {
 		return nil

@@ -10,8 +10,8 @@ import (
 // Upgrades make the updates that bring documents to a version.
 func Upgrades() map[string]mdb.Upgrade { return map[string]mdb.Upgrade{"edges": upgradeEdge} }
 
-// upgradeEdge completes joined: earlier memberships count from the beginning of the follow. It drops
-// memberships that a server of an older version has ended.
+// upgradeEdge completes joined: earlier memberships count from the beginning of the follow. It
+// drops memberships that a server of an older version has ended.
 func upgradeEdge(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 	var d Document
 	if err := mdb.ReadDocument(raw, &d); err != nil {

@@ -37,7 +37,8 @@ func ShardKeys() map[string]bson.D {
 	return map[string]bson.D{collection: mdb.Doc("_id", "hashed")} // user and key
 }
 
-// BeginAttempt implements social.IdempotencyKeys with one command, which changes nothing where the key is not free.
+// BeginAttempt implements social.IdempotencyKeys with one command, which changes nothing where the
+// key is not free.
 func (s *Store) BeginAttempt(ctx context.Context, a social.Attempt, lease time.Duration) (answer []byte, err error) {
 	var d document
 	err = s.calls.Read(ctx, "begin attempt", func(ctx context.Context) error {
@@ -62,7 +63,8 @@ func (s *Store) BeginAttempt(ctx context.Context, a social.Attempt, lease time.D
 	return nil, social.ErrKeyInUse
 }
 
-// isOver says whether the lease of an attempt is over, or the attempt has ended: what is absent is less than any time.
+// isOver says whether the lease of an attempt is over, or the attempt has ended: what is absent is
+// less than any time.
 var isOver = mdb.Doc("$lte", bson.A{"$until", "$$NOW"})
 
 // taking is the update that gives a key to an attempt, if it is free.

@@ -41,8 +41,8 @@ func (b *Builder) New(ctx context.Context, c *mongo.Collection, models []mongo.I
 
 // BringUpToDate makes the collection, which servers may use, and those of the indexes that are
 // missing. An index that a Plaza under development has made under the same name, with another
-// definition, is replaced, by one server at a time. (Released definitions never change.) While it is
-// built, calls that need it are answered with ErrUnavailable.
+// definition, is replaced, by one server at a time. (Released definitions never change.) While it
+// is built, calls that need it are answered with ErrUnavailable.
 func (b *Builder) BringUpToDate(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) error {
 	diff, err := ensure(ctx, c, models)
 	for _, model := range diff.expires {

@@ -12,7 +12,8 @@ import (
 
 // Document is a stored document that reads itself.
 type Document interface {
-	// SetField takes one field. Fields that it does not know it leaves out. Neither slice may be kept.
+	// SetField takes one field. Fields that it does not know it leaves out. Neither slice may be
+	// kept.
 	SetField(r *Reader, field []byte, v bsoncore.Value)
 }
 
@@ -58,8 +59,8 @@ func (r *Reader) elements(raw []byte, do func(field []byte, v bsoncore.Value)) {
 	}
 }
 
-// readElement takes the first element off. Its name stays bytes, which switch compares as they lie there: to make a text of each, or to
-// look it up, takes as long as all the rest.
+// readElement takes the first element off. Its name stays bytes, which switch compares as they lie
+// there: to make a text of each, or to look it up, takes as long as all the rest.
 func readElement(raw []byte) (field []byte, v bsoncore.Value, rest []byte, ok bool) {
 	t, rest, ok := bsoncore.ReadType(raw)
 	if ok {

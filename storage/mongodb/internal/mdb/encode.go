@@ -10,7 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// Stages is a pipeline that is written already. To look up how each of its values is written, by reflection, takes the driver as long as much of what is left of a command.
+// Stages is a pipeline that is written already. To look up how each of its values is written, by
+// reflection, takes the driver as long as much of what is left of a command.
 type Stages []byte
 
 // MarshalBSONValue implements bson.ValueMarshaler.

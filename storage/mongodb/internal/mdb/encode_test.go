@@ -18,7 +18,8 @@ type namedID struct{ id.ID }
 // namedText is a text with a name of its own.
 type namedText string
 
-// TestPipelinesAreWrittenAsTheDriverWritesThem compares all that a pipeline may have in it, byte for byte.
+// TestPipelinesAreWrittenAsTheDriverWritesThem compares all that a pipeline may have in it, byte
+// for byte.
 func TestPipelinesAreWrittenAsTheDriverWritesThem(t *testing.T) {
 	t.Parallel()
 	users := []social.UserID{{ID: id.New()}, {ID: id.New()}}

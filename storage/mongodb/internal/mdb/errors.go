@@ -16,10 +16,12 @@ import (
 // ErrConflict says that another transaction came in between, and that this one must run again.
 var ErrConflict = errors.New("conflict between transactions")
 
-// Interrupted is the server's error for a command whose session was ended: other servers end the sessions of a server that is silent.
+// Interrupted is the server's error for a command whose session was ended: other servers end the
+// sessions of a server that is silent.
 const Interrupted = 11601
 
-// unavailableCodes are the server's errors that pass: shutdown, no primary, stepping down, time limits.
+// unavailableCodes are the server's errors that pass: shutdown, no primary, stepping down, time
+// limits.
 var unavailableCodes = []int{6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436, 50915}
 
 // Translate makes the contracts' errors of the driver's: no driver type leaves the package.
@@ -59,7 +61,8 @@ func IsUnavailable(err error) bool {
 		server.HasErrorCodeWithMessage(badValue, "hint provided does not correspond to an existing index")
 }
 
-// IsNoRoom says whether the database could not write because its disk, or its share of one, is full. A mongod that notices too late ends itself.
+// IsNoRoom says whether the database could not write because its disk, or its share of one, is
+// full. A mongod that notices too late ends itself.
 func IsNoRoom(err error) bool {
 	const outOfDiskSpace, atlasError = 14031, 8000
 	var server mongo.ServerError
@@ -96,7 +99,8 @@ func hasCode(err error, code int) bool {
 // AsServerError is errors.As for what the server answered.
 func AsServerError(err error, target *mongo.ServerError) bool { return errors.As(err, target) }
 
-// onLostSnapshot makes it a reason to read again that the server has given up a snapshot, or has changed an index since.
+// onLostSnapshot makes it a reason to read again that the server has given up a snapshot, or has
+// changed an index since.
 func onLostSnapshot(err error) error {
 	const snapshotTooOld, snapshotUnavailable = 239, 246
 	var server mongo.ServerError

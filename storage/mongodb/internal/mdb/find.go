@@ -52,7 +52,8 @@ func oneOf[V any](field string, values []V) bson.D {
 	return Doc(field, Doc("$in", Values(values)))
 }
 
-// AggregateAll runs a pipeline, and reads all documents that it answers, in one command as FindAll does.
+// AggregateAll runs a pipeline, and reads all documents that it answers, in one command as FindAll
+// does.
 func AggregateAll[D any](ctx context.Context, c *mongo.Collection, pipeline bson.A, expect int, opts ...options.Lister[options.AggregateOptions]) ([]D, error) {
 	opts = append(opts, options.Aggregate().SetBatchSize(int32(expect+1)))
 	stages, err := WritePipeline(pipeline)
@@ -68,8 +69,9 @@ func AggregateAll[D any](ctx context.Context, c *mongo.Collection, pipeline bson
 	})
 }
 
-// readCurrentSnapshot reads, and reads again where the server has chosen a snapshot that was gone before the command was through, as a server
-// may that has too much to do. In a transaction the snapshot is the transaction's.
+// readCurrentSnapshot reads, and reads again where the server has chosen a snapshot that was gone
+// before the command was through, as a server may that has too much to do. In a transaction the
+// snapshot is the transaction's.
 func readCurrentSnapshot[D any](ctx context.Context, read func() ([]D, error)) ([]D, error) {
 	const snapshotTooOld = 239
 	docs, err := read()

@@ -10,8 +10,9 @@ import (
 	"plaza/id"
 )
 
-// Registry is how the driver writes and reads values. It writes each named id, which is a struct of an [id.ID] alone, as a UUID (binary, subtype 4), which
-// sorts by its bytes. A new type of ids needs no entry.
+// Registry is how the driver writes and reads values. It writes each named id, which is a struct of
+// an [id.ID] alone, as a UUID (binary, subtype 4), which sorts by its bytes. A new type of ids
+// needs no entry.
 var Registry = newRegistry()
 
 func newRegistry() *bson.Registry {

@@ -9,8 +9,8 @@ import (
 	"plaza/id"
 )
 
-// TestIDsAreStoredAsUUIDs: each named id is binary data of subtype 4, comes back as it was, and is left out where it is zero; a document with a
-// single field that is no id stays a document.
+// TestIDsAreStoredAsUUIDs: each named id is binary data of subtype 4, comes back as it was, and is
+// left out where it is zero; a document with a single field that is no id stays a document.
 func TestIDsAreStoredAsUUIDs(t *testing.T) {
 	t.Parallel()
 	type inner struct {

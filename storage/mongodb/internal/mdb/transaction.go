@@ -26,7 +26,8 @@ const (
 
 // Lease says whether this server may use the database, and counts the calls that do.
 type Lease interface {
-	// AwaitReads waits until the server may read, and awaitWrites until it may write. ErrLeaseOver: the lease was not renewed soon enough.
+	// AwaitReads waits until the server may read, and awaitWrites until it may write. ErrLeaseOver:
+	// the lease was not renewed soon enough.
 	AwaitReads(ctx context.Context) error
 	AwaitWrites(ctx context.Context) error
 	// Enter begins a call, and returns the context for all that it does.
@@ -35,7 +36,8 @@ type Lease interface {
 
 // Call is a call that uses the database.
 type Call interface {
-	// MayRead and mayWrite are ErrLeaseOver where what the call has read may be out of date, or where it must not write any more.
+	// MayRead and mayWrite are ErrLeaseOver where what the call has read may be out of date, or
+	// where it must not write any more.
 	MayRead() error
 	MayWrite() error
 	// Leave ends the call.
@@ -53,8 +55,9 @@ type Jobs interface {
 	Wake()
 }
 
-// DB runs reads and transactions. Each has a deadline, happens within the server's lease, and runs again where it meets a conflict or
-// another primary. Errors are the contracts': no driver type leaves it.
+// DB runs reads and transactions. Each has a deadline, happens within the server's lease, and runs
+// again where it meets a conflict or another primary. Errors are the contracts': no driver type
+// leaves it.
 type DB struct {
 	client  *mongo.Client
 	timeout time.Duration
@@ -71,7 +74,8 @@ func NewDB(client *mongo.Client, timeout time.Duration, l Lease, jobs Jobs) *DB 
 	return &DB{client: client, timeout: timeout, lease: l, jobs: jobs, hot: NewLocks(), first: func(context.Context) error { return nil }}
 }
 
-// BeginWith lets each transaction of Write begin with a function. It must be set before the first one.
+// BeginWith lets each transaction of Write begin with a function. It must be set before the first
+// one.
 func (d *DB) BeginWith(first func(context.Context) error) { d.first = first }
 
 // Limit bounds a context by the time that one call has.
@@ -101,8 +105,9 @@ func Acknowledged(db *mongo.Database, name string) *mongo.Collection {
 	return db.Collection(name, options.Collection().SetReadConcern(readconcern.Majority()))
 }
 
-// ReadAcknowledged is Read of collections that are [Acknowledged]. Whatever it returns can't be lost in a fail-over, and is at least
-// as new as what earlier such reads of this process have returned, also from another primary.
+// ReadAcknowledged is Read of collections that are [Acknowledged]. Whatever it returns can't be
+// lost in a fail-over, and is at least as new as what earlier such reads of this process have
+// returned, also from another primary.
 func (d *DB) ReadAcknowledged(ctx context.Context, op string, fn func(context.Context) error) error {
 	return d.Read(ctx, op, func(ctx context.Context) error {
 		session, err := d.client.StartSession(options.Session().SetCausalConsistency(true))
@@ -134,8 +139,9 @@ func (d *DB) noteAcknowledged(at *bson.Timestamp) {
 	}
 }
 
-// ReadSnapshot is read with all reads of fn on one snapshot: a list that several commands put together must not lack a post that
-// was committed before another one that it shows. Writes in fn must be outside.
+// ReadSnapshot is read with all reads of fn on one snapshot: a list that several commands put
+// together must not lack a post that was committed before another one that it shows. Writes in fn
+// must be outside.
 func (d *DB) ReadSnapshot(ctx context.Context, op string, fn func(context.Context) error) error {
 	return d.Read(ctx, op, func(ctx context.Context) error {
 		return Retry(ctx, func() error { return d.onSnapshot(ctx, fn) })
@@ -157,10 +163,10 @@ func (d *DB) onSnapshot(ctx context.Context, fn func(context.Context) error) err
 // Outside is ctx without the snapshot or the transaction that it is in.
 func Outside(ctx context.Context) context.Context { return mongo.NewSessionContext(ctx, nil) }
 
-// Write runs fn in a transaction until it commits, fails for good, or the deadline comes. fn may run more than once:
-// it must set its results anew each time. Writers of the same hot ids in this process wait for one another here,
-// which is far cheaper than the conflicts that they would have in the database. Where fn has made jobs, workers of this
-// process begin at once.
+// Write runs fn in a transaction until it commits, fails for good, or the deadline comes. fn may
+// run more than once: it must set its results anew each time. Writers of the same hot ids in this
+// process wait for one another here, which is far cheaper than the conflicts that they would have
+// in the database. Where fn has made jobs, workers of this process begin at once.
 func (d *DB) Write(ctx context.Context, op string, hot []id.ID, fn func(context.Context) error) error {
 	return d.WriteWithin(ctx, d.timeout, op, hot, fn)
 }
@@ -192,7 +198,8 @@ func (d *DB) Hold(ctx context.Context, hot []id.ID) (release func(), err error) 
 	return d.hot.Acquire(ctx, hot)
 }
 
-// InLease runs fn within the lease, outside of any transaction. ErrLeaseOver: this server must not write.
+// InLease runs fn within the lease, outside of any transaction. ErrLeaseOver: this server must not
+// write.
 func (d *DB) InLease(ctx context.Context, fn func(context.Context) error) error {
 	ctx, call := d.lease.Enter(ctx)
 	defer call.Leave()
@@ -202,8 +209,8 @@ func (d *DB) InLease(ctx context.Context, fn func(context.Context) error) error 
 	return fn(ctx)
 }
 
-// writeInLease runs fn in a transaction of the current lease; and again, in the next one, where the lease was over before it
-// could commit.
+// writeInLease runs fn in a transaction of the current lease; and again, in the next one, where the
+// lease was over before it could commit.
 func (d *DB) writeInLease(ctx context.Context, session *mongo.Session, fn func(context.Context) error) error {
 	for {
 		if err := d.lease.AwaitWrites(ctx); err != nil {
@@ -231,8 +238,8 @@ func (d *DB) beginning(fn func(context.Context) error) func(context.Context) err
 	}
 }
 
-// Retry runs fn again, after a growing random pause, for as long as it meets conflicts, or another primary. It does not
-// wait for a primary twice.
+// Retry runs fn again, after a growing random pause, for as long as it meets conflicts, or another
+// primary. It does not wait for a primary twice.
 func Retry(ctx context.Context, fn func() error) error {
 	for pause := firstBackoff; ; pause = min(2*pause, maxBackoff) {
 		err := fn()
@@ -273,7 +280,8 @@ func attempt(ctx context.Context, session *mongo.Session, fn func(context.Contex
 	}
 }
 
-// abort gives up a transaction, also when ctx is over: other writers must not wait for the server to notice.
+// abort gives up a transaction, also when ctx is over: other writers must not wait for the server
+// to notice.
 func abort(ctx context.Context, session *mongo.Session) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
 	defer cancel()

@@ -12,9 +12,10 @@ import (
 // maxTogether is how many writes one transaction takes: it must end soon, also on a slow disk.
 const maxTogether = 32
 
-// WriteQueue groups writes that can't run side by side, because each of them changes the document that K names. What comes in while
-// one transaction runs goes into the next one together, so that a busy document waits for the disk once a transaction, not once a
-// write. Each server has its own queue; servers meet in the database.
+// WriteQueue groups writes that can't run side by side, because each of them changes the document
+// that K names. What comes in while one transaction runs goes into the next one together, so that a
+// busy document waits for the disk once a transaction, not once a write. Each server has its own
+// queue; servers meet in the database.
 type WriteQueue[K comparable, T any] struct {
 	store func(ctx context.Context, key K, batch []T) error // in one transaction
 
@@ -35,8 +36,8 @@ type queuedWrite[T any] struct {
 	left     <-chan struct{} // closed when its caller stops waiting
 }
 
-// hasLeft says whether the caller has been told that it took too long. What has not begun by then must not: it would come at any
-// time, also when its author has been gone for long.
+// hasLeft says whether the caller has been told that it took too long. What has not begun by then
+// must not: it would come at any time, also when its author has been gone for long.
 func (w *queuedWrite[T]) hasLeft() bool {
 	select {
 	case <-w.left:
@@ -46,8 +47,8 @@ func (w *queuedWrite[T]) hasLeft() bool {
 	}
 }
 
-// Do stores a write together with others of its key, and waits for the result until ctx ends. Then it is unknown whether the write
-// was stored, and its fields must not be read.
+// Do stores a write together with others of its key, and waits for the result until ctx ends. Then
+// it is unknown whether the write was stored, and its fields must not be read.
 func (q *WriteQueue[K, T]) Do(ctx context.Context, key K, write T) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -73,7 +74,8 @@ func (q *WriteQueue[K, T]) add(key K, w *queuedWrite[T]) (first bool) {
 	return !running
 }
 
-// State says whether a transaction of a key is under way, and how many writes wait for the next one.
+// State says whether a transaction of a key is under way, and how many writes wait for the next
+// one.
 func (q *WriteQueue[K, T]) State(key K) (running bool, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,7 +111,8 @@ func (q *WriteQueue[K, T]) run(ctx context.Context, key K) {
 	}
 }
 
-// storeEach stores each write in a transaction of its own: one of them is refused, and would take the others along.
+// storeEach stores each write in a transaction of its own: one of them is refused, and would take
+// the others along.
 func (q *WriteQueue[K, T]) storeEach(ctx context.Context, key K, batch []*queuedWrite[T]) {
 	for i, w := range batch {
 		if !w.hasLeft() {

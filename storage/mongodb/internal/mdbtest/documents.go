@@ -1,4 +1,5 @@
-// Package mdbtest helps tests of documents: it fills them, and reads the samples of all versions that were ever written.
+// Package mdbtest helps tests of documents: it fills them, and reads the samples of all versions
+// that were ever written.
 package mdbtest
 
 import (
@@ -18,8 +19,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// ReadsItself writes a document with every field set, by its struct tags, and reads it back by hand: a field that one of the two
-// forgets shows. The version is that of documents of its type.
+// ReadsItself writes a document with every field set, by its struct tags, and reads it back by
+// hand: a field that one of the two forgets shows. The version is that of documents of its type.
 func ReadsItself(t *testing.T, d mdb.Document, version func(document any) int) {
 	t.Helper()
 	Fill(t, d, version)
@@ -32,7 +33,8 @@ func ReadsItself(t *testing.T, d mdb.Document, version func(document any) int) {
 	}
 }
 
-// Fill sets every field of what d points to. Fields named Version get the version of documents of their type.
+// Fill sets every field of what d points to. Fields named Version get the version of documents of
+// their type.
 func Fill(t testing.TB, d any, version func(document any) int) {
 	t.Helper()
 	fill(t, reflect.ValueOf(d).Elem(), version)

@@ -7,7 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-// Holder keeps commands on one collection from going on until they are released, whatever their deadlines.
+// Holder keeps commands on one collection from going on until they are released, whatever their
+// deadlines.
 type Holder struct {
 	Name, Collection string
 	left             atomic.Int64 // how many commands are still to be held

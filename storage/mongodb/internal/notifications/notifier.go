@@ -86,8 +86,8 @@ func (s *Store) Notify(ctx context.Context, server string, lease time.Duration, 
 	})
 }
 
-// moveOn stores the notifier's position, and gives n ids after all earlier ones. ErrConflict: the server
-// is not the notifier.
+// moveOn stores the notifier's position, and gives n ids after all earlier ones. ErrConflict: the
+// server is not the notifier.
 func (s *Store) moveOn(ctx context.Context, server string, lease time.Duration, position string, n int) (func() social.NotificationID, error) {
 	set := mdb.Doc("until", until(lease), "position", mdb.Doc("$literal", position))
 	if n > 0 {

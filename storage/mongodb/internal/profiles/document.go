@@ -8,9 +8,9 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// profileDoc is a document of profiles: what a user has filled in. It lies apart from the user, which every page reads. One
-// index over the array finds people by any property; the audience is a part of its keys, so that a search for public values
-// meets no others.
+// profileDoc is a document of profiles: what a user has filled in. It lies apart from the user,
+// which every page reads. One index over the array finds people by any property; the audience is a
+// part of its keys, so that a search for public values meets no others.
 type profileDoc struct {
 	User       social.UserID     `bson:"_id"`
 	Version    int               `bson:"v"`

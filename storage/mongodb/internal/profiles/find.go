@@ -15,9 +15,9 @@ import (
 
 // FindProfiles implements social.Properties.
 //
-// The bounds in the index are given outright: of several conditions on one array the planner would choose for itself which
-// bounds it reads between. A multikey index provides no sort by what it has of the array; profiles come in its order, which is
-// checked.
+// The bounds in the index are given outright: of several conditions on one array the planner would
+// choose for itself which bounds it reads between. A multikey index provides no sort by what it has
+// of the array; profiles come in its order, which is checked.
 func (s *Store) FindProfiles(ctx context.Context, where []social.PropertyCondition, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
 	filter := mdb.Doc("$and", elems(where, mdb.Doc("$eq", social.VisibleToAll)))
 	var profiles []*social.Profile
@@ -58,7 +58,8 @@ func firstBehind(property social.PropertyID, value social.PropertyValue, after *
 	return indexKey(property, after.Value, social.UserID{ID: next})
 }
 
-// elems are a filter for each condition: the profile has a value of that visibility which is sought.
+// elems are a filter for each condition: the profile has a value of that visibility which is
+// sought.
 func elems(where []social.PropertyCondition, visibility bson.D) bson.A {
 	all := make(bson.A, len(where))
 	for i, c := range where {
@@ -74,7 +75,8 @@ func within(intervals []social.Interval) bson.D {
 	return mdb.Doc("$gte", stored(intervals[0].Min), "$lte", stored(intervals[0].Max))
 }
 
-// errUnordered says that the database has not read the index in its order, as several shards together do not.
+// errUnordered says that the database has not read the index in its order, as several shards
+// together do not.
 var errUnordered = errors.New("profiles came out of order")
 
 func checkOrder(profiles []*social.Profile, property social.PropertyID) error {

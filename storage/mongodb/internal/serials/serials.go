@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Document is what remembers the newest serial that was given: a document of sequences, or a part of
-// a post or a user.
+// Document is what remembers the newest serial that was given: a document of sequences, or a part
+// of a post or a user.
 type Document struct {
 	LastSerial int64 `bson:"lastSerial"`
 	Latest     []struct {

@@ -1,5 +1,6 @@
-// Package users keeps accounts: users, their handles and passwords, their rights, and their sessions,
-// as social.Users and social.Sessions say. What a deleted user leaves behind is up to [Deletion].
+// Package users keeps accounts: users, their handles and passwords, their rights, and their
+// sessions, as social.Users and social.Sessions say. What a deleted user leaves behind is up to
+// [Deletion].
 //
 // A user's document also counts follows. That is done by the package of the follower graph, in the
 // collection that it gets from [Store.Collection].

@@ -15,7 +15,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// sessionDoc is a document of sessions. The server removes it some time after it expired; readers compare the time.
+// sessionDoc is a document of sessions. The server removes it some time after it expired; readers
+// compare the time.
 type sessionDoc struct {
 	TokenHash bson.Binary   `bson:"_id"`
 	Version   int           `bson:"v"`

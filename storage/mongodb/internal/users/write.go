@@ -62,8 +62,8 @@ func (s *Store) insertAll(ctx context.Context, users []social.NewUser) error {
 
 var unordered = options.InsertMany().SetOrdered(false)
 
-// Import stores those of the users whose ids do not exist and are not gone, with all that InsertUser
-// stores of them, and returns how many these are. It takes part in a transaction.
+// Import stores those of the users whose ids do not exist and are not gone, with all that
+// InsertUser stores of them, and returns how many these are. It takes part in a transaction.
 func (s *Store) Import(ctx context.Context, users []social.NewUser, gone map[social.UserID]bool) (added int, err error) {
 	known, err := mdb.Existing(ctx, s.users, mdb.Map(users, func(u *social.NewUser) social.UserID { return u.User.ID }))
 	if err != nil {

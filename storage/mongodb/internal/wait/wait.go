@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// For waits until the time is over, something is sent on early (optional) or it is closed, or ctx ends.
+// For waits until the time is over, something is sent on early (optional) or it is closed, or ctx
+// ends.
 func For(ctx context.Context, most time.Duration, early <-chan struct{}) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
