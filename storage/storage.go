@@ -27,7 +27,7 @@ type Store interface {
 
 	// Description says what the store is, without passwords.
 	Description() Description
-	// Ping says whether the database answers, and can store: it is social.ErrNoRoom while the disk
+	// Ping reports whether the database answers, and can store: it is social.ErrNoRoom while the disk
 	// is full, as far as writes, or Work, have noticed.
 	Ping(ctx context.Context) error
 	// Close frees what the store holds; no call may follow.

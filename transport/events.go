@@ -18,7 +18,7 @@ type overEvents struct {
 	streams *sse.Handler
 }
 
-// isAboutEvents says whether a request asks for a stream, or is about one.
+// isAboutEvents reports whether a request asks for a stream, or is about one.
 func isAboutEvents(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodPut, http.MethodDelete:

@@ -71,7 +71,7 @@ func (h *overHTTP) serve(ctx context.Context, w http.ResponseWriter, r *http.Req
 	h.write(w, r, status, media, a)
 }
 
-// needsNoIdentity says whether all that a request asks for is in HTTPOptions.SignedOut.
+// needsNoIdentity reports whether all that a request asks for is in HTTPOptions.SignedOut.
 func (h *overHTTP) needsNoIdentity(ctx context.Context, req *request.Request) bool {
 	op, errs := h.executor.Check(ctx, req)
 	if len(errs) > 0 || op.Kind() != ast.Mutation {
@@ -129,7 +129,7 @@ func checkKind(kind ast.Operation, method string) *codes.Refusal {
 	return nil
 }
 
-// answersOnce says whether an operation asks for what HTTPOptions.Once names.
+// answersOnce reports whether an operation asks for what HTTPOptions.Once names.
 func (h *overHTTP) answersOnce(op *document.Operation) bool {
 	return slices.ContainsFunc(op.RootFields(), func(name string) bool { return slices.Contains(h.options.Once, name) })
 }

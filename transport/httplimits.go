@@ -30,7 +30,7 @@ func setQuotas(header http.Header, quotas []execution.Quota) {
 	header.Set("RateLimit", strings.Join(states, ", "))
 }
 
-// rateLimited says whether limits refused all that was requested, and after how many seconds the
+// rateLimited reports whether limits refused all that was requested, and after how many seconds the
 // client may try again.
 func rateLimited(a *execution.Answer) (retryAfter int, limited bool) {
 	for _, err := range a.Errors {
@@ -43,7 +43,7 @@ func rateLimited(a *execution.Answer) (retryAfter int, limited bool) {
 	return retryAfter, len(a.Errors) > 0 && isEmpty(a.Data)
 }
 
-// isEmpty says whether data has only nulls at its root.
+// isEmpty reports whether data has only nulls at its root.
 func isEmpty(data json.RawMessage) bool {
 	var fields map[string]json.RawMessage
 	if data != nil && json.Unmarshal(data, &fields) != nil {

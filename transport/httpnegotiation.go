@@ -35,7 +35,7 @@ func negotiate(accept []string) (media string, ok bool) {
 	return media, best.q > 0
 }
 
-// prefersEvents says whether the Accept headers name the event stream, and nothing that negotiate
+// prefersEvents reports whether the Accept headers name the event stream, and nothing that negotiate
 // would rather answer with.
 func prefersEvents(accept []string) bool {
 	ranges := parseAccept(strings.Join(accept, ","))

@@ -19,7 +19,7 @@ type answer struct {
 	once   bool              // for this request only: not to be cached
 }
 
-// isPublic says whether an answer may be cached: everything in it is what anyone sees who is signed
+// isPublic reports whether an answer may be cached: everything in it is what anyone sees who is signed
 // out, and it was asked for by GET.
 func isPublic(r *http.Request, a *answer) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Authorization") == "" && len(a.Errors) == 0 && !a.once

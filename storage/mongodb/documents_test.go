@@ -42,7 +42,7 @@ func TestDocumentsArePairs(t *testing.T) {
 	}
 }
 
-// isDoc says whether a call's function is mdb.Doc.
+// isDoc reports whether a call's function is mdb.Doc.
 func isDoc(function ast.Expr) bool {
 	switch f := function.(type) {
 	case *ast.Ident:

@@ -75,7 +75,7 @@ func (s *Store) deleteAll(ctx context.Context) error {
 	return err
 }
 
-// removal deletes some of what a noun has stored of a deleted user, and says whether there may be
+// removal deletes some of what a noun has stored of a deleted user, and reports whether there may be
 // more. It is in the file of the noun. It keeps no record of its progress but looks for what is
 // left, so it can be interrupted anywhere.
 type removal func(tx *eventlog.Tx, user social.UserID) (left bool, err error)

@@ -36,7 +36,7 @@ func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e soc
 	return unfollowed && err == nil, err
 }
 
-// leaveAll removes the member from all of the owner's circles, and says whether there was a follow.
+// leaveAll removes the member from all of the owner's circles, and reports whether there was a follow.
 func leaveAll(tx *eventlog.Tx, owner, member social.UserID) (bool, error) {
 	if _, err := tx.Exec(uncountMember, member.Bytes(), owner.Bytes()); err != nil {
 		return false, err

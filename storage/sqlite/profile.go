@@ -221,7 +221,7 @@ func findBetween(tx sqldb.Reader, where []social.PropertyCondition, in social.In
 	return profiles, err
 }
 
-// holds says whether a profile meets all conditions with values of these visibilities.
+// holds reports whether a profile meets all conditions with values of these visibilities.
 func holds(where []social.PropertyCondition, p *social.Profile, visibilities ...social.Visibility) bool {
 	for i := range where {
 		value, ok := p.Value(where[i].Property)

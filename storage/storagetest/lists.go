@@ -176,7 +176,7 @@ func (l *listing[K, T]) cut(list social.List[K]) []T {
 	return in
 }
 
-// ahead says whether a comes before b in the list; no key is ahead of all.
+// ahead reports whether a comes before b in the list; no key is ahead of all.
 func (l *listing[K, T]) ahead(a, b social.Key) bool {
 	if l.descending && a != "" {
 		return a > b

@@ -23,7 +23,7 @@ func ShuttingDown() *Refusal {
 	return Refusef(http.StatusServiceUnavailable, Unavailable, "the server is shutting down; try again")
 }
 
-// IsServers says whether an error is the server's fault or state, and says nothing about the
+// IsServers reports whether an error is the server's fault or state, and says nothing about the
 // request.
 func IsServers(err *gqlerror.Error) bool {
 	switch Of(err) {

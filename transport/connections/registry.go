@@ -102,7 +102,7 @@ func (r *Registry) Close() {
 	}
 }
 
-// Closed says whether no connection should be opened any more.
+// Closed reports whether no connection should be opened any more.
 func (r *Registry) Closed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,7 +129,7 @@ func (r *Registry) Open() int {
 	return len(r.open)
 }
 
-// Empty says whether nothing is left of any connection: no place, no session.
+// Empty reports whether nothing is left of any connection: no place, no session.
 func (r *Registry) Empty() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,7 @@ type Operation struct {
 	root string // the name of the type that it selects from
 }
 
-// Kind says whether it is a query, a mutation or a subscription.
+// Kind reports whether it is a query, a mutation or a subscription.
 func (o *Operation) Kind() ast.Operation { return o.Context.Operation.Operation }
 
 // RootFields are the names of the fields that the operation selects at its root, without those

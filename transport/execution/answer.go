@@ -25,7 +25,7 @@ func newAnswer(resp *graphql.Response, cost *document.Cost) *Answer {
 	return &Answer{Errors: resp.Errors, Data: resp.Data, Cost: cost, extensions: resp.Extensions}
 }
 
-// RequestFailed says whether there are errors and nothing was executed.
+// RequestFailed reports whether there are errors and nothing was executed.
 func (a *Answer) RequestFailed() bool { return a.Data == nil && len(a.Errors) > 0 }
 
 // Frame gives the JSON before and after the data, which gqlgen has marshalled already: it is

@@ -237,7 +237,7 @@ func (h *Handler) forget(s *stream) {
 	delete(h.streams, s.token)
 }
 
-// belongsTo says whether a request comes with the sign-in that reserved the stream. Both are
+// belongsTo reports whether a request comes with the sign-in that reserved the stream. Both are
 // secret, so that a token in the log of a proxy is worth nothing.
 func (s *stream) belongsTo(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(s.authorization), []byte(r.Header.Get("Authorization"))) == 1

@@ -47,7 +47,7 @@ func (h *Handler) newStream(ctx context.Context, place *connections.Place, token
 	return s
 }
 
-// single says whether the stream carries the operations of other requests.
+// single reports whether the stream carries the operations of other requests.
 func (s *stream) single() bool { return s.token != "" }
 
 // take lets one request open the stream.

@@ -61,7 +61,7 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return http.NewResponseController(h.ResponseWriter).Hijack()
 }
 
-// IsHandshake says whether a request asks for a websocket.
+// IsHandshake reports whether a request asks for a websocket.
 func IsHandshake(r *http.Request) bool { return websocket.IsWebSocketUpgrade(r) }
 
 // Open opens a websocket, which goes on after Open has returned, or says why not.

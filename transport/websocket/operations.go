@@ -95,7 +95,7 @@ func (o *operations) forget(op *operation) {
 	}
 }
 
-// wanted says whether the client still listens. With last it releases the operation's id, so that
+// wanted reports whether the client still listens. With last it releases the operation's id, so that
 // the client, once it has the last message, can reuse the id.
 func (o *operations) wanted(op *operation, last bool) bool {
 	o.mu.Lock()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestSilenceIsMeasuredByOwnHeartbeats: who is heard is not silent, and who is not is silent only
-// while this server's own heartbeats go on.
+// TestSilenceIsMeasuredByOwnHeartbeats: a server whose heartbeats arrive is not silent, and one
+// whose heartbeats are missing counts as silent only while this server's own heartbeats arrive.
 func TestSilenceIsMeasuredByOwnHeartbeats(t *testing.T) {
 	t.Parallel()
 	const beat = time.Second

@@ -87,7 +87,7 @@ func (u *Upgrading) all(ctx context.Context) error {
 	return err
 }
 
-// isNew says whether something else was logged last.
+// isNew reports whether something else was logged last.
 func (u *Upgrading) isNew(state string) bool {
 	before := u.said
 	u.said = state

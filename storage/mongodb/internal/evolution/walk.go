@@ -47,7 +47,7 @@ func (w *walk) show() {
 	}
 }
 
-// batch upgrades the next documents, and says whether there may be more.
+// batch upgrades the next documents, and reports whether there may be more.
 func (w *walk) batch(ctx context.Context) (more bool, err error) {
 	var docs []bson.Raw
 	err = w.d.c.DB.Read(ctx, "migrate documents", func(ctx context.Context) error {

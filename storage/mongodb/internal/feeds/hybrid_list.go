@@ -190,12 +190,12 @@ func dormant(user social.UserID) mongo.WriteModel {
 		"$unset", mdb.Doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1)))
 }
 
-// reaches says whether the list, with the merged authors, has all posts within the page's bounds.
+// reaches reports whether the list, with the merged authors, has all posts within the page's bounds.
 func (l *newsListDoc) reaches(p social.Page) bool {
 	return l.Floor.IsZero() || p.Before >= social.Key(l.Floor.Bytes())
 }
 
-// ends says whether the list ends before the page begins.
+// ends reports whether the list ends before the page begins.
 func (l *newsListDoc) ends(p social.Page) bool {
 	return !l.Floor.IsZero() && p.After != "" && p.After <= social.Key(l.Floor.Bytes())
 }

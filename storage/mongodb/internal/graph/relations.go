@@ -126,7 +126,7 @@ func (m edgeMap) relation(pair social.Pair) (r social.Relation, ok bool) {
 	return r, there != nil || back != nil || r.Gone
 }
 
-// gone says whether a user has deleted their account.
+// gone reports whether a user has deleted their account.
 func (m edgeMap) gone(user social.UserID) bool {
 	d := m[social.Pair{Viewer: user, Other: user}]
 	return d != nil && d.Gone

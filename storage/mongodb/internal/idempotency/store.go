@@ -63,7 +63,7 @@ func (s *Store) BeginAttempt(ctx context.Context, a social.Attempt, lease time.D
 	return nil, social.ErrKeyInUse
 }
 
-// isOver says whether the lease of an attempt is over, or the attempt has ended: what is absent is
+// isOver reports whether the lease of an attempt is over, or the attempt has ended: what is absent is
 // less than any time.
 var isOver = mdb.Doc("$lte", bson.A{"$until", "$$NOW"})
 

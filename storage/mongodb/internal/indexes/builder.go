@@ -66,7 +66,7 @@ func (b *Builder) Prepare(ctx context.Context, all map[*mongo.Collection][]mongo
 	return nil
 }
 
-// Expire makes an index by which documents expire, or changes when they do, and says whether it has
+// Expire makes an index by which documents expire, or changes when they do, and reports whether it has
 // changed that.
 func (b *Builder) Expire(ctx context.Context, c *mongo.Collection, model mongo.IndexModel) (changed bool, err error) {
 	diff, err := ensure(ctx, c, []mongo.IndexModel{model})

@@ -62,7 +62,7 @@ func (d *Job) fault() social.Fault {
 	return social.Fault{Job: what, Error: d.Error, Attempts: d.Attempts, At: mdb.UTC(d.FailedAt), Dead: d.Due.IsZero()}
 }
 
-// IsFirst says whether a job is about the first of the followers.
+// IsFirst reports whether a job is about the first of the followers.
 func (d *Job) IsFirst() bool { return d.After.IsZero() }
 
 // Unknown is what a layout says to a job that it has not made.

@@ -50,7 +50,7 @@ func newRunQuery(list social.List[social.Thread]) runQuery {
 	return q
 }
 
-// upwards says whether buckets are read with the smallest keys first.
+// upwards reports whether buckets are read with the smallest keys first.
 func (q runQuery) upwards() bool { return q.desc == q.last }
 
 // bound is the position of a key of the list among the buckets of a run.
@@ -243,7 +243,7 @@ func (q runQuery) pick(b *rawBucket) ([]Document, error) {
 	return kept, nil
 }
 
-// between says whether a raw comment's key is within the page's bounds.
+// between reports whether a raw comment's key is within the page's bounds.
 func (q runQuery) between(v bsoncore.Value) bool {
 	var key social.Key
 	raw := bsoncore.Document(v.Data)

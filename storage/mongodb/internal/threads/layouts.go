@@ -85,7 +85,7 @@ func TakeShared(ctx context.Context, db *mongo.Database, layout Layout) error {
 	return mdb.Translate(ctx, "rename threads", err)
 }
 
-// HasShared says whether the shared collection still exists.
+// HasShared reports whether the shared collection still exists.
 func HasShared(ctx context.Context, db *mongo.Database) (bool, error) {
 	names, err := db.ListCollectionNames(ctx, mdb.Doc("name", sharedBuckets))
 	return len(names) > 0, mdb.Translate(ctx, "rename threads", err)

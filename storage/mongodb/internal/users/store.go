@@ -28,7 +28,7 @@ type Config struct {
 type Deletion interface {
 	// Begin takes part in the transaction that deletes a user.
 	Begin(ctx context.Context, user social.UserID) error
-	// IsUnderWay says whether something may be left.
+	// IsUnderWay reports whether something may be left.
 	IsUnderWay(ctx context.Context, user social.UserID) (bool, error)
 }
 

@@ -114,7 +114,7 @@ func TakeEffect(tx *sqldb.Tx) error {
 	return nil
 }
 
-// Forget removes some of the keys of a deleted user, and says whether there may be more.
+// Forget removes some of the keys of a deleted user, and reports whether there may be more.
 func Forget(tx *sqldb.Tx, user social.UserID) (left bool, err error) {
 	return sqldb.DeleteSome(tx, user, someKeysOf)
 }

@@ -10,9 +10,9 @@ import (
 type Reader interface {
 	// Each calls do for each row, until do returns false or an error.
 	Each(st *Statement, do func(Scan) (bool, error), args ...any) error
-	// Row reads the first row into dest, and says whether there is one.
+	// Row reads the first row into dest, and reports whether there is one.
 	Row(st *Statement, dest []any, args ...any) (found bool, err error)
-	// Exists says whether a statement has a row.
+	// Exists reports whether a statement has a row.
 	Exists(st *Statement, args ...any) (bool, error)
 }
 
