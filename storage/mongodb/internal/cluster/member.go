@@ -179,7 +179,7 @@ func (m *Member[L]) begin(e *Era[L]) {
 	if len(m.eras) > 0 {
 		old := m.eras[len(m.eras)-1]
 		go func() {
-			old.calls.Wait() // no more can begin
+			old.calls.Wait() // no further calls can begin
 			m.mu.Lock()
 			m.eras = slices.DeleteFunc(m.eras, func(e *Era[L]) bool { return e == old })
 			m.mu.Unlock()

@@ -24,7 +24,7 @@ import (
 //     the stamp of that.
 //  2. The reader reads the follows and the newest posts: everything that was committed before the
 //     first push could come.
-//  3. The first reader to come here joins these posts with those that were pushed, if the document
+//  3. The first reader to get here joins these posts with those that were pushed, if the document
 //     still has the stamp of step 1.
 //
 // A change of the user's follows removes the stamp and IDs in its own transaction, so that step 3

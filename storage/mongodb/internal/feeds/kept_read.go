@@ -258,8 +258,8 @@ func (v *keptView) keep(copies []postCopy) {
 	}
 }
 
-// find selects the page's ids, in list order. Not ok: a part is missing, because the feed was just
-// built again.
+// find selects the page's ids, in list order. It returns false if a part is missing, because the
+// feed was just built again.
 func (f *keptFeed) find(ctx context.Context, v *keptView, p social.Page) (ids []social.PostID, ok bool, err error) {
 	s := newSpan(v.open, p)
 	for closed := v.closed; ; {

@@ -7,10 +7,10 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Upgrades make the updates that bring documents to a version.
+// Upgrades returns the functions that make the updates to newer versions, by collection.
 func Upgrades() map[string]mdb.Upgrade { return map[string]mdb.Upgrade{"edges": upgradeEdge} }
 
-// upgradeEdge completes joined: earlier memberships count from the beginning of the follow. It
+// upgradeEdge completes joined. For earlier memberships it uses the beginning of the follow. It
 // drops memberships that a server of an older version has ended.
 func upgradeEdge(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 	var d Document

@@ -34,7 +34,7 @@ func Translate(ctx context.Context, op string, err error) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("mongodb: %s: %w", op, ctx.Err())
 	case IsNoRoom(err):
-		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrNoRoom, err) //nolint:errorlint // no driver type leaves the package
+		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrNoRoom, err) //nolint:errorlint // hides the driver's types
 	case IsUnavailable(err):
 		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrUnavailable, err) //nolint:errorlint // as above
 	}

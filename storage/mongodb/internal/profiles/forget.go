@@ -10,7 +10,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// JobForget takes what users have filled in of a property that was removed.
+// JobForget removes the values of a property that was removed.
 const JobForget jobs.Kind = "forget"
 
 // One job takes values from forgetSize profiles at a time, forgetRounds times, and leaves the rest

@@ -15,7 +15,7 @@ import (
 // The names of the layouts.
 const (
 	Documents = "documents" // a document for each comment
-	Embedded  = "embedded"  // a document for each thread; a thread near the limit of a document is full
+	Embedded  = "embedded"  // a document for each thread; a thread is full when the document is near MongoDB's size limit
 	Pages     = "pages"     // a document for about 100 comments
 	Adaptive  = "adaptive"  // embedded while the thread is small, then pages
 )
