@@ -104,7 +104,7 @@ func columnsOf(t *testing.T, path, table string) (columns []string) {
 // fuse is a context that is cancelled after a number of calls of Err, to interrupt the work at that
 // point.
 type fuse struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // a fuse is a context
 
 	looks atomic.Int64
 	blow  context.CancelFunc

@@ -110,7 +110,7 @@ func storeCounts[K interface {
 }
 
 // cutFollows ends some of the user's follows in both directions, as Unfollow does. Like all these
-// removals, it says whether there may be more.
+// removals, it reports whether there may be more.
 func cutFollows(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
 	followers, err := sqldb.All(tx, someFollowers, scanUserID, user.Bytes(), sqldb.Batch)
 	if err != nil {

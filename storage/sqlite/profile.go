@@ -162,7 +162,7 @@ func readProfile(tx sqldb.Reader, user social.UserID) (*social.Profile, error) {
 	return &social.Profile{User: user, Values: values}, err
 }
 
-// valueScanner reads a value that is either a text or a number.
+// valueScanner scans a value that is either a text or a number.
 type valueScanner struct{ to *social.PropertyValue }
 
 var errNoValue = errors.New("neither a text nor a number")

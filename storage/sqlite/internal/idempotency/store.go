@@ -38,7 +38,7 @@ func New(db *sqldb.DB, clock func() time.Time, refuse Refuse) *Store {
 	return &Store{db: db, clock: clock, refuse: refuse}
 }
 
-// BeginAttempt implements social.IdempotencyKeys. Those who wait for another attempt only read.
+// BeginAttempt implements social.IdempotencyKeys. A call that waits for another attempt only reads.
 func (s *Store) BeginAttempt(ctx context.Context, a social.Attempt, lease time.Duration) (answer []byte, err error) {
 	isFree := false
 	err = s.db.View(ctx, func(tx sqldb.Reader) error {

@@ -106,7 +106,8 @@ func (s *Store) addActs(tx *eventlog.Tx, notices []social.Notice) error {
 	return nil
 }
 
-// nextNotifications returns a function that gives ids after all earlier ones, at least n.
+// nextNotifications returns a function that returns at least n new ids, one for each call, which
+// sort after all earlier ones.
 func (s *Store) nextNotifications(tx *eventlog.Tx, n int) (func() social.NotificationID, error) {
 	last, err := s.nextID(tx, id.ID{})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// translate makes the contract's errors of SQLite's.
+// translate turns SQLite's errors into the contract's.
 func translate(ctx context.Context, err error) error {
 	switch {
 	case err == nil:

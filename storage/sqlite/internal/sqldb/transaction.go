@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Reader is a transaction as functions that only read see it.
+// Reader is the interface of a transaction for functions that only read.
 type Reader interface {
 	// Each calls do for each row, until do returns false or an error.
 	Each(st *Statement, do func(Scan) (bool, error), args ...any) error
@@ -29,7 +29,7 @@ type Tx struct {
 
 var _ Reader = (*Tx)(nil)
 
-// Context is that of the call that began the transaction.
+// Context returns the context of the call that began the transaction.
 func (tx *Tx) Context() context.Context { return tx.ctx }
 
 func (tx *Tx) prepared(st *Statement) *sql.Stmt {
