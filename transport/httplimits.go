@@ -15,7 +15,7 @@ import (
 
 func wholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// setQuotas writes the headers of draft-ietf-httpapi-ratelimit-headers-10: what each limit admits,
+// setQuotas sets the headers of draft-ietf-httpapi-ratelimit-headers-10: what each limit admits,
 // and what is left of it.
 func setQuotas(header http.Header, quotas []execution.Quota) {
 	if len(quotas) == 0 {
@@ -57,7 +57,7 @@ func isEmpty(data json.RawMessage) bool {
 	return true
 }
 
-// limitStatus makes an answer that says only RATE_LIMITED a 429.
+// limitStatus returns status 429 for an answer that contains only RATE_LIMITED errors.
 func limitStatus(header http.Header, status int, a *execution.Answer) int {
 	retryAfter, limited := rateLimited(a)
 	if !limited {

@@ -23,11 +23,11 @@ type Options struct {
 	// connection_init, and an error message for an operation.
 	Authenticate func(ctx context.Context, authorization string) (context.Context, error)
 
-	// AroundOperations wrap each operation, the first outermost: this is where loaders are
-	// installed for queries and mutations.
+	// AroundOperations wrap each operation, the first outermost. They install the loaders for
+	// queries and mutations.
 	AroundOperations []graphql.OperationMiddleware
-	// AroundResponses wrap each response: one of a query or mutation, and each that is executed for
-	// an event of a subscription.
+	// AroundResponses wrap each response: that of a query or mutation, and each one for an event of
+	// a subscription.
 	AroundResponses []graphql.ResponseMiddleware
 
 	// ErrorPresenter converts an error that a resolver, Authenticate or Recover returned to the
@@ -36,11 +36,10 @@ type Options struct {
 	// Recover converts a panic to an error. Required.
 	Recover graphql.RecoverFunc
 
-	// Arrive counts a request, the handshake of a websocket or an operation on one, before anything
-	// of it is read. Charge counts an operation before it runs, in its authenticated context. A
-	// Quota with a RetryAfter rejects it with RATE_LIMITED: status 429, or an error message on a
-	// websocket. Answers over HTTP carry the quotas of Charge as RateLimit headers. Default: no
-	// limits.
+	// Arrive counts a request, the handshake of a websocket or an operation on one, before it is
+	// read. Charge counts an operation before it runs, in its authenticated context. A Quota with a
+	// RetryAfter rejects it with RATE_LIMITED: status 429, or an error message on a websocket.
+	// Answers over HTTP carry the quotas of Charge as RateLimit headers. Default: no limits.
 	Arrive func(ctx context.Context) []Quota
 	Charge func(ctx context.Context, charge Charge) []Quota
 

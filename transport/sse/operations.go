@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// operation is one from its request to its last event.
+// operation is an operation from its request to its last event.
 type operation struct {
-	id        string // "" on a stream of its own
-	readOnly  bool   // asked for by GET
+	id        string // "" on a separate stream
+	readOnly  bool   // requested by GET
 	ctx       context.Context
 	cancel    context.CancelFunc
-	outcome   chan *Failure // takes one: nil if the operation runs
-	answered  bool          // outcome has it; guarded by operations.mu
+	outcome   chan *Failure // receives one value: nil if the operation runs
+	answered  bool          // the value was sent; guarded by operations.mu
 	streaming bool          // a subscription; guarded by operations.mu
 	stopped   bool          // the client no longer listens; guarded by operations.mu
 }
@@ -23,16 +23,16 @@ func (op *operation) stop() {
 	op.cancel()
 }
 
-// operations are those of one stream.
+// operations are the operations of one stream.
 type operations struct {
 	mu      sync.Mutex
 	byID    map[string]*operation
 	running int            // those that have not ended, stopped ones included
-	ended   sync.WaitGroup // the same, and what is being sent for them, to wait for
-	drained func()         // is called once no query or mutation is left; nil as long as new ones may come
+	ended   sync.WaitGroup // waits for these, and for messages that are being sent for them
+	drained func()         // called when no query or mutation is left; nil while new ones may start
 }
 
-// refusal says why an operation is not started.
+// refusal is why an operation is not started.
 type refusal int
 
 const (
@@ -42,7 +42,7 @@ const (
 	draining
 )
 
-// start counts an operation in. Its context has the values of ctx, and ends with the stream.
+// start adds an operation. Its context has the values of ctx, and ends with the stream.
 func (o *operations) start(ctx, stream context.Context, id string, maximum int) (*operation, refusal) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -64,7 +64,7 @@ func (o *operations) start(ctx, stream context.Context, id string, maximum int) 
 	return op, accepted
 }
 
-// answer gives the request of an operation its answer, and returns false if it has one already.
+// answer sends the answer to the request of an operation, and returns false if it was already sent.
 func (o *operations) answer(op *operation, failure *Failure) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +76,7 @@ func (o *operations) answer(op *operation, failure *Failure) bool {
 	return true
 }
 
-// finish counts an operation out.
+// finish removes an operation.
 func (o *operations) finish(op *operation) {
 	o.mu.Lock()
 	op.stop()
@@ -87,7 +87,8 @@ func (o *operations) finish(op *operation) {
 	o.ended.Done()
 }
 
-// complete is the client's: it no longer listens. An unknown id is one that ended on the way.
+// complete is called when the client no longer listens to an operation. It ignores an unknown id,
+// because the operation may have just ended.
 func (o *operations) complete(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,7 +100,7 @@ func (o *operations) complete(id string) {
 
 // forget releases an operation's id. It is called with o.mu held.
 func (o *operations) forget(op *operation) {
-	if o.byID[op.id] == op { // the id may belong to another by now
+	if o.byID[op.id] == op { // another operation may have the id by now
 		delete(o.byID, op.id)
 	}
 }
@@ -118,8 +119,8 @@ func (o *operations) wanted(op *operation, last bool) bool {
 	return true
 }
 
-// hold counts in what is about to be sent for an operation, if the client still listens; ended.Done
-// counts it out.
+// hold adds a message to ended, if the client still listens to the operation. The caller calls
+// ended.Done after it was sent.
 func (o *operations) hold(op *operation) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -130,7 +131,7 @@ func (o *operations) hold(op *operation) bool {
 	return true
 }
 
-// markStreaming: draining waits for queries and mutations only.
+// markStreaming marks a subscription, because draining only waits for queries and mutations.
 func (o *operations) markStreaming(op *operation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -17,7 +17,7 @@ type sink struct {
 	op *operation
 }
 
-// Accept keeps GET free of effects, and answers the request.
+// Accept rejects mutations by GET, and otherwise answers the request.
 func (s sink) Accept(kind ast.Operation) bool {
 	switch {
 	case kind == ast.Mutation && s.op.readOnly:
@@ -36,7 +36,7 @@ func (s sink) Next(response []byte) bool { return s.say(s.next(s.op.id, response
 // Complete sends the operation's last event.
 func (s sink) Complete() { s.say(s.complete(s.op.id), true) }
 
-// Fail answers the request if the operation has not begun, or else sends the errors.
+// Fail answers the request if the operation has not begun. Otherwise it sends the errors.
 func (s sink) Fail(errs gqlerror.List) {
 	if !s.operations.answer(s.op, failed(errs)) {
 		s.say(s.failed(s.op.id, errs), true)
@@ -44,17 +44,17 @@ func (s sink) Fail(errs gqlerror.List) {
 	s.op.cancel()
 }
 
-// Reject costs the stream: its session has ended.
+// Reject ends the stream, because its session has ended.
 func (s sink) Reject(err *gqlerror.Error) {
-	gone := s.op.ctx.Err() != nil // the client gave up
+	gone := s.op.ctx.Err() != nil // the client has disconnected
 	s.operations.answer(s.op, &Failure{Status: identityStatus(err), Errs: gqlerror.List{err}, Counted: true})
 	if !gone && s.single() {
 		go s.Drain(connections.SessionEnds)
 	}
 }
 
-// say sends events of the operation, and returns whether the client still listens. It waits for a
-// stream that is reserved to be opened: nothing is kept for it.
+// say sends events of the operation, and returns whether the client still listens. If the stream is
+// reserved, it waits until the stream is opened, because events are not buffered.
 func (s sink) say(events []byte, last bool) bool {
 	if !s.operations.hold(s.op) {
 		return false

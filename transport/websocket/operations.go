@@ -8,7 +8,7 @@ import (
 	"plaza/transport/request"
 )
 
-// operation is one from its subscribe message to its last message.
+// operation is an operation from its subscribe message to its last message.
 type operation struct {
 	id        json.RawMessage // as JSON
 	name      string          // as text
@@ -24,23 +24,23 @@ func (op *operation) stop() {
 	op.cancel()
 }
 
-// operations are those of one socket.
+// operations are the operations of one socket.
 type operations struct {
 	mu      sync.Mutex
 	byName  map[string]*operation
 	running int            // those that have not ended, stopped ones included
-	ended   sync.WaitGroup // the same, and what is being sent for them, to wait for
-	drained func()         // is called once no query or mutation is left; nil as long as new ones may come
+	ended   sync.WaitGroup // waits for these, and for messages that are being sent for them
+	drained func()         // called when no query or mutation is left; nil while new ones may start
 }
 
-// refusal says why an operation is not started.
+// refusal is why an operation is not started.
 type refusal int
 
 const (
 	accepted refusal = iota
 	subscriberExists
 	tooManyOperations
-	socketDraining // which is answer enough
+	socketDraining // needs no answer
 )
 
 // start reserves an id and counts the operation, which ends with ctx.
@@ -63,7 +63,7 @@ func (o *operations) start(ctx context.Context, name string, maximum int) (*oper
 	return op, accepted
 }
 
-// finish counts an operation out.
+// finish removes an operation.
 func (o *operations) finish(op *operation) {
 	o.mu.Lock()
 	op.stop()
@@ -74,8 +74,8 @@ func (o *operations) finish(op *operation) {
 	o.ended.Done()
 }
 
-// complete is the client's: it no longer listens. An unknown id is one that ended on the way: then
-// complete returns false.
+// complete is called when the client no longer listens to an operation. It returns false for an
+// unknown id: the operation may have just ended.
 func (o *operations) complete(name string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -90,7 +90,7 @@ func (o *operations) complete(name string) bool {
 
 // forget releases an operation's id. It is called with o.mu held.
 func (o *operations) forget(op *operation) {
-	if o.byName[op.name] == op { // the id may belong to another by now
+	if o.byName[op.name] == op { // another operation may have the id by now
 		delete(o.byName, op.name)
 	}
 }
@@ -109,8 +109,8 @@ func (o *operations) wanted(op *operation, last bool) bool {
 	return true
 }
 
-// hold counts in what is about to be sent for an operation, if the client still listens; ended.Done
-// counts it out.
+// hold adds a message to ended, if the client still listens to the operation. The caller calls
+// ended.Done after it was sent.
 func (o *operations) hold(op *operation) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -121,7 +121,7 @@ func (o *operations) hold(op *operation) bool {
 	return true
 }
 
-// markStreaming: draining waits for queries and mutations only.
+// markStreaming marks a subscription, because draining only waits for queries and mutations.
 func (o *operations) markStreaming(op *operation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
