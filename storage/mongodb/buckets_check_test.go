@@ -34,7 +34,7 @@ func (b *bucket) isWhole() bool { return b.ID[id.TextLen] == 'w' }
 
 func (b *bucket) isTree() bool { return b.ID[id.TextLen] == 't' }
 
-// key is where a comment belongs in the bucket's run.
+// key returns a comment's key in the bucket's run.
 func (b *bucket) key(c *threads.Document) string {
 	if b.isTree() {
 		return c.TreePath

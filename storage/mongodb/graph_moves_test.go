@@ -96,7 +96,7 @@ func TestManyFollowersMove(t *testing.T) {
 	checkCopies(w)
 }
 
-// fill lets all fans follow the star.
+// fill makes all fans follow the star.
 func (w *town) fill(star social.NewUser, fans []social.NewUser) {
 	w.t.Helper()
 	memberships := make([]social.Membership, len(fans))

@@ -38,9 +38,9 @@ func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	mustNotContain(t, path, needles)
 }
 
-// TestDeletingWhileEverybodyWrites lets others write meanwhile. One pass is enough, because only
-// one connection writes.
-func TestDeletingWhileEverybodyWrites(t *testing.T) {
+// TestDeletingWhileOthersWrite lets others write meanwhile. One pass is enough, because only one
+// connection writes.
+func TestDeletingWhileOthersWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.db")
 	_, needles := storagetest.DeletionRace(t, opener(path), func(storage.Store) {})
 	mustNotContain(t, path, needles)
