@@ -1,4 +1,4 @@
-// Package storage says what a storage engine is; its folders are the engines.
+// Package storage defines what a storage engine is. Its folders contain the engines.
 package storage
 
 import (
@@ -8,28 +8,28 @@ import (
 	"plaza/social"
 )
 
-// Description describes a store for people.
+// Description describes a store for the operator.
 type Description struct {
 	Engine   string            // "SQLite" or "MongoDB"
 	Database string            // the file, or the hosts and the name
-	Layouts  map[string]string // in use, by what is laid out ("feeds"); none where there is no choice
+	Layouts  map[string]string // the layouts in use, by subject ("feeds"); nil if there is no choice
 }
 
-// Store is a storage engine: all that Plaza needs of one. Every engine passes the suite in
+// Store is a storage engine: everything that Plaza needs from one. Every engine passes the suite in
 // storagetest.
 type Store interface {
 	social.Store
 	social.EventLog
 	social.Worker
 	social.Importer
-	// Ads is the same database as the ad domain sees it. It lives as long as the Store does.
+	// Ads returns the ad domain's view of the same database. It is valid as long as the Store is.
 	Ads() ads.Store
 
-	// Description says what the store is, without passwords.
+	// Description describes the store, without passwords.
 	Description() Description
-	// Ping says whether the database answers, and can store: it is social.ErrNoRoom while the disk
-	// is full, as far as writes, or Work, have noticed.
+	// Ping returns an error if the database does not answer or cannot store data: social.ErrNoRoom
+	// while the disk is full, as soon as writes or Work have noticed.
 	Ping(ctx context.Context) error
-	// Close frees what the store holds; no call may follow.
+	// Close releases the store's resources. No call may follow.
 	Close() error
 }

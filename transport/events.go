@@ -11,14 +11,14 @@ import (
 	"plaza/transport/sse"
 )
 
-// overEvents leads requests to streams of server-sent events.
+// overEvents passes requests to streams of server-sent events.
 type overEvents struct {
 	*overHTTP
 
 	streams *sse.Handler
 }
 
-// isAboutEvents says whether a request asks for a stream, or is about one.
+// isAboutEvents reports whether a request asks for an event stream, or belongs to one.
 func isAboutEvents(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodPut, http.MethodDelete:
@@ -29,7 +29,8 @@ func isAboutEvents(r *http.Request) bool {
 	return false
 }
 
-// serve answers a request that isAboutEvents. A stream goes on until it returns.
+// serve answers a request that isAboutEvents. If it serves a stream, it returns when the stream
+// ends.
 func (e *overEvents) serve(w http.ResponseWriter, r *http.Request) {
 	if failure := e.lead(w, r); failure != nil {
 		e.fail(w, r, failure)
@@ -57,7 +58,7 @@ func (e *overEvents) lead(w http.ResponseWriter, r *http.Request) *sse.Failure {
 		return e.streams.Start(w, r, read)
 	case r.Method != http.MethodGet:
 		w.Header().Set("Allow", http.MethodGet)
-		return &sse.Failure{Status: http.StatusMethodNotAllowed, Errs: gqlerror.List{codes.Errorf(codes.MethodNotAllowed, "a reserved stream is opened by GET")}}
+		return &sse.Failure{Status: http.StatusMethodNotAllowed, Errs: gqlerror.List{codes.Errorf(codes.MethodNotAllowed, "use GET to open a reserved stream")}}
 	}
 	return e.streams.Open(w, r)
 }

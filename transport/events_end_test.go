@@ -47,7 +47,7 @@ func (s *testServer) stream(t *testing.T, method, target, body string, headers .
 	return &events{resp, t, bufio.NewReader(resp.Body), leave}
 }
 
-// distinct starts an operation on a stream of its own.
+// distinct starts an operation on a separate stream.
 func (s *testServer) distinct(t *testing.T, query string, headers ...string) *events {
 	t.Helper()
 	return s.stream(t, http.MethodPost, "/graphql", `{"query":`+quote(query)+`}`, headers...)
@@ -129,8 +129,8 @@ func TestEventsWaitForTheirStream(t *testing.T) {
 	eventually(t, "no seat is taken", s.transport.connections.Empty)
 }
 
-// TestDistinctEventsThatFail: what is wrong with an operation is an event, what is wrong with the
-// request is a status.
+// TestDistinctEventsThatFail: errors of an operation are events, and errors of the request are a
+// status.
 func TestDistinctEventsThatFail(t *testing.T) {
 	s := newTestServer(t, nil)
 	for query, code := range map[string]string{
@@ -164,7 +164,7 @@ func TestDistinctEventsThatFail(t *testing.T) {
 	}
 }
 
-// TestEventsEndWithTheSession says so to subscriptions, and lets mutations finish.
+// TestEventsEndWithTheSession: subscriptions end with an error, and mutations finish first.
 func TestEventsEndWithTheSession(t *testing.T) {
 	s := newTestServer(t, nil)
 	live := s.distinct(t, `subscription { forever { n } }`, asAda)
@@ -183,7 +183,7 @@ func TestEventsEndWithTheSession(t *testing.T) {
 	held.want("")
 }
 
-// TestEventsEndWithTheServer without complete: clients connect again.
+// TestEventsEndWithTheServer: there is no complete event, so clients connect again.
 func TestEventsEndWithTheServer(t *testing.T) {
 	s := newTestServer(t, nil)
 	e := s.distinct(t, `subscription { forever { n } }`)

@@ -13,10 +13,10 @@ import (
 	"plaza/transport/codes"
 )
 
-// event is one that a stream has sent; heartbeats are left out.
+// event is an event of a stream. Heartbeats are omitted.
 type event struct{ name, data string }
 
-// costOf is what other tests check.
+// costOf matches the cost, which other tests check.
 var costOf = regexp.MustCompile(`,"extensions":\{"cost":\{[^}]*\}\}`)
 
 // eventStream is the client's end of a stream.
@@ -27,7 +27,7 @@ type eventStream struct {
 	leave    func()
 }
 
-// next returns the next event; false at the end of the stream.
+// next returns the next event, or false at the end of the stream.
 func (s *eventStream) next() (e event, more bool) {
 	for s.lines.Scan() {
 		name, value, _ := strings.Cut(s.lines.Text(), ":")
@@ -168,7 +168,7 @@ func TestASessionThatEndsEndsItsEvents(t *testing.T) {
 	receive(t, s.resolver.Ended)
 	select {
 	case what := <-s.resolver.Ended:
-		t.Errorf("%s of another session ended, too", what)
+		t.Errorf("%s of another session ended too", what)
 	default:
 	}
 	other.leave()
@@ -204,7 +204,7 @@ func TestOneStreamForAllOperations(t *testing.T) {
 	s.wantStatus(t, http.StatusBadRequest, "DELETE", "", "", asAda, with)
 	s.wantStatus(t, http.StatusNotFound, "DELETE", "?operationId=long", "", asBob, with)
 	s.wantStatus(t, http.StatusOK, "DELETE", "?operationId=long", "", asAda, with)
-	s.wantStatus(t, http.StatusOK, "DELETE", "?operationId=long", "", asAda, with) // it ended on the way
+	s.wantStatus(t, http.StatusOK, "DELETE", "?operationId=long", "", asAda, with) // it ended meanwhile
 	s.wantStatus(t, http.StatusAccepted, "POST", "", operationText("{ viewer }", "long"), asAda, with)
 	for {
 		e, more := stream.next()

@@ -14,7 +14,7 @@ import (
 	"plaza/transport/request"
 )
 
-// overHTTP answers requests with one response each.
+// overHTTP handles requests with a single response.
 type overHTTP struct {
 	responder
 
@@ -71,7 +71,7 @@ func (h *overHTTP) serve(ctx context.Context, w http.ResponseWriter, r *http.Req
 	h.write(w, r, status, media, a)
 }
 
-// needsNoIdentity says whether all that a request asks for is in HTTPOptions.SignedOut.
+// needsNoIdentity reports whether HTTPOptions.SignedOut contains everything that a request selects.
 func (h *overHTTP) needsNoIdentity(ctx context.Context, req *request.Request) bool {
 	op, errs := h.executor.Check(ctx, req)
 	if len(errs) > 0 || op.Kind() != ast.Mutation {
@@ -109,8 +109,8 @@ func (h *overHTTP) answer(ctx context.Context, req *request.Request, r *http.Req
 	return &answer{Answer: h.executor.Answer(ctx, op), quotas: quotas, once: h.answersOnce(op)}, nil
 }
 
-// failed responds to a request that was rejected before execution; op is known if its cost or a
-// rate limit was the reason.
+// failed responds to a request that was rejected before execution. op is known if the reason was
+// its cost or a rate limit.
 func failed(op *document.Operation, errs gqlerror.List) *execution.Answer {
 	if op == nil {
 		return &execution.Answer{Errors: errs}
@@ -118,7 +118,7 @@ func failed(op *document.Operation, errs gqlerror.List) *execution.Answer {
 	return &execution.Answer{Errors: errs, Cost: op.Cost}
 }
 
-// checkKind keeps GET free of effects, and subscriptions off transports with a single answer.
+// checkKind rejects mutations by GET, and subscriptions on transports with a single answer.
 func checkKind(kind ast.Operation, method string) *codes.Refusal {
 	switch {
 	case kind == ast.Subscription:
@@ -129,7 +129,7 @@ func checkKind(kind ast.Operation, method string) *codes.Refusal {
 	return nil
 }
 
-// answersOnce says whether an operation asks for what HTTPOptions.Once names.
+// answersOnce reports whether an operation selects a field of HTTPOptions.Once.
 func (h *overHTTP) answersOnce(op *document.Operation) bool {
 	return slices.ContainsFunc(op.RootFields(), func(name string) bool { return slices.Contains(h.options.Once, name) })
 }

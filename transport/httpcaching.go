@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// allowCaching replaces no-store, and returns whether the client has these parts already, in this
+// allowCaching replaces no-store, and returns whether the client already has these parts, in this
 // media type (status 304). The entity tag is weak, because the parts may be sent compressed.
 func allowCaching(w http.ResponseWriter, r *http.Request, maxAge time.Duration, media string, parts ...[]byte) (unchanged bool) {
 	hash := sha256.New()

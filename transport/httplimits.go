@@ -15,7 +15,7 @@ import (
 
 func wholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// setQuotas writes the headers of draft-ietf-httpapi-ratelimit-headers-10: what each limit admits,
+// setQuotas sets the headers of draft-ietf-httpapi-ratelimit-headers-10: what each limit admits,
 // and what is left of it.
 func setQuotas(header http.Header, quotas []execution.Quota) {
 	if len(quotas) == 0 {
@@ -30,7 +30,7 @@ func setQuotas(header http.Header, quotas []execution.Quota) {
 	header.Set("RateLimit", strings.Join(states, ", "))
 }
 
-// rateLimited says whether limits refused all that was requested, and after how many seconds the
+// rateLimited reports whether limits refused all that was requested, and after how many seconds the
 // client may try again.
 func rateLimited(a *execution.Answer) (retryAfter int, limited bool) {
 	for _, err := range a.Errors {
@@ -43,7 +43,7 @@ func rateLimited(a *execution.Answer) (retryAfter int, limited bool) {
 	return retryAfter, len(a.Errors) > 0 && isEmpty(a.Data)
 }
 
-// isEmpty says whether data has only nulls at its root.
+// isEmpty reports whether data has only nulls at its root.
 func isEmpty(data json.RawMessage) bool {
 	var fields map[string]json.RawMessage
 	if data != nil && json.Unmarshal(data, &fields) != nil {
@@ -57,7 +57,7 @@ func isEmpty(data json.RawMessage) bool {
 	return true
 }
 
-// limitStatus makes an answer that says only RATE_LIMITED a 429.
+// limitStatus returns status 429 for an answer that contains only RATE_LIMITED errors.
 func limitStatus(header http.Header, status int, a *execution.Answer) int {
 	retryAfter, limited := rateLimited(a)
 	if !limited {

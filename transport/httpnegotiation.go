@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// mediaJSON is answered to */*, to a missing Accept header, and to clients from before the
-	// specification: its status says only whether the request was well formed.
+	// mediaJSON is used for */*, for a missing Accept header, and for clients that are older than
+	// the specification. Its status only shows whether the request was well formed.
 	mediaJSON = "application/json"
-	// mediaGraphQL is the specification's own: its status also tells a request that failed before
-	// execution.
+	// mediaGraphQL is the media type of the specification. Its status also shows whether a request
+	// failed before execution.
 	mediaGraphQL = "application/graphql-response+json"
 	// mediaEvents is a stream of responses.
 	mediaEvents = "text/event-stream"
 )
 
-// negotiate picks the media type of the answer from the Accept headers: the highest q wins, then
-// the one that is named first. ok is false when neither type is acceptable.
+// negotiate selects the media type of the answer from the Accept headers: the one with the highest
+// q, or else the first one. ok is false if neither type is acceptable.
 func negotiate(accept []string) (media string, ok bool) {
 	header := strings.Join(accept, ",")
 	if strings.TrimSpace(header) == "" {
@@ -35,8 +35,8 @@ func negotiate(accept []string) (media string, ok bool) {
 	return media, best.q > 0
 }
 
-// prefersEvents says whether the Accept headers name the event stream, and nothing that negotiate
-// would rather answer with.
+// prefersEvents reports whether the Accept headers prefer the event stream to the types that
+// negotiate can select.
 func prefersEvents(accept []string) bool {
 	ranges := parseAccept(strings.Join(accept, ","))
 	i := slices.IndexFunc(ranges, func(r mediaRange) bool { return r.name == mediaEvents })
@@ -57,7 +57,7 @@ type mediaRange struct {
 	q    float64
 }
 
-// preference is how much a client wants a media type, and where in the header it says so.
+// preference is the weight of a media type in an Accept header, and its position there.
 type preference struct {
 	q     float64
 	index int

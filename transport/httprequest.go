@@ -12,7 +12,7 @@ import (
 	"plaza/transport/request"
 )
 
-// checkMethod lets GET and POST with a JSON body pass.
+// checkMethod accepts GET, and POST with a JSON body.
 func checkMethod(w http.ResponseWriter, r *http.Request) *codes.Refusal {
 	switch r.Method {
 	case http.MethodGet:
@@ -24,7 +24,7 @@ func checkMethod(w http.ResponseWriter, r *http.Request) *codes.Refusal {
 	return codes.Refusef(http.StatusMethodNotAllowed, codes.MethodNotAllowed, "only GET and POST are allowed, and PUT and DELETE for event streams")
 }
 
-// checkContentType rejects what a form on a foreign page could send: that would be CSRF.
+// checkContentType rejects what a form on another site could send (CSRF).
 func checkContentType(header http.Header) *codes.Refusal {
 	media, params, err := mime.ParseMediaType(header.Get("Content-Type"))
 	charset := params["charset"]
@@ -35,7 +35,7 @@ func checkContentType(header http.Header) *codes.Refusal {
 	return codes.Refusef(http.StatusUnsupportedMediaType, codes.UnsupportedMediaType, "the request body must be %s in UTF-8, uncompressed", mediaJSON)
 }
 
-// readRequest reads the request of a GET or POST that [checkMethod] lets pass.
+// readRequest reads the request of a GET or POST that [checkMethod] accepts.
 func readRequest(w http.ResponseWriter, r *http.Request, options HTTPOptions) (*request.Request, *codes.Refusal) {
 	if r.Method == http.MethodGet {
 		req, err := request.ParseQueryString(r.URL.RawQuery)
@@ -65,7 +65,7 @@ func readBody(w http.ResponseWriter, r *http.Request, options HTTPOptions) ([]by
 	_ = control.SetReadDeadline(time.Now().Add(options.BodyTimeout)) // recorders in tests have none
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, options.MaxBodyBytes))
 	if err == nil {
-		// Left in place, the deadline would cancel an operation that outlives it.
+		// Otherwise the deadline would cancel a longer operation.
 		_ = control.SetReadDeadline(time.Time{})
 		return body, nil
 	}

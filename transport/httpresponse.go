@@ -11,7 +11,7 @@ import (
 	"plaza/transport/execution"
 )
 
-// answer is what goes into one HTTP response.
+// answer is the content of one HTTP response.
 type answer struct {
 	*execution.Answer
 
@@ -19,8 +19,8 @@ type answer struct {
 	once   bool              // for this request only: not to be cached
 }
 
-// isPublic says whether an answer may be cached: everything in it is what anyone sees who is signed
-// out, and it was asked for by GET.
+// isPublic reports whether an answer may be cached: it answers a GET of a signed-out client, has no
+// errors, and would be the same for every signed-out client.
 func isPublic(r *http.Request, a *answer) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Authorization") == "" && len(a.Errors) == 0 && !a.once
 }
@@ -31,8 +31,8 @@ type responder struct {
 	publicMaxAge time.Duration // see HTTPOptions
 }
 
-// refuse responds with one error, in the media type that the client prefers if it accepts any; a
-// 503 says when to retry.
+// refuse responds with one error, in the media type that the client prefers if it accepts any. A
+// 503 includes when to retry.
 func (s *responder) refuse(w http.ResponseWriter, r *http.Request, refusal *codes.Refusal) {
 	if refusal.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1") // seconds
@@ -65,7 +65,7 @@ func (s *responder) write(w http.ResponseWriter, r *http.Request, status int, me
 	w.WriteHeader(status)
 	for _, part := range [][]byte{head, a.Data, tail} {
 		if _, err := w.Write(part); err != nil {
-			return // the client left
+			return // the client has disconnected
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (c *client) start(id, query string) {
 }
 
 // TestLegacyMessages goes through the document of subscriptions-transport-ws. The query at the end
-// of each case proves that the socket works on, and that no other message was sent.
+// of each case proves that the socket still works, and that no other message was sent.
 func TestLegacyMessages(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, nil)
@@ -125,7 +125,8 @@ func TestLegacyStop(t *testing.T) {
 	c.want(`{"id":"1","type":"complete"}`)
 }
 
-// TestLegacyStartAgain: an operation replaces the one with the same id, also one that can't start.
+// TestLegacyStartAgain: an operation replaces the one with the same id, even if the new one can't
+// start.
 func TestLegacyStartAgain(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, nil)

@@ -14,31 +14,33 @@ import (
 // Options configure a [Server]. Execution.ErrorPresenter and Execution.Recover are required; every
 // other zero field means its default.
 type Options struct {
-	// Documents say what may run.
+	// Documents configures which documents may run.
 	Documents document.Options
-	// Execution connects operations to what surrounds them: identities, rate limits, errors.
+	// Execution configures authentication, rate limits, middleware and errors.
 	Execution execution.Options
-	// HTTP is about requests with a single answer.
+	// HTTP configures requests with a single answer.
 	HTTP HTTPOptions
-	// Connections limit those that stay open.
+	// Connections configures the limits of long-lived connections.
 	Connections connections.Options
-	// WebSocket is about websockets.
+	// WebSocket configures websockets.
 	WebSocket websocket.Options
-	// Events is about server-sent events.
+	// Events configures server-sent events.
 	Events sse.Options
 }
 
 // HTTPOptions configure GraphQL over HTTP.
 type HTTPOptions struct {
-	// SignedOut are mutations that run as anonymous if the Authorization is rejected: a program that
-	// still sends an old token can sign in. On a websocket or an event stream they need a valid token or none.
+	// SignedOut are mutations that run as anonymous if the Authorization is rejected: a program
+	// that still sends an old token can sign in. On a websocket or an event stream they need a
+	// valid token or none.
 	SignedOut []string
 
-	// PublicMaxAge is how long caches may keep what a signed-out client reads by GET, without asking
-	// again: what is deleted or hidden remains visible there as long. In whole seconds. Default 0.
+	// PublicMaxAge is how long caches may keep what a signed-out client reads by GET without asking
+	// again. Deleted or hidden items can stay visible there for that time. In whole seconds.
+	// Default 0.
 	PublicMaxAge time.Duration
-	// Once are fields of Query with a new answer for each request, such as a choice of ads, of which
-	// each counts once: answers with one of them are not cached. Default: none.
+	// Once are fields of Query with a new answer for each request, such as a choice of ads, each of
+	// which counts once. Answers with one of these fields are not cached. Default: none.
 	Once []string
 
 	// MaxBodyBytes bounds a request's body. Default 4 MiB.

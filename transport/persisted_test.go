@@ -13,13 +13,13 @@ import (
 	"plaza/transport/request"
 )
 
-// hashID is the id that a document's hash gives it.
+// hashID returns the id of a document that consists of its hash.
 func hashID(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// apollo is the extensions of an automatic persisted query.
+// apollo returns the extensions of an automatic persisted query.
 func apollo(text string) string {
 	return `{"persistedQuery":{"version":1,"sha256Hash":"` + strings.TrimPrefix(hashID(text), "sha256:") + `"}}`
 }
@@ -56,7 +56,7 @@ func TestAutomaticPersistedQuery(t *testing.T) {
 	c.wantPart(`"type":"next"`, answer)
 }
 
-// TestOnlyValidDocumentsAreRegistered, with their own hash alone.
+// TestOnlyValidDocumentsAreRegistered, and only with their own hash.
 func TestOnlyValidDocumentsAreRegistered(t *testing.T) {
 	s := newTestServer(t, nil)
 	const valid, invalid = `{ viewer }`, `{ nothing }`
@@ -100,7 +100,8 @@ func TestBadDocumentIDs(t *testing.T) {
 	}
 }
 
-// TestOnlyTrustedDocuments: what is not in the manifest does not run, however it is sent.
+// TestOnlyTrustedDocuments: documents that are not in the manifest do not run, however they are
+// sent.
 func TestOnlyTrustedDocuments(t *testing.T) {
 	const trusted, other = `query Trusted { viewer }`, `query Other { viewer }`
 	s := newTestServer(t, func(o *Options) {
@@ -164,7 +165,8 @@ func TestPublicAnswersAreCached(t *testing.T) {
 	}
 }
 
-// TestAnswersForOnceAreNotCached: whatever else is asked for, and however the field is selected.
+// TestAnswersForOnceAreNotCached: this holds whatever else is selected, and however the field is
+// selected.
 func TestAnswersForOnceAreNotCached(t *testing.T) {
 	s := newTestServer(t, func(o *Options) { o.HTTP.PublicMaxAge, o.HTTP.Once = time.Minute, []string{"requestId"} })
 	for query, cached := range map[string]bool{

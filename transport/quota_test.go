@@ -11,7 +11,7 @@ import (
 	"plaza/transport/execution"
 )
 
-// TestQuotaHeaders: each answer says what is left, in the form of the IETF's draft.
+// TestQuotaHeaders: each answer shows what is left, in the form of the IETF's draft.
 func TestQuotaHeaders(t *testing.T) {
 	t.Parallel()
 	var charged execution.Charge
@@ -41,8 +41,8 @@ func TestQuotaHeaders(t *testing.T) {
 	}
 }
 
-// TestRefusedByQuota: nothing runs, and the client is told when to try again, on each transport and
-// at each of the two checks.
+// TestRefusedByQuota: nothing runs, and the error says when to try again, on each transport and at
+// each of the two checks.
 func TestRefusedByQuota(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]func(*Options, *atomic.Bool){
@@ -93,7 +93,7 @@ func spentQuota(spent *atomic.Bool) []execution.Quota {
 	}
 }
 
-// TestStaleToken: mutations that sign in need no valid token, and everything else does.
+// TestStaleToken: mutations that sign in do not need a valid token, and everything else does.
 func TestStaleToken(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, func(o *Options) { o.HTTP.SignedOut = []string{"setText"} })
@@ -117,8 +117,8 @@ func TestStaleToken(t *testing.T) {
 	}
 }
 
-// TestStreamsWaitForQuotas: what a subscription sends is charged, and waits as long as a limit refuses
-// it, or until the client no longer listens.
+// TestStreamsWaitForQuotas: responses of a subscription are charged. They wait while a limit
+// refuses them, or until the client no longer listens.
 func TestStreamsWaitForQuotas(t *testing.T) {
 	t.Parallel()
 	var spent atomic.Bool
@@ -140,7 +140,7 @@ func TestStreamsWaitForQuotas(t *testing.T) {
 	spent.Store(true)
 	socket.subscribe("1", `subscription { tooSlow { n } }`)
 	eventually(t, "the response waits", func() bool { return refused.Load() > 0 })
-	if n := s.loaders.Load(); n != 1 { // that of the beginning
+	if n := s.loaders.Load(); n != 1 { // the one of the beginning
 		t.Errorf("%d responses were executed", n)
 	}
 	spent.Store(false)

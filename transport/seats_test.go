@@ -25,7 +25,7 @@ func (s *testServer) handshake(t *testing.T) (*websocket.Conn, *http.Response) {
 	return conn, response
 }
 
-// TestSocketsAreLimited: one too many is refused by the handshake, and one that closes makes room.
+// TestSocketsAreLimited: the handshake refuses one too many, and closing one makes room.
 func TestSocketsAreLimited(t *testing.T) {
 	for limit, c := range map[string]struct {
 		set    func(*connections.Limits)
@@ -60,7 +60,7 @@ func TestSocketsAreLimited(t *testing.T) {
 	}
 }
 
-// TestUsersHaveLimitedSockets: each user, and each client that is signed out.
+// TestUsersHaveLimitedSockets: there is a limit for each user, and for each signed-out client.
 func TestUsersHaveLimitedSockets(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
 		o.Connections.Limits = connections.Limits{User: 2, SignedOut: 1, Operations: 3, SignedOutOperations: 1}
@@ -95,8 +95,8 @@ func TestUsersHaveLimitedSockets(t *testing.T) {
 	})
 }
 
-// TestSeatsAreLeft: after many sockets that open and close at the same time, some of them refused,
-// nothing remains counted.
+// TestSeatsAreLeft: after many sockets have opened and closed concurrently, and some were refused,
+// no seats are taken.
 func TestSeatsAreLeft(t *testing.T) {
 	s := newTestServer(t, func(o *Options) { o.Connections.Limits = connections.Limits{Server: 7, Client: 5, SignedOut: 3} })
 	var all sync.WaitGroup

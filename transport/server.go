@@ -26,10 +26,10 @@ type Server struct {
 	connections *connections.Registry
 
 	mu       sync.Mutex
-	draining bool           // nothing new may begin
+	draining bool           // no new requests may begin
 	busy     sync.WaitGroup // HTTP requests and handshakes
 
-	// hurry ends when Shutdown has waited long enough: whatever still runs is cancelled.
+	// hurry ends when Shutdown has waited long enough, which cancels everything that still runs.
 	hurry  context.Context
 	cancel context.CancelFunc
 }
@@ -50,7 +50,7 @@ func New(es graphql.ExecutableSchema, options Options) *Server {
 }
 
 // ServeHTTP answers one HTTP request, with an event stream if the client asks for one, or opens a
-// websocket, which goes on after it has returned.
+// websocket, which stays open after ServeHTTP has returned.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = request.Identified(w, r)
 	r = r.WithContext(graphql.StartOperationTrace(r.Context()))
@@ -80,7 +80,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.overHTTP.serve(ctx, w, r)
 }
 
-// begin counts a request in, unless the server is shutting down; busy.Done counts it out.
+// begin adds a request to busy, unless the server is shutting down. The caller calls busy.Done.
 func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,13 +91,13 @@ func (s *Server) begin() bool {
 	return true
 }
 
-// Sockets says how many websockets and event streams are open.
+// Sockets returns how many websockets and event streams are open.
 func (s *Server) Sockets() int { return s.connections.Open() }
 
 // CloseSession ends the sockets and event streams that authenticated with a session: its
 // subscriptions immediately, then, after the running queries and mutations (at most the
-// FinishTimeout of their options), the socket itself with 4403. It returns without waiting. Call it after the token is revoked:
-// Authenticate rejects operations that start later.
+// FinishTimeout of their options), the socket itself with 4403. It returns without waiting. Call it
+// after the token is revoked: Authenticate rejects operations that start later.
 func (s *Server) CloseSession(key string) { s.connections.CloseSession(key) }
 
 // CloseSockets closes the sockets with 1001, and event streams (after their queries and mutations,
@@ -106,8 +106,8 @@ func (s *Server) CloseSession(key string) { s.connections.CloseSession(key) }
 func (s *Server) CloseSockets() { s.connections.Close() }
 
 // Shutdown does what CloseSockets does, rejects all new requests with 503, and waits until all
-// requests and sockets are done. When ctx ends first, it cancels what still runs, disconnects the
-// sockets, and returns ctx's error.
+// requests and sockets are done. If ctx ends first, it cancels all running operations, disconnects
+// the sockets, and returns ctx's error.
 //
 // http.Server.Shutdown does not know about sockets: call CloseSockets before it, so that they end
 // while it waits for requests, and Shutdown after it, when no more requests can arrive.

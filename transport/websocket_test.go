@@ -100,7 +100,7 @@ func (c *client) wantPart(parts ...string) string {
 	return got
 }
 
-// wantClose reads on to the close frame; no message may come before it.
+// wantClose reads the close frame. No message may arrive before it.
 func (c *client) wantClose(code int, reason string) {
 	c.t.Helper()
 	_, data, err := c.ReadMessage()
@@ -407,7 +407,7 @@ func TestCloseSessionLetsTheMutationAnswer(t *testing.T) {
 func TestClientCompletes(t *testing.T) {
 	s := newTestServer(t, nil)
 	c := s.open(t)
-	c.send(`{"id":"unknown","type":"complete"}`) // ended on the way: ignored
+	c.send(`{"id":"unknown","type":"complete"}`) // it may have just ended, so it is ignored
 	c.subscribe("1", `subscription{forever{n}}`)
 	receive(t, s.resolver.Started)
 	c.send(`{"id":"1","type":"complete"}`)
@@ -491,8 +491,8 @@ func TestClientThatDoesNotPongIsCutOff(t *testing.T) {
 	c.wantClose(websocket.CloseGoingAway, "No sign of life")
 }
 
-// TestPingsMayTakeAsLongAsMessages: a write that times out ends the connection, so none may have
-// less time than another.
+// TestPingsMayTakeAsLongAsMessages: a write that times out ends the connection, so all writes must
+// have the same time.
 func TestPingsMayTakeAsLongAsMessages(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
 		o.WebSocket.PingInterval, o.WebSocket.PongTimeout, o.WebSocket.WriteTimeout = time.Millisecond, time.Hour, time.Hour
@@ -535,7 +535,7 @@ func TestPingsMayTakeAsLongAsMessages(t *testing.T) {
 	}
 }
 
-// watchedListener tells how long writes to its connections may take.
+// watchedListener reports how long writes to its connections may take.
 type watchedListener struct {
 	net.Listener
 	allowed chan time.Duration
@@ -583,7 +583,7 @@ func TestServerPingsKeepTheSocket(t *testing.T) {
 		}
 	}
 	c.Close()
-	for range pings { // until the reader is gone
+	for range pings { // until the reader has ended
 	}
 }
 
@@ -685,7 +685,7 @@ func TestPanicInSocketOperation(t *testing.T) {
 	c.wantPart(`"next"`)
 }
 
-// TestIdleSocketCostsOneGoroutine: gqlgen's own transport takes four.
+// TestIdleSocketCostsOneGoroutine: gqlgen's own transport needs four.
 func TestIdleSocketCostsOneGoroutine(t *testing.T) {
 	const sockets = 50
 	s := newTestServer(t, nil)

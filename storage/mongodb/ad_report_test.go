@@ -14,8 +14,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// TestAddingUpMeetsRefunds makes a refund before each of the commands that add up a stale hour.
-// Afterwards the hour includes the refund, or is still stale.
+// TestAddingUpMeetsRefunds makes a refund before each of the commands that recalculate a stale
+// hour. Afterwards the hour includes the refund, or is still stale.
 func TestAddingUpMeetsRefunds(t *testing.T) {
 	t.Parallel()
 	var between interrupter
@@ -40,7 +40,7 @@ func TestAddingUpMeetsRefunds(t *testing.T) {
 		}))(t)
 		must(store.Count(t.Context(), []ads.RecordingKey{{Kind: ads.Impression, Choice: choice}}, now))(t)
 		r := ads.Refund{
-			ID: ads.RefundID{ID: id.New()}, Most: 1, By: "somebody", Reason: "a robot", Begun: now,
+			ID: ads.RefundID{ID: id.New()}, Most: 1, By: "admin", Reason: "a robot", Begun: now,
 			Selection: ads.Selection{Campaign: campaign, Choice: choice, From: hour, To: hour.Add(time.Hour)},
 		}
 		ok(t, store.Begin(t.Context(), r))
@@ -54,7 +54,7 @@ func TestAddingUpMeetsRefunds(t *testing.T) {
 		must(store.Continue(t.Context(), before.ID, now))(t)
 		between.set(command, func() {
 			interrupted++
-			// The two may wait for each other: then the refund gives up.
+			// If the two wait for each other, the refund gives up.
 			ctx, cancel := context.WithTimeout(t.Context(), testtime.Scale(200*time.Millisecond))
 			defer cancel()
 			_, _ = store.Continue(ctx, meanwhile.ID, now)

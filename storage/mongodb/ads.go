@@ -6,10 +6,10 @@ import (
 	"plaza/ads"
 )
 
-// Ads is the database as the ad domain sees it. It lives as long as the Store does.
+// Ads returns the ad domain's view of the database. It is valid as long as the Store is.
 func (s *Store) Ads() ads.Store { return s.ads }
 
-// ImportAdProfiles stores profiles that there are not yet, a thousand or so at a time.
+// ImportAdProfiles stores the profiles that do not exist yet. Pass about a thousand at a time.
 func (s *Store) ImportAdProfiles(ctx context.Context, profiles []ads.Profile) error {
 	return s.ads.ImportProfiles(ctx, profiles)
 }

@@ -62,7 +62,7 @@ func TestThousandConcurrentRecordingsOfOneCampaign(t *testing.T) {
 	}
 }
 
-const clickPrice = 1_000_000 // of placeAds
+const clickPrice = 1_000_000 // as set by placeAds
 
 // chooseClicks chooses ads that are paid per click.
 func chooseClicks(t *testing.T, s *adserver.Service, f adFixture, n int) (choices []adserver.Choice) {

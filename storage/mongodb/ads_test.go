@@ -245,7 +245,7 @@ func TestChoosingAdsIsTwoCommands(t *testing.T) {
 	f := placeAds(t, store)
 	now := time.Now()
 	service := adserver.New(store, adserver.Options{Now: func() time.Time { return now }})
-	r := adserver.Request{Site: f.zone.Site, Zone: f.zone.Name, Count: 2, Visitor: "somebody"}
+	r := adserver.Request{Site: f.zone.Site, Zone: f.zone.Name, Count: 2, Visitor: "visitor"}
 	again := func() {
 		t.Helper()
 		choices, err := service.Choose(t.Context(), r)

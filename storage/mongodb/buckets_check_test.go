@@ -34,7 +34,7 @@ func (b *bucket) isWhole() bool { return b.ID[id.TextLen] == 'w' }
 
 func (b *bucket) isTree() bool { return b.ID[id.TextLen] == 't' }
 
-// key is where a comment belongs in the bucket's run.
+// key returns a comment's key in the bucket's run.
 func (b *bucket) key(c *threads.Document) string {
 	if b.isTree() {
 		return c.TreePath
@@ -130,7 +130,8 @@ func sameDocs(a, b []threads.Document) bool {
 	return err == nil && other == nil && bytes.Equal(first, second)
 }
 
-// SparseNeighbours counts the buckets of a post that could be joined with the next: the two together fill at most half of one.
+// SparseNeighbours counts the buckets of a post that could be joined with the next: the two
+// together fill at most half of one.
 func (s *Store) SparseNeighbours(ctx context.Context, post social.PostID) (n int, err error) {
 	all, _, page, err := s.checkedBuckets(ctx, post)
 	for i := 1; i < len(all); i++ {

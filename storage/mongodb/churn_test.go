@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestChurnKeepsCountsExact lets 64 writers of two servers follow, unfollow, block and unblock the same few people, and
-// compares all counts with the lists afterwards.
+// TestChurnKeepsCountsExact lets 64 writers of two servers follow, unfollow, block and unblock the
+// same few people, and compares all counts with the lists afterwards.
 func TestChurnKeepsCountsExact(t *testing.T) {
 	t.Parallel()
 	for _, graph := range []string{mongodb.GraphReverse, mongodb.GraphTwo} {

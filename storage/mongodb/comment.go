@@ -42,8 +42,8 @@ func (s *Store) insertComments(ctx context.Context, post social.PostID, batch []
 	})
 }
 
-// numberComments gives ids to comments that have none, behind all that the thread has had and
-// behind their parents. ErrNotFound.
+// numberComments gives ids to comments that have none: greater than all ids that the thread has
+// had, and than their parents'. It may return ErrNotFound.
 func (s *Store) numberComments(ctx context.Context, post social.PostID, batch []*newComment) ([]social.Event, error) {
 	var floor int64
 	n := 0
@@ -87,7 +87,7 @@ func (s *Store) EditComment(ctx context.Context, comment social.CommentID, text 
 	})
 }
 
-// threadOf reads which post a comment belongs to; that never changes.
+// threadOf reads which post a comment belongs to. That never changes.
 func (s *Store) threadOf(ctx context.Context, comment social.CommentID) (post social.PostID, err error) {
 	err = s.db.Read(ctx, "post of comment", func(ctx context.Context) error {
 		post, err = s.threads.PostOf(ctx, comment)
@@ -179,9 +179,9 @@ func (s *Store) Fill(ctx context.Context, post social.PostID, comments []*social
 	return s.FillAll(ctx, map[social.PostID][]*social.Comment{post: comments})
 }
 
-// FillAll stores whole threads as their layout would have them after as many single comments, in
-// the order of time. The posts must exist, and have no comments yet. It is for load generators and
-// tests. ErrThreadFull: a thread does not fit into the layout.
+// FillAll stores whole threads, sorted by time, in the form that they would have if each comment
+// had been inserted by itself. The posts must exist, and have no comments yet. Load generators and
+// tests use it. It returns ErrThreadFull if a thread does not fit into the layout.
 func (s *Store) FillAll(ctx context.Context, all map[social.PostID][]*social.Comment) error {
 	return s.threads.Fill(ctx, all)
 }

@@ -9,11 +9,11 @@ import (
 	"plaza/storage/storagetest"
 )
 
-// layouts are all that the contract holds for. To save time, some run only what they change, unless the environment has
-// PLAZA_ALL_LAYOUTS.
+// layouts are the layouts with which the contract is tested. To save time, some run only the nouns
+// that they affect, unless the environment has PLAZA_ALL_LAYOUTS.
 var layouts = []struct {
 	name  string
-	nouns []string // nil: all; none: what others of the same kind have run
+	nouns []string // nil: all; empty: other layouts of the same kind have run them
 	mongodb.Options
 }{
 	{"documents, read", nil, mongodb.Options{}}, // the default
@@ -31,14 +31,16 @@ var (
 	none       = []string{}
 	ofGraph    = []string{"Circles", "Graph", "Feeds", "Importer"}
 
-	// ofFeedsAndComments leaves out users, profiles and sessions, which have only one layout, and what ofGraph runs with the same feeds.
+	// ofFeedsAndComments omits users, profiles and sessions, which have only one layout, and the
+	// nouns that ofGraph runs with the same feeds.
 	ofFeedsAndComments = []string{"Store", "Posts", "Feeds", "Comments", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency"}
 )
 
-// feedLayouts are the others, of which short runs have what is about feeds, and on the tiny ones, alone.
+// feedLayouts are the other layouts of feeds. Short runs test only feeds, and only on the tiny
+// layouts.
 var feedLayouts = []string{mongodb.TinyBucket, mongodb.TinyMonth, mongodb.FeedsBucket, mongodb.FeedsMonth}
 
-// merging makes everybody with two followers an author who is merged at read.
+// merging makes every user with two followers an author who is merged at read.
 var merging = mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid, MergeAbove: 1, Graph: mongodb.GraphTwo}
 
 func TestContract(t *testing.T) {
@@ -65,7 +67,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// TestContractOnTwoServers runs what is about concurrency on two stores of one database, where locks in a process help nobody.
+// TestContractOnTwoServers runs the cases about concurrency on two stores of one database, where
+// locks within one process have no effect on the other.
 func TestContractOnTwoServers(t *testing.T) {
 	t.Parallel()
 	storagetest.RunOnSeveral(t, func(t *testing.T) []storage.Store {
@@ -74,7 +77,8 @@ func TestContractOnTwoServers(t *testing.T) {
 	})
 }
 
-// TestFreshness changes people on one server and reads them on another, which remembers them.
+// TestFreshness changes people on one server and reads them on another one, which has them in its
+// cache.
 func TestFreshness(t *testing.T) {
 	t.Parallel()
 	storagetest.RunFreshness(t, func(t *testing.T) []storage.Store {

@@ -17,12 +17,12 @@ import (
 	"plaza/storage/mongodb"
 )
 
-var updateModel = flag.Bool("update-model", false, "write the generated parts of docs/data-model.md anew")
+var updateModel = flag.Bool("update-model", false, "regenerate the generated parts of docs/data-model.md")
 
 const dataModel = "../../docs/data-model.md"
 
-// TestDataModelIsDescribed: docs/data-model.md has a section for each collection, with some words of why, and with a sample
-// document, the indexes and the shard key as they are in the code.
+// TestDataModelIsDescribed: docs/data-model.md has a section for each collection, with a
+// description, a sample document, and the indexes and the shard key as they are in the code.
 func TestDataModelIsDescribed(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(dataModel)
@@ -35,16 +35,16 @@ func TestDataModelIsDescribed(t *testing.T) {
 		head, rest, found := strings.Cut(page, begin)
 		generated, tail, ended := strings.Cut(rest, end)
 		if !found || !ended {
-			t.Errorf("docs/data-model.md says nothing of %s: add \"## %s\", what it is for and why it is so, and %q and %q; then run this with -update-model",
+			t.Errorf("docs/data-model.md does not describe %s: add \"## %s\", what it is for and why it is designed like that, and %q and %q; then run this with -update-model",
 				collection, collection, strings.TrimSpace(begin), strings.TrimSpace(end))
 			continue
 		}
 		if !regexp.MustCompile(`(?m)^\| \[` + collection + `\]\(#` + strings.ToLower(collection) + `\) \| [^|]+ \| [^|]+ \| [^|]+ \|$`).MatchString(page) {
-			t.Errorf("docs/data-model.md does not say at a glance what %s embeds and refers to, and what it is sharded by", collection)
+			t.Errorf("the table in docs/data-model.md does not contain what %s embeds and references, and its shard key", collection)
 		}
 		_, words, _ := strings.Cut(head, "## "+collection+"\n")
 		if len(strings.TrimSpace(words)) < 15 {
-			t.Errorf("docs/data-model.md does not say why %s is as it is", collection)
+			t.Errorf("docs/data-model.md does not explain %s", collection)
 		}
 		want := described(t, collection, indexes[collection])
 		if *updateModel {
@@ -60,7 +60,7 @@ func TestDataModelIsDescribed(t *testing.T) {
 	}
 }
 
-// described is the generated part of a section.
+// described returns the generated part of a section.
 func described(t *testing.T, collection string, indexes map[string]string) string {
 	t.Helper()
 	var b strings.Builder
@@ -93,7 +93,7 @@ var (
 	oids     = regexp.MustCompile(`\{\s*"\$oid": ("[^"]*")\s*\}`)
 )
 
-// asInShell writes values of extended JSON as MongoDB's shell does, which is shorter.
+// asInShell converts values of extended JSON to the syntax of MongoDB's shell, which is shorter.
 func asInShell(sample []byte) string {
 	text := binaries.ReplaceAllStringFunc(string(sample), func(value string) string {
 		parts := binaries.FindStringSubmatch(value)
@@ -106,7 +106,7 @@ func asInShell(sample []byte) string {
 	return oids.ReplaceAllString(dates.ReplaceAllString(text, "ISODate($1)"), "ObjectId($1)")
 }
 
-// largest is the document of a file that shows most.
+// largest returns the largest document of a file.
 func largest(documents []byte) (found bson.Raw) {
 	for len(documents) > 0 {
 		n := binary.LittleEndian.Uint32(documents)
@@ -118,7 +118,7 @@ func largest(documents []byte) (found bson.Raw) {
 	return found
 }
 
-// indexesOfAll are the indexes of all collections in all layouts, by collection and name.
+// indexesOfAll returns the indexes of all collections in all layouts, by collection and name.
 func indexesOfAll(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	all := map[string]map[string]string{}
@@ -143,7 +143,7 @@ func indexesOfAll(t *testing.T) map[string]map[string]string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			collection, _, _ := strings.Cut(name, ".") // each layout of one thing has a collection of its own
+			collection, _, _ := strings.Cut(name, ".") // each layout has its own collection
 			if all[collection] == nil {
 				all[collection] = map[string]string{}
 			}
@@ -159,7 +159,7 @@ func indexesOfAll(t *testing.T) map[string]map[string]string {
 				if i.Expires != nil {
 					fmt.Fprintf(&text, " expiring after %d s", *i.Expires)
 				}
-				for _, only := range i.Only { // each is "there is such a field"
+				for _, only := range i.Only { // each condition is that a field exists
 					fmt.Fprintf(&text, ", of documents with %#q", only.Key)
 				}
 				all[collection][i.Name] = text.String()

@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb/internal/users"
 )
 
-// TestDocumentsReadThemselves writes each kind of document with every field set, by its struct tags, and reads it back by
-// hand: a field that one of the two forgets shows.
+// TestDocumentsReadThemselves encodes each kind of document, with every field set, by its struct
+// tags, and decodes it with its own decoder. It fails if either omits a field.
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
 	for _, d := range []mdb.Document{
@@ -23,7 +23,7 @@ func TestDocumentsReadThemselves(t *testing.T) {
 	}
 }
 
-// TestDamagedDocumentsAreErrors: no cut and no changed byte makes the reader panic.
+// TestDamagedDocumentsAreErrors: the reader does not panic on truncated documents or changed bytes.
 func TestDamagedDocumentsAreErrors(t *testing.T) {
 	t.Parallel()
 	whole := &postDoc{}
@@ -37,7 +37,7 @@ func TestDamagedDocumentsAreErrors(t *testing.T) {
 		changed[n] ^= 0x15
 		_ = mdb.ReadDocument(changed, &postDoc{})
 	}
-	wrong, err := bson.Marshal(mdb.Doc("author", "nobody"))
+	wrong, err := bson.Marshal(mdb.Doc("author", "unknown"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestDamagedDocumentsAreErrors(t *testing.T) {
 	}
 }
 
-// newestOf is the version of a document that is written.
+// newestOf returns the version that is written of a document.
 func newestOf(d any) int {
 	switch d.(type) {
 	case *postDoc, *versionDoc:
@@ -57,7 +57,8 @@ func newestOf(d any) int {
 	return mdb.FirstVersion
 }
 
-// BenchmarkReadDocument reads a post with its newest comments, of which a page of news has twenty, and a user: by hand, and by the driver's decoder (ADR 9).
+// BenchmarkReadDocument reads a user, and a post with its newest comments (a page of news has
+// twenty of these), with their own decoders and with the driver's (ADR 9).
 func BenchmarkReadDocument(b *testing.B) {
 	post, user := &postDoc{}, &users.Document{}
 	mdbtest.Fill(b, post, newestOf)

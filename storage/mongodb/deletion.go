@@ -15,22 +15,23 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// The jobs that remove what Author, who has deleted their account, has left behind, some at each
-// attempt.
+// The jobs that remove what belonged to Author, who has deleted their account. Each attempt removes
+// a part.
 const (
 	jobDelete jobs.Kind = "delete user"
-	// jobSweep is the same once more, when nothing can be under way any more that began before the
-	// deletion.
+	// jobSweep does the same a second time, when every call that began before the deletion must
+	// have ended.
 	jobSweep jobs.Kind = "sweep user"
 )
 
 const (
-	// cutTogether is how many edges are removed in one transaction, and moveTogether how many posts
-	// are moved or marks taken back.
+	// One transaction removes up to cutTogether edges, and moves up to moveTogether posts or
+	// removes as many marks.
 	cutTogether  = 500
 	moveTogether = 50
-	// emptiedTogether is how much of what hangs on a deleted user's post is removed at once, and
-	// fullPost from how much on that is not left to the post's own transaction.
+	// emptiedTogether is how many documents that belong to a deleted user's post are removed in one
+	// step. A post with more than fullPost of them is emptied in steps, not in the transaction that
+	// deletes it.
 	emptiedTogether = 1_000
 	fullPost        = 500
 )
@@ -39,7 +40,7 @@ func deletionID(user social.UserID) jobs.ID {
 	return jobs.ID{ID: id.Derive(user.ID.Time(), string(jobDelete)+user.ID.String())}
 }
 
-// deletions begin to remove what users leave behind.
+// deletions starts the removal of what belonged to deleted users.
 type deletions struct{ s *Store }
 
 // Begin implements users.Deletion.
@@ -64,17 +65,17 @@ func (d deletions) IsUnderWay(ctx context.Context, user social.UserID) (is bool,
 	return is, err
 }
 
-// deletion is one attempt at removing what a user has left behind. What is left to do is not
-// recorded but read, so that doing anything twice changes nothing.
+// deletion is one attempt at removing what belonged to a user. It finds out what is left to do by
+// reading, not from a record, so repeating a step does no harm.
 type deletion struct {
 	*Store
 
 	user     social.UserID
-	together int // how many edges go in one transaction at most: fewer, where earlier attempts have met too many others
+	together int // the most edges to remove in one transaction: fewer after attempts that met many conflicts
 }
 
-// removals each remove some, and return whether they have found any. Follows go first, so that the
-// posts are in no one else's news when they go.
+// removals are the steps. Each removes a part, and returns whether it found any. Follows come
+// first, so that the posts are in no one else's news when they are deleted.
 func (d deletion) removals() []func(context.Context) (did bool, err error) {
 	return []func(context.Context) (bool, error){
 		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks, d.forgetActs,
@@ -85,7 +86,7 @@ func (d deletion) removals() []func(context.Context) (did bool, err error) {
 func (s *Store) deleteLeft(ctx context.Context, j *jobs.Job) error {
 	d := deletion{Store: s, user: j.Author, together: max(1, cutTogether>>max(0, j.Attempts-1))}
 	deadline := time.Now().Add(s.erasing.inJob)
-	for did := true; did; { // until a whole round finds nothing: calls that began earlier may still write
+	for did := true; did; { // until a whole round finds nothing: calls that began earlier can still write
 		did = false
 		for _, remove := range d.removals() {
 			some, err := d.removeUntil(ctx, deadline, remove)
@@ -101,7 +102,7 @@ func (s *Store) deleteLeft(ctx context.Context, j *jobs.Job) error {
 	return s.addSweep(ctx, j, 2*s.transactionLife)
 }
 
-// removeUntil removes until there is nothing more, or it is late.
+// removeUntil repeats a step until nothing is left, or until the deadline.
 func (d deletion) removeUntil(ctx context.Context, deadline time.Time, remove func(context.Context) (bool, error)) (did bool, err error) {
 	for {
 		some, err := remove(ctx)
@@ -115,8 +116,8 @@ func (d deletion) removeUntil(ctx context.Context, deadline time.Time, remove fu
 	}
 }
 
-// addSweep stores the job that looks again. Calls end some seconds after they began, and the
-// transactions of killed servers after their life.
+// addSweep stores the job that looks a second time. By then all calls have timed out, and MongoDB
+// has ended the transactions of servers that were killed.
 func (s *Store) addSweep(ctx context.Context, from *jobs.Job, after time.Duration) error {
 	return s.jobs.AddOnce(ctx, jobs.Job{
 		ID: jobs.ID{ID: id.Derive(from.ID.Time(), string(jobSweep)+from.Author.ID.String())}, Kind: jobSweep, Author: from.Author,
@@ -134,8 +135,8 @@ func (d deletion) cutEdgesOf(ctx context.Context) (did bool, err error) {
 	return d.graph.CutEdgesOf(ctx, d.user, d.together)
 }
 
-// deletePost removes one of the user's posts. Nobody sees it any more, so what hangs on it may go
-// in parts, if it is much.
+// deletePost removes one of the user's posts. No one can see it any more, so what belongs to it may
+// be removed in several steps.
 func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 	var p postDoc
 	err = d.db.Read(ctx, "post of a deleted user", func(ctx context.Context) error {
@@ -168,7 +169,7 @@ func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 	return true, err
 }
 
-// hangingOn is about how many documents hang on a post.
+// hangingOn estimates how many documents belong to a post.
 func (d *postDoc) hangingOn() int {
 	n := d.CommentCount + d.Muters
 	for _, reactions := range d.Reactions {
@@ -199,8 +200,8 @@ func (d deletion) emptyPost(ctx context.Context, post social.PostID) (did bool, 
 	return did || some, err
 }
 
-// movePosts moves some of the posts by others on the user's wall to their authors' walls. An edit
-// that is under way meets another revision.
+// movePosts moves some of the posts that others wrote on the user's wall to their authors' walls.
+// It changes the revision, so a concurrent edit fails and runs again.
 func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
 	err = d.db.Write(ctx, "move posts", nil, func(ctx context.Context) error {
 		few := min(moveTogether, d.together)
@@ -226,7 +227,7 @@ func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
 	return did && err == nil, err
 }
 
-// lastComment is greater than all ids of comments, and there is another id behind it.
+// lastComment is greater than the ids of all comments, but not the greatest id.
 var lastComment = func() social.CommentID {
 	last := social.CommentID{ID: mdb.LastID}
 	last.ID[len(last.ID)-1]--
@@ -238,7 +239,8 @@ func (d deletion) eraseComments(ctx context.Context) (did bool, err error) {
 	return d.eraseFor(ctx, d.erasing.inJob, d.user, lastComment)
 }
 
-// takeBackMarks takes some of the user's reactions, votes or muted threads back, with their counts.
+// takeBackMarks removes some of the user's reactions, votes or muted threads, and updates the
+// counts.
 func (d deletion) takeBackMarks(ctx context.Context) (did bool, err error) {
 	for c, field := range d.markFields() {
 		if did, err = d.nameMarks(ctx, c); did || err != nil {
@@ -259,7 +261,7 @@ func (d deletion) takeBackMarks(ctx context.Context) (did bool, err error) {
 	return false, nil
 }
 
-// markFields say where a post counts each kind of mark.
+// markFields returns the name of the field in which a post counts each kind of mark.
 func (d deletion) markFields() map[*mongo.Collection]func(*markDoc) string {
 	return map[*mongo.Collection]func(*markDoc) string{
 		d.reactions:   func(m *markDoc) string { return reactionField(m.Kind) },
@@ -268,7 +270,7 @@ func (d deletion) markFields() map[*mongo.Collection]func(*markDoc) string {
 	}
 }
 
-// uncountMarks removes marks, and counts them less at their posts.
+// uncountMarks removes marks, and subtracts them from the counts of their posts.
 func (d deletion) uncountMarks(ctx context.Context, c *mongo.Collection, marks []markDoc, field func(*markDoc) string) error {
 	keys := mdb.Map(marks, func(m *markDoc) bson.Binary { return m.ID })
 	if _, err := c.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(keys)))); err != nil {
@@ -288,8 +290,8 @@ func (d deletion) uncountMarks(ctx context.Context, c *mongo.Collection, marks [
 	return nil
 }
 
-// nameMarks adds the user to some marks of version 1, which are found by it, and returns whether
-// there were any.
+// nameMarks adds the user to some marks of version 1, so that they can be found by user, and
+// returns whether there were any.
 func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool, err error) {
 	err = d.db.Read(ctx, "name marks", func(ctx context.Context) error {
 		marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("user", nil), cutTogether, options.Find().SetLimit(cutTogether).SetHint(byUser))
@@ -305,13 +307,13 @@ func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool,
 	return did && err == nil, err
 }
 
-// forgetActs removes some of what the user did from the notifications of others.
+// forgetActs removes some of the user's actions from other users' notifications.
 func (d deletion) forgetActs(ctx context.Context) (did bool, err error) {
 	return d.notifications.ForgetActs(ctx, d.user)
 }
 
-// deleteOwn removes what belongs only to the user. A sign-in may have made a session since, with
-// which a socket was opened.
+// deleteOwn removes what belongs only to the user. It ends the sessions too, because a sign-in may
+// have created one since the deletion.
 func (d deletion) deleteOwn(ctx context.Context) error {
 	err := d.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error { return d.users.EndAllSessions(ctx, d.user) })
 	if err != nil {

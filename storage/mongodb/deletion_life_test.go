@@ -20,7 +20,7 @@ import (
 	"plaza/storage/storagetest"
 )
 
-// livedLayouts have every layout of feeds, comments and the graph among them.
+// livedLayouts include every layout of feeds, comments and the graph.
 var livedLayouts = map[string]mongodb.Options{
 	"read, documents, reverse": {},
 	"hybrid, embedded, two":    {Feeds: mongodb.FeedsHybrid, Comments: mongodb.CommentsEmbedded, Graph: mongodb.GraphTwo, MergeAbove: 1},
@@ -28,8 +28,9 @@ var livedLayouts = map[string]mongodb.Options{
 	"month, adaptive, two":     {Feeds: mongodb.TinyMonth, Comments: mongodb.TinyAdaptive, Graph: mongodb.GraphTwo},
 }
 
-// TestNothingIsLeftOfTheDeleted looks through all collections when somebody is gone who did everything: their id, handle, name and texts are
-// nowhere but in the marker and in the log, which forgets them after a month.
+// TestNothingIsLeftOfTheDeleted deletes a user who has used every feature, and searches all
+// collections: the user's id, handle, name and texts may be only in the marker and in the event
+// log, which expires after a month.
 func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	t.Parallel()
 	for name, o := range livedLayouts {
@@ -45,8 +46,9 @@ func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	}
 }
 
-// TestDeletingWhileEverybodyWrites runs on one server and on two, where locks in a process help nobody.
-func TestDeletingWhileEverybodyWrites(t *testing.T) {
+// TestDeletingWhileOthersWrite runs on one server and on two, where locks within one process have
+// no effect on the other.
+func TestDeletingWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	for name, servers := range map[string][]mongodb.Options{
 		"read, documents":  {{}, {}},
@@ -69,7 +71,7 @@ func TestDeletingWhileEverybodyWrites(t *testing.T) {
 	}
 }
 
-// sweep does what is done some minutes after a deletion.
+// sweep immediately runs the job that is due some minutes after a deletion.
 func sweep(t *testing.T, store storage.Store) {
 	t.Helper()
 	if err := store.(*mongodb.Store).SweepNow(t.Context()); err != nil {
@@ -80,7 +82,7 @@ func sweep(t *testing.T, store storage.Store) {
 	}
 }
 
-// mustNotContain looks through all collections but the event log.
+// mustNotContain searches all collections except the event log.
 func mustNotContain(t *testing.T, database string, needles []string) {
 	t.Helper()
 	db := plainClient(t).Database(database)
@@ -109,11 +111,11 @@ func mustNotContain(t *testing.T, database string, needles []string) {
 		}
 	}
 	if seen < 10 {
-		t.Errorf("only %d documents were looked at", seen)
+		t.Errorf("only %d documents were searched", seen)
 	}
 }
 
-// TestDeletingAStar deletes somebody with 20,000 followers, or as many as the environment says.
+// TestDeletingAStar deletes a user with 20,000 followers, or as many as the environment says.
 func TestDeletingAStar(t *testing.T) {
 	t.Parallel()
 	size := 5_000

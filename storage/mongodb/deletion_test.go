@@ -15,7 +15,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Sweep does the job that removes what a deleted user has left behind.
+// Sweep runs the job that removes what is left of a deleted user.
 func (s *Store) Sweep(ctx context.Context, user social.UserID) error {
 	for {
 		if err := s.deleteLeft(ctx, &jobs.Job{Kind: jobSweep, Author: user}); !errors.Is(err, jobs.ErrMore) {
@@ -24,17 +24,17 @@ func (s *Store) Sweep(ctx context.Context, user social.UserID) error {
 	}
 }
 
-// SweepNow makes due what is to be done only in some minutes.
+// SweepNow makes the job due that would be due in some minutes.
 func (s *Store) SweepNow(ctx context.Context) error {
 	result, err := jobsOf(s).UpdateMany(ctx, mdb.Doc("kind", jobSweep), mdb.Doc("$set", mdb.Doc("due", time.Now())))
 	if err == nil && result.MatchedCount == 0 {
-		err = errors.New("nothing is to be done later")
+		err = errors.New("no job is due later")
 	}
 	s.jobs.Wake()
 	return err
 }
 
-// fuse ends a context with the command that burns it down: whatever is under way breaks off there.
+// fuse cancels a context at a certain command, which interrupts the work there.
 type fuse struct {
 	left atomic.Int64
 	blow atomic.Pointer[context.CancelFunc]
@@ -48,7 +48,7 @@ func (f *fuse) monitor() *event.CommandMonitor {
 	}}
 }
 
-// light lets the context end with its nth command from now on.
+// light returns a context that ends with the nth command from now on.
 func (f *fuse) light(ctx context.Context, commands int) context.Context {
 	ctx, blow := context.WithCancel(ctx)
 	f.blow.Store(&blow)
@@ -56,12 +56,13 @@ func (f *fuse) light(ctx context.Context, commands int) context.Context {
 	return ctx
 }
 
-// TestDeletionsGoOn lets the server that has the job die somewhere, again and again; another one takes it when the lease is over.
+// TestDeletionsGoOn kills the server that has the job at many points. Another server takes the job
+// when the lease has ended.
 func TestDeletionsGoOn(t *testing.T) {
 	t.Parallel()
 	f := &fuse{}
 	s := openInside(t, Options{Feeds: FeedsHybrid, Monitor: f.monitor()})
-	s.erasing.inJob = time.Nanosecond // an attempt does a part
+	s.erasing.inJob = time.Nanosecond // so that each attempt does only a part
 	star, fans := fans(t, s, 3*cutTogether/2)
 	other := newStatus(fans[0])
 	ok(t, s.InsertPost(t.Context(), other, anEvent(social.EventPostCreated)))
@@ -111,7 +112,7 @@ func TestDeletionsGoOn(t *testing.T) {
 	}
 }
 
-// TestOldMarksAreFound: reactions of version 1 do not say whose they are.
+// TestOldMarksAreFound: reactions of version 1 have no field for the user.
 func TestOldMarksAreFound(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{})
@@ -132,7 +133,8 @@ func TestOldMarksAreFound(t *testing.T) {
 	}
 }
 
-// TestThreadsOfTheDeletedDoNotStopAMigration: a long thread goes in parts, before its post and the count on it do.
+// TestThreadsOfTheDeletedDoNotStopAMigration: a long thread is removed in parts, before its post
+// and the count on it.
 func TestThreadsOfTheDeletedDoNotStopAMigration(t *testing.T) {
 	t.Parallel()
 	s := openAlone(t, Options{Heartbeat: 10 * time.Millisecond})
@@ -154,7 +156,8 @@ func TestThreadsOfTheDeletedDoNotStopAMigration(t *testing.T) {
 	}
 }
 
-// TestSessionsOfTheDeletedEnd: one that a sign-in makes while its account goes ends with an event, which closes the sockets of it.
+// TestSessionsOfTheDeletedEnd: a session that a sign-in creates while its account is deleted ends
+// with an event, which closes its sockets.
 func TestSessionsOfTheDeletedEnd(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{})
@@ -167,6 +170,6 @@ func TestSessionsOfTheDeletedEnd(t *testing.T) {
 		t.Errorf("the session: %v", err)
 	}
 	if n := must(collectionOf(s, "events").CountDocuments(t.Context(), mdb.Doc("kind", social.EventSessionEnded, "session", mdb.HashKey(token))))(t); n != 1 {
-		t.Errorf("%d events tell of its end", n)
+		t.Errorf("%d events report its end", n)
 	}
 }

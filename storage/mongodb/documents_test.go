@@ -19,7 +19,7 @@ func TestDocumentsArePairs(t *testing.T) {
 				t.Error("a key without a value is dropped")
 			}
 		}()
-		mdb.Doc("_id", 1, "v") //nolint:staticcheck // the odd number is the point
+		mdb.Doc("_id", 1, "v") //nolint:staticcheck // the odd number of arguments is what is tested
 	}()
 	set, calls := token.NewFileSet(), 0
 	for _, file := range append(must(filepath.Glob("*.go"))(t), must(filepath.Glob("internal/*/*.go"))(t)...) {
@@ -38,11 +38,11 @@ func TestDocumentsArePairs(t *testing.T) {
 		})
 	}
 	if calls < 500 {
-		t.Errorf("only %d documents were looked at", calls)
+		t.Errorf("only %d documents were found", calls)
 	}
 }
 
-// isDoc says whether a call's function is mdb.Doc.
+// isDoc reports whether a call's function is mdb.Doc.
 func isDoc(function ast.Expr) bool {
 	switch f := function.(type) {
 	case *ast.Ident:

@@ -12,13 +12,13 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// jobErase deletes the comments of Author up to UpTo, some at each attempt. A user has one such job
-// at most.
+// jobErase deletes the comments of Author up to UpTo, some in each attempt. A user has at most one
+// such job.
 const jobErase jobs.Kind = "erase"
 
 const (
-	// eraseAtOnce is how many comments are read at once, and eraseTogether how many of one thread
-	// go in one transaction.
+	// eraseAtOnce is how many comments are read in one query, and eraseTogether how many comments
+	// of one thread are deleted in one transaction.
 	eraseAtOnce   = 200
 	eraseTogether = 20
 )
@@ -36,7 +36,7 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 		return s.log.Append(ctx, e)
 	})
 	if err != nil {
-		_ = s.hastenErasure(context.WithoutCancel(ctx), user) // a caller that leaves during the commit may have begun it
+		_ = s.hastenErasure(context.WithoutCancel(ctx), user) // the job may exist, even if the caller left during the commit
 		return 0, err
 	}
 	more, err := s.eraseFor(ctx, s.erasing.inCall, user, upTo)
@@ -52,8 +52,8 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 	return s.leftToErase(ctx, user, upTo)
 }
 
-// addErasure stores the job, or extends the one that exists. A worker takes it when this call
-// should be over.
+// addErasure stores the job, or extends the existing one. It becomes due when this call should have
+// ended.
 func (s *Store) addErasure(ctx context.Context, user social.UserID, upTo social.CommentID) error {
 	now := time.Now()
 	return s.jobs.Extend(ctx, jobs.Job{
@@ -86,8 +86,8 @@ func (s *Store) eraseNext(ctx context.Context, j *jobs.Job) error {
 	return err
 }
 
-// eraseFor deletes comments, those of one thread at least, until none is left or the time is over,
-// and says whether there may be more.
+// eraseFor deletes comments until none is left or the time is up, but at least those of one thread.
+// It reports whether there may be more.
 func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.UserID, upTo social.CommentID) (more bool, err error) {
 	page := social.Page{Limit: eraseAtOnce, After: social.Key(mdb.NextID(upTo.ID).Bytes())}
 	list := social.List[social.UserID]{Of: user, Page: page}
@@ -110,8 +110,8 @@ func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.Us
 	}
 }
 
-// byThread groups comments by their posts, in the order of the first of each, and cuts the groups
-// for one transaction each.
+// byThread groups comments by post, in the order of each post's first comment, and splits the
+// groups so that each fits into one transaction.
 func byThread(comments []*social.Comment) [][]*social.Comment {
 	var posts []social.PostID
 	of := map[social.PostID][]*social.Comment{}
@@ -128,8 +128,8 @@ func byThread(comments []*social.Comment) [][]*social.Comment {
 	return groups
 }
 
-// eraseInThread deletes comments on one post, as DeleteComment does one by one. Those that are gone
-// are left out; so are all, where the post is gone.
+// eraseInThread deletes comments on one post, with the same effects as DeleteComment for each. It
+// skips comments that are gone, and all of them if the post is gone.
 func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments []*social.Comment) error {
 	post := comments[0].Post
 	err := s.db.Write(ctx, "erase comments", []id.ID{post.ID}, func(ctx context.Context) error {
@@ -138,7 +138,7 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 			return err
 		}
 		if len(deleted) == 0 {
-			return social.ErrNotFound // nor has the post changed: no copy of it is old
+			return social.ErrNotFound // the post has not changed either, so no copy of it is out of date
 		}
 		if err := s.feeds.PostChanged(ctx, post); err != nil {
 			return err

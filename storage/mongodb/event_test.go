@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// TestALostPositionIsReported: the server says that its oplog does not reach back to the position, or
-// that it does not know it, when the stream is opened or while it is read.
+// TestALostPositionIsReported: MongoDB reports that its oplog does not reach back to the position,
+// or that the position is unknown, when the stream is opened or while it is read.
 func TestALostPositionIsReported(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))

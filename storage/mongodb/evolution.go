@@ -14,23 +14,23 @@ import (
 	"plaza/storage/mongodb/internal/users"
 )
 
-// Every document has a version, v. This file says what changed from each version to the next of
-// posts and what hangs on them, and the version.go of other packages what changed of theirs: users,
-// graph, adstore (and log.go of eventlog). Readers take all versions, and upgrade what is older
-// (Evolve, which mdb.ReadDocument calls); MigrateDocuments upgrades the stored ones. Writers write
-// the version that Store.writes says: the newest, once the operator has finished the upgrade. A
-// collection that is not named in any of them has only ever had version 1.
+// Every document has a version, v. This file describes the versions of posts and of what belongs to
+// them. version.go of the packages users, graph and adstore, and log.go of eventlog, describe the
+// others. Readers accept all versions, and upgrade older ones (mdb.ReadDocument calls Evolve).
+// MigrateDocuments upgrades the stored documents. Writers write the version that Store.writes
+// returns: the newest one once the operator has finished the upgrade. All documents of a collection
+// that none of these files names have version 1.
 //
-// An upgrade looks at the fields and not only at v: a server of an older version may change a
-// document of a newer one while both run. What does not write everything that a version adds leaves
-// v as it is.
+// An upgrade checks the fields, not only v: while servers of two versions run, the older one may
+// change a document that has the newer version. An update that does not write all the fields that a
+// version adds does not change v.
 const (
-	// posts and postVersions: in version 2 a photo's url, width and height are one image, with an
-	// alternative text. A check-in may have an image, too: that is no version, because servers that
-	// do not know it show the check-in without it.
+	// posts and postVersions: version 2 puts a photo's url, width and height into one image, with
+	// an alternative text. A check-in may have an image too. That needs no new version, because
+	// servers that do not know it show the check-in without it.
 	postsVersion = 2
-	// reactions, votes and threadMutes: version 2 has the user; marks are found by it when the
-	// account is deleted.
+	// reactions, votes and threadMutes: version 2 has the user, by which the deletion of an account
+	// finds the marks.
 	marksVersion = 2
 )
 
@@ -48,9 +48,9 @@ func newestVersions() cluster.Versions {
 	return newest
 }
 
-// previousVersions are those that the release before wrote, and that this one writes until the
-// upgrade is finished. A step since then is named here with the version before it; when a release
-// is made, the list is emptied.
+// previousVersions are the versions that the previous release wrote. This one writes them until the
+// upgrade is finished. A change that raises a version adds the one before it here; each release
+// empties the list.
 func previousVersions() cluster.Versions {
 	previous := newestVersions()
 	maps.Copy(previous, cluster.Versions{"edges": mdb.FirstVersion, "changes": mdb.FirstVersion, "adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion})
@@ -62,15 +62,15 @@ func thisEdition() cluster.Edition {
 	return cluster.Edition{Newest: newestVersions(), Previous: previousVersions()}
 }
 
-// readable are the versions that are read.
+// readable are the newest versions that this package can read.
 var readable = newestVersions()
 
-// known refuses a document of a version that this Plaza does not know.
+// known returns an error for a document of a version that this Plaza does not know.
 func known(collection string, version int) error {
 	return readable.Known(collection, version)
 }
 
-// upgrades make the updates that bring documents to a version.
+// upgrades holds the function for each collection that makes the update to a newer version.
 var upgrades = func() map[string]mdb.Upgrade {
 	all := map[string]mdb.Upgrade{
 		"posts": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {

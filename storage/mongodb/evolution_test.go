@@ -23,7 +23,7 @@ import (
 	"plaza/storage/mongodb/internal/serials"
 )
 
-// readers read a document of each collection that has files in testdata/documents.
+// readers returns an empty document for each collection that has files in testdata/documents.
 var readers = map[string]func() any{
 	"posts": func() any { return &postDoc{} }, "postVersions": func() any { return &versionDoc{} },
 	"reactions": func() any { return &markDoc{} }, "votes": func() any { return &markDoc{} },
@@ -32,14 +32,15 @@ var readers = map[string]func() any{
 	"sequences": func() any { return &serials.Document{} },
 }
 
-// ofOthers are the collections of packages threads, feeds, idempotency, eventlog, profiles, users and graph.
+// ofOthers are the collections of packages threads, feeds, idempotency, eventlog, profiles, users
+// and graph.
 var ofOthers = []string{
 	"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys", "events", "changes", "profiles", "properties",
 	"users", "handles", "sessions", "circles", "edges", "followers",
 }
 
-// TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, notifications,
-// and those in ofOthers, read theirs.
+// TestEveryVersionIsRead reads documents of all versions that have ever been written. Packages
+// adstore and notifications, and those in ofOthers, test their own collections.
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/documents/*.bson")
@@ -66,7 +67,8 @@ func TestEveryVersionIsRead(t *testing.T) {
 	}
 }
 
-// TestOldDocumentsMeanTheSame: what a reader makes of an old document is what is written of it today.
+// TestOldDocumentsMeanTheSame: reading an old document gives the same as reading the document that
+// is written today.
 func TestOldDocumentsMeanTheSame(t *testing.T) {
 	t.Parallel()
 	var photos int
@@ -87,7 +89,7 @@ func TestOldDocumentsMeanTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(post, today.post(), cmpopts.IgnoreFields(social.Post{}, "Edits")); diff != "" {
-			t.Errorf("a post of version 1 differs from what is written of it (-read +written):\n%s", diff)
+			t.Errorf("a post of version 1 differs from the one that is written today (-read +written):\n%s", diff)
 		}
 		if today.Version != postsVersion || old.Version != postsVersion {
 			t.Errorf("the versions are %d and %d", old.Version, today.Version)
@@ -116,7 +118,7 @@ func TestNewerDocumentsAreRefused(t *testing.T) {
 	}
 }
 
-// collectionOf is a collection of a store's database.
+// collectionOf returns a collection of a store's database.
 func collectionOf(s *Store, name string) *mongo.Collection {
 	return s.settings.Database().Collection(name)
 }
@@ -133,10 +135,11 @@ func (s *Store) Change(ctx context.Context, collection string, filter, update bs
 	return err
 }
 
-// NewestVersion is the version of a collection's documents that is written.
+// NewestVersion returns the version that is written of a collection's documents.
 func NewestVersion(collection string) int { return max(newestVersions()[collection], mdb.FirstVersion) }
 
-// NextRelease makes a store one of the next release, whose posts have one more version, for this test. No other test may run.
+// NextRelease returns options for a store of the next release, whose posts have one more version,
+// for this test. No other test may run meanwhile.
 func NextRelease(t *testing.T, o Options) Options {
 	t.Helper()
 	next := cluster.Edition{Newest: newestVersions(), Previous: newestVersions()}
@@ -148,7 +151,7 @@ func NextRelease(t *testing.T, o Options) Options {
 	return o
 }
 
-// Recorded are the versions that a database has, as an older server sees them.
+// Recorded returns the versions that are recorded in the database, as an older server reads them.
 func (s *Store) Recorded(ctx context.Context) (map[string]int, error) {
 	d, err := s.member.ReadVersions(ctx)
 	return d.Newest, err

@@ -21,7 +21,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// TestEveryQueryUsesAnIndex calls every method, collects the shapes of all commands, and asks the server how it runs them.
+// TestEveryQueryUsesAnIndex calls every method, collects the shapes of all commands, and asks
+// MongoDB for their plans.
 func TestEveryQueryUsesAnIndex(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -30,7 +31,7 @@ func TestEveryQueryUsesAnIndex(t *testing.T) {
 	explainAll(t, r.take(), 40)
 }
 
-// TestTwoCollectionsUseIndexes is the same for the other layout of the follower graph.
+// TestTwoCollectionsUseIndexes does the same for the other layout of the follower graph.
 func TestTwoCollectionsUseIndexes(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -47,7 +48,7 @@ func TestTwoCollectionsUseIndexes(t *testing.T) {
 	explainAll(t, r.take(), 20)
 }
 
-// TestEveryLayoutUsesAnIndex is the same for the other layouts of comment threads.
+// TestEveryLayoutUsesAnIndex does the same for the other layouts of comment threads.
 func TestEveryLayoutUsesAnIndex(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive, mongodb.TinyAdaptive, mongodb.SmallPages} {
@@ -67,7 +68,7 @@ func TestEveryLayoutUsesAnIndex(t *testing.T) {
 }
 
 // TestOneDocumentNeedsNoPlan: MongoDB reads a single user, post or session by its _id without the
-// query planner, which costs it a fifth less.
+// query planner, which takes a fifth less time.
 func TestOneDocumentNeedsNoPlan(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -98,13 +99,14 @@ func TestOneDocumentNeedsNoPlan(t *testing.T) {
 	}
 }
 
-// explainAll asks the server for the plans of commands, which are so many shapes at least.
+// explainAll asks MongoDB for the plans of commands, which must have at least this many shapes.
 func explainAll(t *testing.T, commands []bson.Raw, least int) {
 	t.Helper()
 	shapes := map[string]bson.D{}
 	for _, command := range commands {
 		for _, c := range explainable(t, command) {
-			// The longest of a shape has the longest lists of values: the hardest to plan.
+			// The longest command of a shape has the longest lists of values, which are the hardest
+			// to plan.
 			if shape := shapeOf(c); len(fmt.Sprint(c)) > len(fmt.Sprint(shapes[shape])) {
 				shapes[shape] = c
 			}
@@ -126,7 +128,8 @@ func explainAll(t *testing.T, commands []bson.Raw, least int) {
 	t.Logf("%d shapes explained", len(shapes))
 }
 
-// callEverything calls every method, lists with every kind of bound, alone and in batches.
+// callEverything calls every method, and reads lists with every kind of bound, alone and in
+// batches.
 func callEverything(w *town) {
 	users := w.people(250)
 	ada, ben, cyd := users[0], users[1], users[2]
@@ -176,7 +179,7 @@ func callIdempotencyKeys(w *town, ada social.NewUser) {
 	attempt("second")
 }
 
-// callNotifications notifies ada of what ben and cem did, and cem, too.
+// callNotifications notifies ada of what ben and cem did, and cem too.
 func callNotifications(w *town, ada, ben, cem social.NewUser) {
 	const server, lease = "a server", time.Hour
 	_, is, err := w.LeaseNotifier(w.ctx, server, lease)
@@ -219,7 +222,8 @@ func callNotifications(w *town, ada, ben, cem social.NewUser) {
 	w.ok(w.LeaveNotifier(w.ctx, server))
 }
 
-// callDeletion deletes somebody of whom there is some of everything, with a post that has very much.
+// callDeletion deletes a user who has some data of every kind, including a post with a very large
+// number of comments and marks.
 func callDeletion(w *town, gone, other social.NewUser) {
 	w.follow(gone, []social.NewUser{other})
 	w.follow(other, []social.NewUser{gone})
@@ -273,7 +277,7 @@ func callUsers(w *town, ada social.NewUser) {
 	w.ok(w.UpdateProfile(w.ctx, eve.User.ID, social.ProfileChange{Bio: &eve.User.Handle}, happened(social.EventProfileUpdated)))
 	_, err := w.Users(w.ctx, []social.UserID{ada.User.ID, eve.User.ID})
 	w.ok(err)
-	_, err = w.UsersByHandle(w.ctx, []string{"eve", "nobody"})
+	_, err = w.UsersByHandle(w.ctx, []string{"eve", "unknown"})
 	w.ok(err)
 	_, err = w.GrantRight(w.ctx, eve.User.ID, social.RightAdmin, happened(social.EventRightGranted))
 	w.ok(err)
@@ -490,7 +494,7 @@ func callComments(w *town, ada, ben social.NewUser) {
 	w.ok(w.DeleteComment(w.ctx, w.comment(p, root, ada.User.ID).ID, happened(social.EventCommentDeleted)))
 }
 
-// callErasing erases the comments of somebody, in two parts, and lets sparse buckets be joined.
+// callErasing erases the comments of a user, in two parts, so that sparse buckets are joined.
 func callErasing(w *town, p *social.Post, user social.UserID) {
 	for range 12 {
 		w.comment(p, nil, user)
@@ -519,7 +523,7 @@ func callThreads(w *town, page social.Page, p, q social.PostID, root *social.Com
 	}
 }
 
-// plainClient is a connection beside the store's.
+// plainClient returns a client that is independent of the store's.
 func plainClient(tb testing.TB) *mongo.Client {
 	tb.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(mongotest.URI(tb)))
@@ -530,13 +534,15 @@ func plainClient(tb testing.TB) *mongo.Client {
 	return client
 }
 
-// ignored are the commands that have no plan. Those about collections are for when a store is opened, and for migrations.
+// ignored are the commands that have no plan. Those about collections are only used when a store is
+// opened, and by migrations.
 var ignored = []string{
 	"hello", "ping", "insert", "create", "createIndexes", "drop", "listCollections", "listIndexes", "commitTransaction", "abortTransaction", "endSessions", "killCursors",
 	"connectionStatus", "killSessions",
 }
 
-// explainable are the parts of a command that explain takes: all of it, or each statement of an update or delete.
+// explainable returns the parts of a command that explain accepts: all of it, or each statement of
+// an update or delete.
 func explainable(tb testing.TB, raw bson.Raw) []bson.D {
 	tb.Helper()
 	var command bson.D
@@ -574,7 +580,7 @@ func isChangeStream(command bson.D) bool {
 	return strings.Contains(fmt.Sprint(command), "$changeStream") || command[0].Key == "getMore"
 }
 
-// shapeOf is a command without its values.
+// shapeOf returns a command without its values.
 func shapeOf(value any) string {
 	switch v := value.(type) {
 	case bson.D:
@@ -604,7 +610,7 @@ func shapeOf(value any) string {
 	return fmt.Sprintf("%T", value)
 }
 
-// explain asks the server for the plan of a recorded command.
+// explain asks MongoDB for the plan of a recorded command.
 func explain(tb testing.TB, client *mongo.Client, command bson.D, verbosity string) bson.M {
 	tb.Helper()
 	command = slices.Clone(command)
@@ -624,7 +630,7 @@ func explain(tb testing.TB, client *mongo.Client, command bson.D, verbosity stri
 	return plan
 }
 
-// stagesOf are the names of a plan's stages, without the plans that were not chosen.
+// stagesOf returns the names of a plan's stages, without the rejected plans.
 func stagesOf(plan any) []string {
 	var stages []string
 	walk(plan, func(key string, value any) {
@@ -638,7 +644,7 @@ func stagesOf(plan any) []string {
 	return stages
 }
 
-// total sums a number of a plan that was executed, over all its parts.
+// total sums a number over all parts of an executed plan.
 func total(plan any, field string) int {
 	sum := 0
 	walk(plan, func(key string, value any) {

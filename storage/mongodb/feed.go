@@ -11,16 +11,16 @@ import (
 
 // The layouts of feeds, for Options.Feeds; see [Layouts].
 const (
-	FeedsRead   = feeds.Read   // keeps no feeds: they are merged when they are read
+	FeedsRead   = feeds.Read   // keeps no feeds: reads merge the posts of all followed authors
 	FeedsHybrid = feeds.Hybrid // keeps a capped list of post ids for each user who reads their news
 	FeedsBucket = feeds.Bucket // keeps the newest posts of all users as ids, in buckets
-	FeedsMonth  = feeds.Month  // keeps the newest posts in all news and on all walls as copies, by the month
+	FeedsMonth  = feeds.Month  // keeps copies of the newest posts in all news and on all walls, by month
 )
 
 // feedLayouts make the layouts of feeds.
 var feedLayouts = feeds.Layouts()
 
-// Wall implements social.Feeds, as the layout does it.
+// Wall implements social.Feeds in the way of the layout in use.
 func (s *Store) Wall(ctx context.Context, lists []social.List[social.UserID]) (walls map[social.List[social.UserID]][]*social.Post, err error) {
 	err = s.db.ReadSnapshot(ctx, "wall", func(ctx context.Context) error {
 		walls, err = s.feeds.Walls(ctx, lists)
@@ -29,7 +29,7 @@ func (s *Store) Wall(ctx context.Context, lists []social.List[social.UserID]) (w
 	return walls, err
 }
 
-// PostsBy implements social.Feeds. It is the same in all layouts.
+// PostsBy implements social.Feeds. All layouts share it.
 func (s *Store) PostsBy(ctx context.Context, lists []social.List[social.UserID]) (posts map[social.List[social.UserID]][]*social.Post, err error) {
 	err = s.db.ReadSnapshot(ctx, "posts by", func(ctx context.Context) error {
 		posts, err = s.feeds.PostsBy(ctx, lists)
@@ -38,7 +38,7 @@ func (s *Store) PostsBy(ctx context.Context, lists []social.List[social.UserID])
 	return posts, err
 }
 
-// News implements social.Feeds, as the layout does it.
+// News implements social.Feeds in the way of the layout in use.
 func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
 	err = s.db.ReadSnapshot(ctx, "news", func(ctx context.Context) error {
 		posts, err = s.feeds.News(ctx, viewer, p)
@@ -48,8 +48,8 @@ func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (
 }
 
 // Incoming implements social.Feeds. It reads the circles that the viewer is in, and then the newest
-// posts whose inbox has one of these or the viewer's wall. Its cost grows with the number of the
-// viewer's followers, as that of News does with the followed.
+// posts whose inbox contains one of these or the viewer's wall. Its cost grows with the number of
+// the viewer's followers, as that of News grows with the number of followed users.
 func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
 	err = s.db.ReadSnapshot(ctx, "incoming", func(ctx context.Context) error {
 		keys, err := s.inboxKeys(ctx, viewer)

@@ -17,7 +17,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// builder counts how often a store reads what belongs into a list, and how often it has stored one.
+// builder counts how often a store reads the contents of a list, and how often it has stored one.
 type builder struct {
 	reads, stores atomic.Int64
 	storing       sync.Map // the requests of the commands that store lists
@@ -47,7 +47,7 @@ func isStore(command bson.Raw) bool {
 	return err == nil
 }
 
-// newReading is a meeting whose stores are counted.
+// newReading returns a meeting whose stores count their builds.
 func newReading(t *testing.T) (m *meeting, builders [2]*builder) {
 	t.Helper()
 	m, builders = &meeting{t: t}, [2]*builder{{}, {}}
@@ -75,8 +75,8 @@ func (m *meeting) readAll(readers int, stores ...*Store) {
 	all.Wait()
 }
 
-// TestReadersBuildOneList: readers come together to a list that is not there. Each of them built
-// one, and took away those of the others.
+// TestReadersBuildOneList: concurrent readers of a missing list must build it only once. Earlier,
+// each of them built one, and removed those of the others.
 func TestReadersBuildOneList(t *testing.T) {
 	t.Parallel()
 	m, builders := newReading(t)
@@ -115,14 +115,14 @@ func countsOf(builders [2]*builder) (all counts) {
 	return all
 }
 
-// dieBuilding begins a list, and does no more.
+// dieBuilding begins a list, and does not complete it.
 func (m *meeting) dieBuilding() {
 	m.t.Helper()
 	begun := mdb.Doc("_id", m.reader, "v", mdb.FirstVersion, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", jobs.ID{ID: id.New()}, "usedAt", time.Now())
 	must(newsListsOf(m.other).InsertOne(m.t.Context(), begun))(m.t)
 }
 
-// fallAsleep leaves what is left of a list that nobody has read for many pushes.
+// fallAsleep makes a list dormant, as if no one had read it for many pushes.
 func (m *meeting) fallAsleep() {
 	m.t.Helper()
 	must(newsListsOf(m.other).InsertOne(m.t.Context(), mdb.Doc("_id", m.reader, "v", mdb.FirstVersion)))(m.t)
@@ -146,7 +146,7 @@ func (p *posted) now() []social.PostID {
 	return slices.Clone(p.all)
 }
 
-// crowd are the readers of one list, while its owner follows and unfollows an author.
+// crowd is the readers of one list, while its owner follows and unfollows an author.
 type crowd struct {
 	*meeting
 
@@ -155,7 +155,7 @@ type crowd struct {
 	changes atomic.Int64  // one before each change, and one after it: an odd number is uncertain, and 2, 6, 10 ... is followed
 }
 
-// read checks a page against what was there before it was asked for.
+// read checks that a page contains everything that was stored before the request.
 func (c *crowd) read(s *Store) {
 	want, before := c.posted.now(), c.changes.Load()
 	page, err := s.News(c.t.Context(), c.reader, social.Page{Limit: 100})
@@ -170,13 +170,13 @@ func (c *crowd) read(s *Store) {
 	}
 	certain := before == c.changes.Load() && before%2 == 0
 	if has := slices.Contains(got, c.fickle); certain && has != (before%4 == 2) {
-		c.t.Errorf("the post by the author is there: %t; who is followed: %t", has, before%4 == 2)
+		c.t.Errorf("the page has the author's post: %t; the author is followed: %t", has, before%4 == 2)
 	}
 }
 
 // TestReadersMeetFollowsAndPosts: many readers of one list on two servers, while its owner follows
-// and unfollows an author, and another one posts. No page lacks anything, or has anything by an
-// author who was not followed all the while.
+// and unfollows an author, and another one posts. No page lacks a post, or has a post by an author
+// who was not followed during the whole read.
 func TestReadersMeetFollowsAndPosts(t *testing.T) {
 	t.Parallel()
 	const rounds, readers = 12, 3

@@ -23,7 +23,7 @@ func (w *town) atWork() {
 	w.t.Cleanup(func() { <-done }) // the test's context ends before its cleanups
 }
 
-// finish does the background work that there is, and stops.
+// finish does the pending background work, and stops.
 func (w *town) finish() { w.t.Helper(); w.finishWithin(testtime.Patience()) }
 
 func (w *town) finishWithin(limit time.Duration) {
@@ -43,8 +43,8 @@ func (w *town) settleWithin(limit time.Duration) {
 	w.ok(social.Settle(ctx, w))
 }
 
-// posts stores n statuses by each of the authors in turn, many at the same time, and returns their
-// ids, newest first.
+// posts stores n statuses by the authors in turn, many of them concurrently, and returns their ids,
+// newest first.
 func (w *town) posts(authors []social.NewUser, n int) []social.PostID {
 	w.t.Helper()
 	ids := make([]social.PostID, n)
@@ -112,13 +112,13 @@ func (w *town) same(got, want []social.PostID, what string, args ...any) {
 	}
 }
 
-// TestNewsBeyondTheList pages through more than a layout keeps, while that is new, after pushes,
-// and after it was cut; with and without authors who are merged at read.
+// TestNewsBeyondTheList pages through more than a layout keeps, when the feed is new, after pushes,
+// and after it was cut, with and without authors who are merged at read.
 func TestNewsBeyondTheList(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		mongodb.Options
-		posts, more int // what the reader cuts, or closes, comes with more
+		posts, more int // with more, the reader cuts the list, or a part is closed
 	}{
 		{mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1000}, 420, 120},
 		{mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1}, 420, 120},
@@ -149,7 +149,7 @@ func TestNewsBeyondTheList(t *testing.T) {
 				w.ok(w.DeletePost(w.ctx, post, happened(social.EventPostDeleted)))
 			}
 			want = slices.Delete(want, 5, 60)
-			w.same(w.walk(reader, 20, false), want, "after deletions, at once")
+			w.same(w.walk(reader, 20, false), want, "immediately after deletions")
 			w.settle()
 			w.same(w.walk(reader, 20, true), want, "after deletions, backwards")
 			old := status(authors[0].User.ID, authors[0].User.ID, public)
@@ -161,8 +161,8 @@ func TestNewsBeyondTheList(t *testing.T) {
 	}
 }
 
-// TestUnreadListBecomesDormant fills a list until it becomes dormant; it is complete when the reader
-// comes back.
+// TestUnreadListBecomesDormant fills a list until it becomes dormant; it is complete when the
+// reader comes back.
 func TestUnreadListBecomesDormant(t *testing.T) {
 	t.Parallel()
 	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid})
@@ -177,8 +177,8 @@ func TestUnreadListBecomesDormant(t *testing.T) {
 	w.same(w.walk(users[0], 100, false), want, "the second visit")
 }
 
-// TestBuildingMeetsPushes is about Socialite's cache, whose building races with fan-out: readers
-// build lists all the time, because their follows change, while people post.
+// TestBuildingMeetsPushes: readers build lists all the time, because their follows change, while
+// people post. In Socialite's cache, this is a race.
 func TestBuildingMeetsPushes(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
@@ -240,8 +240,8 @@ func buildingMeetsPushes(t *testing.T, layout string) {
 	}
 }
 
-// TestNewsCommandCounts: what a page costs on each layout, whatever its size; and how the server
-// finds it.
+// TestNewsCommandCounts checks how many commands a page takes on each layout, whatever its size,
+// and how MongoDB finds it.
 func TestNewsCommandCounts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -262,7 +262,7 @@ func TestNewsCommandCounts(t *testing.T) {
 			w.follow(reader, authors)
 			w.follow(other, authors[:1])
 			w.finish()
-			for i := range 130 { // one after the other: readers of copies expect those that came last to be the newest
+			for i := range 130 { // one after another: readers of copies expect the last ones to be the newest
 				w.post(status(authors[i%3].User.ID, authors[i%3].User.ID, public))
 			}
 			w.finish()
@@ -294,7 +294,7 @@ func TestNewsCommandCounts(t *testing.T) {
 	}
 }
 
-// TestFeedQueriesUseIndexes: every shape of command, those of background work included.
+// TestFeedQueriesUseIndexes explains every shape of command, including those of background work.
 func TestFeedQueriesUseIndexes(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
@@ -339,8 +339,8 @@ func feedQueriesUseIndexes(t *testing.T, layout string) {
 	explainAll(t, r.take(), 30)
 }
 
-// TestKeptFeedsMergeIndexRanges is TestNewsMergesIndexRanges for the building of feeds, and for
-// what lies deeper than they do.
+// TestKeptFeedsMergeIndexRanges is TestNewsMergesIndexRanges for building feeds, and for pages
+// beyond what they keep.
 func TestKeptFeedsMergeIndexRanges(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)

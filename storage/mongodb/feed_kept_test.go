@@ -21,22 +21,22 @@ import (
 	"plaza/storage/mongodb/internal/mdbtest"
 )
 
-// layoutOf is the name of the layout of feeds that a store reads.
+// layoutOf returns the name of the layout of feeds that a store reads.
 func layoutOf(s *Store) string { return s.member.Now().Layouts[feedsSetting().Name] }
 
-// feedsOf is that layout.
+// feedsOf returns the layout of feeds that a store reads.
 func feedsOf(s *Store) feeds.Layout { return s.feeds.Layouts()[layoutOf(s)] }
 
-// truthOf is the layout that reads posts and follows themselves.
+// truthOf returns the layout that reads posts and follows themselves.
 func truthOf(s *Store) feeds.Layout { return s.feeds.Layouts()[FeedsRead] }
 
-// newsListsOf are the lists of the layout hybrid.
+// newsListsOf returns the collection of lists of the layout hybrid.
 func newsListsOf(s *Store) *mongo.Collection { return s.posts.Database().Collection("newsLists") }
 
-// jobsOf are the jobs of a store's queue.
+// jobsOf returns the collection of a store's jobs.
 func jobsOf(s *Store) *mongo.Collection { return s.posts.Database().Collection("jobs") }
 
-// keptFeed is where a layout keeps feeds for all users, and how much of them.
+// keptFeed is where a layout keeps feeds for all users, and how much it keeps of them.
 type keptFeed struct {
 	s          *Store
 	docs       *mongo.Collection
@@ -44,7 +44,7 @@ type keptFeed struct {
 	copies     bool
 }
 
-// keptNews is the news that a store's layout keeps for all users.
+// keptNews returns the news that a store's layout keeps for all users.
 func keptNews(t *testing.T, s *Store) keptFeed {
 	t.Helper()
 	limits := map[string][2]int{FeedsBucket: {128, 20}, TinyBucket: {3, 4}, FeedsMonth: {50, 24}, TinyMonth: {3, 4}}
@@ -79,7 +79,7 @@ type closedPart struct {
 	Posts []bson.Raw      `bson:"posts"`
 }
 
-// copied is what a copy says of itself.
+// copied is the part of a copy that identifies it.
 type copied struct {
 	ID      social.PostID `bson:"_id"`
 	Changes int           `bson:"changes"`
@@ -91,9 +91,9 @@ func copiedOf(t *testing.T, raw bson.Raw) (c copied) {
 	return c
 }
 
-// storedParts reads a user's feed as it is stored, and says what is wrong with it: the closed parts
-// must tile what lies before the open one, down to the floor, within their limits, and hold their
-// posts alone, and once.
+// storedParts reads a user's feed as it is stored, and reports what is wrong with it: the closed
+// parts must cover the range before the open one without gaps, down to the floor, within their
+// limits, and each must contain only its own posts, each once.
 func storedParts(t *testing.T, f keptFeed, user social.UserID) (open openPart, closed []closedPart) {
 	t.Helper()
 	docs := must(mdb.FindAll[openPart](t.Context(), f.docs, mdb.Doc("_id", user), 1))(t)
@@ -156,7 +156,7 @@ func checkIDs(t *testing.T, f keptFeed, what string, ids []social.PostID, copies
 	}
 }
 
-// freshCopies checks that every copy is as its post is.
+// freshCopies checks that every copy matches its post.
 func freshCopies(t *testing.T, f keptFeed, user social.UserID) {
 	t.Helper()
 	open, closed := storedParts(t, f, user)
@@ -171,7 +171,7 @@ func freshCopies(t *testing.T, f keptFeed, user social.UserID) {
 	}
 }
 
-// texts describe copies, in the order of their ids.
+// texts describes copies, in the order of their ids.
 func texts(t *testing.T, copies []bson.Raw) []string {
 	t.Helper()
 	all := mdb.Map(copies, func(c *bson.Raw) string {
@@ -205,7 +205,7 @@ func sameAsRead(t *testing.T, s *Store, user social.UserID, what string) {
 	}
 }
 
-// readyFeeds gives users feeds that are ready, and empty, as if their jobs had been done.
+// readyFeeds gives users feeds that are ready and empty, as if their jobs had been done.
 func readyFeeds(t *testing.T, s *Store, users []social.UserID) {
 	t.Helper()
 	must(jobsOf(s).DeleteMany(t.Context(), mdb.Doc()))(t)
@@ -213,8 +213,8 @@ func readyFeeds(t *testing.T, s *Store, users []social.UserID) {
 	must(keptNews(t, s).docs.UpdateMany(t.Context(), mdb.Doc("_id", mdb.Doc("$in", users)), mdb.Doc("$set", set)))(t)
 }
 
-// TestKeptJobsThatAreRepeatedAddNothing is TestJobsThatAreRepeatedAddNothing for feeds that
-// everybody has.
+// TestKeptJobsThatAreRepeatedAddNothing is TestJobsThatAreRepeatedAddNothing for layouts that keep
+// feeds for all users.
 func TestKeptJobsThatAreRepeatedAddNothing(t *testing.T) {
 	t.Parallel()
 	const n = 2*followersInJob + 7
@@ -247,8 +247,8 @@ func TestKeptJobsThatAreRepeatedAddNothing(t *testing.T) {
 	}
 }
 
-// TestPartsStayInOrder posts much more than a feed keeps, some of it late, and looks at the parts
-// again and again. Each job is done twice.
+// TestPartsStayInOrder posts much more than a feed keeps, some of it late, and checks the parts
+// repeatedly. Each job is done twice.
 func TestPartsStayInOrder(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{TinyBucket, TinyMonth} {
@@ -259,7 +259,7 @@ func TestPartsStayInOrder(t *testing.T) {
 			month := time.Date(2020, time.January, 30, 12, 0, 0, 0, time.UTC)
 			for i := range 70 {
 				p := newStatus(author)
-				at := month.Add(time.Duration(i) * 17 * time.Hour) // over some ends of months
+				at := month.Add(time.Duration(i) * 17 * time.Hour) // crosses several ends of months
 				if i%9 == 8 {
 					at = at.Add(-40 * 24 * time.Hour)
 				}
@@ -277,14 +277,14 @@ func TestPartsStayInOrder(t *testing.T) {
 			ok(t, feedsOf(s).Build(t.Context(), reader))
 			_, closed := storedParts(t, keptNews(t, s), reader)
 			if n := must(keptNews(t, s).docs.CountDocuments(t.Context(), mdb.Doc("user", reader, "lower", mdb.Doc("$exists", true))))(t); int(n) != len(closed) {
-				t.Errorf("%d closed parts are stored, of which %d are read", n, len(closed))
+				t.Errorf("%d closed parts are stored, and %d of them are read", n, len(closed))
 			}
 		})
 	}
 }
 
-// TestOldCopiesAreNeverShown changes posts in every way while no job is done: readers see it at
-// once. Then the copies are made anew.
+// TestOldCopiesAreNeverShown changes posts in every way while no job is done: readers see each
+// change immediately. Then the copies are refreshed.
 func TestOldCopiesAreNeverShown(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{Feeds: TinyMonth}), t.Context()
@@ -321,7 +321,7 @@ func TestOldCopiesAreNeverShown(t *testing.T) {
 		comments := must(s.LatestComments(ctx, []social.PostID{posts[4].ID}, nil, 1))(t)[posts[4].ID]
 		return s.DeleteComment(ctx, comments[0].ID, anEvent(social.EventCommentDeleted))
 	})
-	change(3, "an edit for nobody", func(p *social.Post) error {
+	change(3, "an edit without an audience", func(p *social.Post) error {
 		edited := *p
 		edited.Revision, edited.Audience = 1, social.Audience{Kind: social.AudienceOnlyMe}
 		edited.Content.Status = &social.Status{Text: "no more"}
@@ -411,8 +411,8 @@ func TestClosingMeetsClosing(t *testing.T) {
 	}
 }
 
-// TestNextWriterClosesFullPart is about a server that dies after it has stored a closed part, and
-// before it has shortened the open one.
+// TestNextWriterClosesFullPart: a server dies after it has stored a closed part, and before it has
+// shortened the open one.
 func TestNextWriterClosesFullPart(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t, TinyBucket)

@@ -14,8 +14,9 @@ import (
 	"plaza/storage/mongodb/internal/mdbtest"
 )
 
-// TestWritesUnderWayWhileTheUpgradeIsFinished: a write that began before the upgrade was finished stores a document of the old
-// version. The upgrade of documents waits for it, and so upgrades that document too.
+// TestWritesUnderWayWhileTheUpgradeIsFinished: a write that began before the upgrade was finished
+// stores a document of the old version. The upgrade of documents waits for it, and so upgrades that
+// document too.
 func TestWritesUnderWayWhileTheUpgradeIsFinished(t *testing.T) {
 	t.Parallel()
 	h := mdbtest.NewHolder("insert", "adConversions")

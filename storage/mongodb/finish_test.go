@@ -21,8 +21,9 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// TestGoingBackUntilTheUpgradeIsFinished: servers of this release and of the next one, which has another version of posts, share
-// a database. The next one may leave again, and this one goes on with everything; once the upgrade is finished it cannot.
+// TestGoingBackUntilTheUpgradeIsFinished: servers of this release and of the next one, which has
+// another version of posts, share a database. Until the upgrade is finished, the next one can be
+// removed again, and this one still works with all data. After that it cannot.
 func TestGoingBackUntilTheUpgradeIsFinished(t *testing.T) {
 	now := mongodb.NewestVersion("posts")
 	previous, u := beforeUpgrade(t, brisk(mongodb.Options{Feeds: mongodb.FeedsMonth}))
@@ -53,18 +54,18 @@ func TestGoingBackUntilTheUpgradeIsFinished(t *testing.T) {
 	u.versions(now+1, "posts", "postVersions") // copies are upgraded when they are read
 }
 
-// TestAServerStopsWhenTheUpgradeIsFinished: it has started just when that began.
+// TestAServerStopsWhenTheUpgradeIsFinished: an older server that started just before must stop.
 func TestAServerStopsWhenTheUpgradeIsFinished(t *testing.T) {
-	told := make(chan error, 2)
-	o := brisk(mongodb.Options{Outdated: func(err error) { told <- err }})
+	outdated := make(chan error, 2)
+	o := brisk(mongodb.Options{Outdated: func(err error) { outdated <- err }})
 	previous, u := beforeUpgrade(t, o)
 	previous.ok(previous.Change(t.Context(), "settings", bson.D{{Key: "_id", Value: "documents"}},
 		bson.D{{Key: "$set", Value: bson.D{{Key: "next.posts", Value: mongodb.NewestVersion("posts") + 1}}}}))
 	select {
-	case err := <-told:
+	case err := <-outdated:
 		refusedFor(t, err, "newer Plaza", "its posts have version")
 	case <-time.After(testtime.Patience()):
-		t.Fatal("the server goes on")
+		t.Fatal("the server still runs")
 	}
 	author := u.authors[0].User.ID
 	if err := previous.InsertPost(t.Context(), status(author, author, public), happened(social.EventPostCreated)); !errors.Is(err, social.ErrUnavailable) {
@@ -79,14 +80,14 @@ func TestAServerStopsWhenTheUpgradeIsFinished(t *testing.T) {
 	u.serve(next, next)
 }
 
-// upgrade is one from this release to the next.
+// upgrade is an upgrade from this release to the next.
 type upgrade struct {
 	town    *town           // on the database; its store may be closed
 	options mongodb.Options // of the next release
 	authors []social.NewUser
 }
 
-// beforeUpgrade is a server of this release, and what it takes to start one of the next.
+// beforeUpgrade returns a server of this release, and the means to start one of the next.
 func beforeUpgrade(t *testing.T, o mongodb.Options) (*town, *upgrade) {
 	t.Helper()
 	uri, database := mongotest.Database(t)
@@ -109,7 +110,7 @@ func (u *upgrade) start(t *testing.T, o mongodb.Options) *town {
 	return &w
 }
 
-// serve lets two servers write to what the other has written, and compares what they answer.
+// serve makes two servers change what the other one has written, and compares their answers.
 func (u *upgrade) serve(one, other *town) {
 	one.t.Helper()
 	reader, author := u.authors[0].User.ID, u.authors[1].User.ID
@@ -132,7 +133,7 @@ func (u *upgrade) serve(one, other *town) {
 	}
 }
 
-// answers are what a server says of everything.
+// answers returns a server's answers to all reads.
 func (u *upgrade) answers(w *town) (all []any) {
 	w.t.Helper()
 	keep := func(answer any, err error) { w.ok(err); all = append(all, answer) }
@@ -151,7 +152,7 @@ func (u *upgrade) answers(w *town) (all []any) {
 	return all
 }
 
-// background does the background upgrading of documents until check returns.
+// background upgrades documents in the background until check returns.
 func (w *town) background(check func()) {
 	ctx, stop := context.WithCancel(w.ctx)
 	done := make(chan struct{})
@@ -161,7 +162,7 @@ func (w *town) background(check func()) {
 	<-done
 }
 
-// settled waits until all documents have the versions that are written, and that of posts is this one.
+// settled waits until all documents have the versions that are written, and posts have this one.
 func (w *town) settled(t *testing.T, posts int) {
 	t.Helper()
 	testtime.Eventually(t, "all documents are upgraded", func() bool {
@@ -190,8 +191,8 @@ func (u *upgrade) versions(want int, collections ...string) {
 	}
 }
 
-// TestOldDocumentsAreUpgradedInTheBackground, by servers that run it all at once, and not while a server of an older version may still
-// write documents that would be missed.
+// TestOldDocumentsAreUpgradedInTheBackground: several servers try it at the same time, and none
+// does it while a server of an older version may still write documents that the upgrade would miss.
 func TestOldDocumentsAreUpgradedInTheBackground(t *testing.T) {
 	t.Parallel()
 	one, two := twoTowns(t, mongodb.Options{})
@@ -227,8 +228,8 @@ func TestOldDocumentsAreUpgradedInTheBackground(t *testing.T) {
 	})
 }
 
-// TestNewAdsWaitUntilTheUpgradeIsFinished: a server of the previous version would rank a CPA as a CPC and charge nothing, and
-// ignore and lose the weights of keywords.
+// TestNewAdsWaitUntilTheUpgradeIsFinished: a server of the previous version would rank a CPA as a
+// CPC and charge nothing, and ignore and lose the weights of keywords.
 func TestNewAdsWaitUntilTheUpgradeIsFinished(t *testing.T) {
 	t.Parallel()
 	w := newTownAlone(t, nil, mongodb.Options{})

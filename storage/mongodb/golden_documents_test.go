@@ -22,8 +22,9 @@ import (
 
 var updateDocuments = flag.Bool("update-documents", false, "write what is missing in testdata/documents")
 
-// TestDocumentsOfEveryVersionAreKept: testdata/documents has documents of each version of each collection, as some server has
-// written them: NAME.vN.bson, one after the other. Files that are there never change; a new version, or a new collection, adds one.
+// TestDocumentsOfEveryVersionAreKept: testdata/documents has documents of each version of each
+// collection, as servers have written them, concatenated in NAME.vN.bson. Existing files never
+// change; a new version or a new collection adds one.
 func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
 	t.Parallel()
 	for name, o := range routedLayouts {
@@ -46,8 +47,8 @@ func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
 	}
 }
 
-// fillFeeds lets people read, writes posts to them (one author has few followers, the other as many as are merged), and mutes a
-// thread, so that all collections of feeds have documents.
+// fillFeeds makes people read news, writes posts for them (one author has few followers, and the
+// other enough to be merged), and mutes a thread, so that all collections of feeds have documents.
 func fillFeeds(w *town) {
 	users := w.people(5)
 	few, many, fans := users[0], users[1], users[2:]
@@ -74,7 +75,7 @@ func keepCollections(w *town) {
 	collections, err := db.ListCollectionNames(w.ctx, bson.D{})
 	w.ok(err)
 	for _, collection := range collections {
-		name, _, _ := strings.Cut(collection, ".") // each layout of one thing has a collection of its own
+		name, _, _ := strings.Cut(collection, ".") // each layout has its own collection
 		for version, documents := range someOf(w.t, db.Collection(collection)) {
 			keepDocuments(w.t, fmt.Sprintf("%s.v%d.bson", name, version), documents)
 		}
@@ -96,7 +97,7 @@ func keepDocuments(t testing.TB, name string, documents []byte) {
 	}
 }
 
-// someOf are some documents of each version.
+// someOf returns some documents of each version.
 func someOf(t testing.TB, c *mongo.Collection) map[int64][]byte {
 	t.Helper()
 	cursor, err := c.Find(t.Context(), bson.D{}, options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(200))

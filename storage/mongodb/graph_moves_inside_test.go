@@ -17,11 +17,11 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// FollowersTogether is for tests of what is copied page by page.
+// FollowersTogether is exported for tests that copy several pages.
 const FollowersTogether = graph.FollowersTogether
 
-// SpoilCopies damages the copies of a user's followers in every way: one is missing, one is too many, one has other circles. It says how many
-// follows differ then.
+// SpoilCopies damages the copies of a user's followers in every way: one is missing, one is extra,
+// one has other circles. It returns how many follows then differ.
 func (s *Store) SpoilCopies(t *testing.T, followed social.UserID) int {
 	t.Helper()
 	ctx, mirror := t.Context(), s.graph.Layouts()[GraphTwo].Followers()
@@ -33,8 +33,9 @@ func (s *Store) SpoilCopies(t *testing.T, followed social.UserID) int {
 	return 3
 }
 
-// TestAFollowThatEndsWhileItIsCopied: somebody begins to unfollow, then the follow is copied, then the unfollowing goes on. Deleting the copy, which
-// that transaction does not see, must conflict; else the copy would stay.
+// TestAFollowThatEndsWhileItIsCopied: a transaction begins to unfollow, then the follow is copied,
+// then the transaction continues. It does not see the copy, so deleting the copy must conflict.
+// Otherwise the copy would remain.
 func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	t.Parallel()
 	s, ctx := openAlone(t, Options{Heartbeat: 10 * time.Millisecond}), t.Context()
@@ -50,7 +51,7 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	attempts := 0
 	ok(t, s.db.Write(ctx, "unfollow", nil, func(inside context.Context) error {
 		attempts++
-		ok(t, s.graph.Edges().FindOne(inside, key).Err()) // what the transaction sees is fixed from here
+		ok(t, s.graph.Edges().FindOne(inside, key).Err()) // from here on the transaction's snapshot is fixed
 		if attempts == 1 {
 			ok(t, s.graphMover().Copy(ctx, m))
 		}
@@ -73,8 +74,9 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	}
 }
 
-// TestAFollowThatEndsBeforeTheCopy: while copying is announced, one server already keeps both layouts and copies a new
-// follow. Another one, which does not know yet, ends that follow. Copying must remove the copy.
+// TestAFollowThatEndsBeforeTheCopy: while copying is announced, one server already keeps both
+// layouts and copies a new follow. Another one, which does not know yet, ends that follow. Copying
+// must remove the copy.
 func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 	t.Parallel()
 	uri, database := mongotest.Database(t)
@@ -106,7 +108,8 @@ func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 	ok(t, m.Release(ctx))
 }
 
-// TestRepairsAreCountedOnce: the transaction that repairs copies meets another change, and runs again.
+// TestRepairsAreCountedOnce: the transaction that repairs copies conflicts with another change, and
+// is retried.
 func TestRepairsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	var s *Store

@@ -10,7 +10,8 @@ import (
 	"plaza/storage/storagetest"
 )
 
-// TestModelWhileGraphMoves plays the model's histories over two servers, with migrations of the follower graph between their steps.
+// TestModelWhileGraphMoves plays the model's histories over two servers, with migrations of the
+// follower graph between their steps.
 func TestModelWhileGraphMoves(t *testing.T) {
 	t.Parallel()
 	stores := twoStores(t, mongodb.Options{})
@@ -28,8 +29,9 @@ func (w *town) moveGraph(to string, goal mongodb.Goal) {
 	}}))
 }
 
-// TestTheGraphMovesWhilePeopleFollow moves the graph to copies and back over two servers, while people follow, unfollow, block and change
-// circles. Both layouts and all counts must agree at every stop.
+// TestTheGraphMovesWhilePeopleFollow moves the graph to copies and back over two servers, while
+// people follow, unfollow, block and change circles. Both layouts and all counts must agree at
+// every stop.
 func TestTheGraphMovesWhilePeopleFollow(t *testing.T) {
 	t.Parallel()
 	one, two := twoTowns(t, mongodb.Options{})
@@ -66,7 +68,8 @@ func TestTheGraphMovesWhilePeopleFollow(t *testing.T) {
 	}
 }
 
-// TestManyFollowersMove copies and compares more followers than one page holds, and finds copies that differ.
+// TestManyFollowersMove copies and compares more followers than one page holds, and finds copies
+// that differ.
 func TestManyFollowersMove(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -93,7 +96,7 @@ func TestManyFollowersMove(t *testing.T) {
 	checkCopies(w)
 }
 
-// fill lets all fans follow the star.
+// fill makes all fans follow the star.
 func (w *town) fill(star social.NewUser, fans []social.NewUser) {
 	w.t.Helper()
 	memberships := make([]social.Membership, len(fans))

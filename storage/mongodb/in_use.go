@@ -6,7 +6,7 @@ import (
 	"plaza/storage/mongodb/internal/threads"
 )
 
-// inUse are the layouts that calls of one era work with.
+// inUse holds the layouts that the calls of one era work with.
 type inUse struct {
 	threads threads.InUse
 	feeds   feeds.InUse

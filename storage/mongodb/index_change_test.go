@@ -15,7 +15,7 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// rawDatabase is a database as it is, beside Plaza.
+// rawDatabase returns a database with a client that is independent of Plaza.
 func rawDatabase(t *testing.T) (uri string, db *mongo.Database) {
 	t.Helper()
 	server, name := mongotest.Database(t)
@@ -27,7 +27,7 @@ func rawDatabase(t *testing.T) (uri string, db *mongo.Database) {
 	return inDatabase(t, server, name), client.Database(name)
 }
 
-// indexesIn are the definitions of all indexes, by collection and name.
+// indexesIn returns the definitions of all indexes, by collection and name.
 func indexesIn(t *testing.T, db *mongo.Database) map[string]map[string]bson.M {
 	t.Helper()
 	names, err := db.ListCollectionNames(t.Context(), bson.D{})
@@ -52,7 +52,8 @@ func indexesIn(t *testing.T, db *mongo.Database) map[string]map[string]bson.M {
 	return all
 }
 
-// TestRetentionOfEventsIsChangedWhileServersRun: the last setting of any server holds, also when others start that have none.
+// TestRetentionOfEventsIsChangedWhileServersRun: the last setting of any server holds, even if
+// servers without a setting start later.
 func TestRetentionOfEventsIsChangedWhileServersRun(t *testing.T) {
 	t.Parallel()
 	uri, db := rawDatabase(t)
@@ -77,8 +78,8 @@ func TestRetentionOfEventsIsChangedWhileServersRun(t *testing.T) {
 	}
 }
 
-// TestChangedIndexesAreReplaced: a database whose indexes have the names of today and other definitions is opened by several servers at once, while
-// one works on it.
+// TestChangedIndexesAreReplaced: several servers concurrently open a database whose indexes have
+// today's names but other definitions, while another server uses it.
 func TestChangedIndexesAreReplaced(t *testing.T) {
 	t.Parallel()
 	uri, db := rawDatabase(t)

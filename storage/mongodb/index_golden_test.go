@@ -18,8 +18,9 @@ var update = flag.Bool("update", false, "add new indexes to testdata/indexes.jso
 
 const indexFile = "testdata/indexes.json"
 
-// TestIndexesKeepTheirDefinitions: servers of several versions run on one database, so what an index was released as, its name always means.
-// A new index, or a new name for a changed one, is added with -update; nothing is taken out.
+// TestIndexesKeepTheirDefinitions: servers of several versions use one database, so the name of a
+// released index must keep its definition. Add a new index, or a changed one under a new name, with
+// -update. Never remove one.
 func TestIndexesKeepTheirDefinitions(t *testing.T) {
 	t.Parallel()
 	kept := map[string]string{}
@@ -39,7 +40,7 @@ func TestIndexesKeepTheirDefinitions(t *testing.T) {
 		case !known:
 			t.Errorf("%s is new: run this test with -update", name)
 		case before != definition:
-			t.Errorf("%s was\n\t%s\nand is now\n\t%s\nGive the new one another name", name, before, definition)
+			t.Errorf("%s was\n\t%s\nand is now\n\t%s\nGive the changed index a new name", name, before, definition)
 		}
 	}
 	if *update {
@@ -53,7 +54,7 @@ func TestIndexesKeepTheirDefinitions(t *testing.T) {
 	}
 }
 
-// declaredIndexes are the definitions of the indexes of all layouts.
+// declaredIndexes returns the definitions of the indexes of all layouts.
 func declaredIndexes(t *testing.T) map[string]string {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://127.0.0.1")) // nothing is sent

@@ -12,17 +12,19 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// indexTimeout bounds the building of missing indexes, on collections that may be full.
+// indexTimeout bounds the time to build missing indexes, on collections that may be large.
 const indexTimeout = 10 * time.Minute
 
 // indexParallel is how many collections are checked concurrently. Each takes a connection.
 const indexParallel = 2
 
-// ownIndexes are the declared indexes of the collections of this package, apart from that on _id. Posts and comments carry their id a
-// second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
+// ownIndexes are the declared indexes of the collections of this package, except those on _id.
+// Posts and comments store their id a second time, as seq: for a range over _id, the query planner
+// may wrongly choose the index on _id itself.
 //
-// A definition never changes under its name: servers of two versions run on one database, and name indexes in their hints. A
-// changed index has a new name; testdata/indexes.json holds all definitions that there ever were.
+// Never change the definition of an index without a new name: servers of two versions may use one
+// database, and they name indexes in their hints. testdata/indexes.json records all definitions
+// that have ever existed.
 func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
 		s.posts: {
@@ -40,7 +42,7 @@ func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	}
 }
 
-// allIndexes are those of both domains, and of the layouts.
+// allIndexes are the indexes of both domains and of the layouts.
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.ownIndexes()
 	maps.Copy(all, s.log.Indexes())
@@ -63,7 +65,7 @@ func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	return all
 }
 
-// createIndexes makes the collections and indexes that are missing, and replaces those that have changed.
+// createIndexes creates missing collections and indexes, and replaces indexes that have changed.
 func (s *Store) createIndexes(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()

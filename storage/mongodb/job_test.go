@@ -21,14 +21,14 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// DatabaseKind is the kind of [mongotest.Reused] for stores with these options: each combination of layouts has other
-// collections and indexes.
+// DatabaseKind is the kind of [mongotest.Reused] for stores with these options: each combination of
+// layouts has different collections and indexes.
 func DatabaseKind(o Options) string {
 	return strings.Join([]string{o.Comments, o.Feeds, o.Graph}, ", ")
 }
 
-// openInside opens a store on an empty database. Its background work is not done. A test that changes collections or
-// indexes calls [openAlone].
+// openInside opens a store on an empty database, without doing its background work. A test that
+// changes collections or indexes calls [openAlone].
 func openInside(t *testing.T, o Options) *Store {
 	t.Helper()
 	o.Unjournaled = true
@@ -71,10 +71,10 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// pushJob is a kind of job that this server does.
+// pushJob is a kind of job that this server can do.
 const pushJob jobs.Kind = "push"
 
-// followersInJob is how many followers one such job is about.
+// followersInJob is the number of followers of one such job.
 const followersInJob = 500
 
 // newsListDoc is a document of newsLists, as package feeds describes it.
@@ -148,8 +148,8 @@ func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 	}
 }
 
-// TestJobOfNewerServerWaitsForIt: a server that does not know the kind of a job neither attempts it nor gives it up, and does what
-// is due behind it.
+// TestJobOfNewerServerWaitsForIt: a server that does not know the kind of a job neither attempts it
+// nor gives it up, and does the jobs that are due after it.
 func TestJobOfNewerServerWaitsForIt(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
@@ -181,7 +181,7 @@ func TestPausesGrowAndEnd(t *testing.T) {
 	}
 }
 
-// TestWorkEndsWithItsContext: an idle worker does not wait for its next look.
+// TestWorkEndsWithItsContext: an idle worker does not wait until it would poll again.
 func TestWorkEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{})
@@ -192,11 +192,11 @@ func TestWorkEndsWithItsContext(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(testtime.Patience()):
-		t.Fatal("it goes on")
+		t.Fatal("it still runs")
 	}
 }
 
-// fans makes an author with n followers, whose lists are there and empty.
+// fans creates an author with n followers, whose lists exist and are empty.
 func fans(t *testing.T, s *Store, n int) (author social.UserID, followers []social.UserID) {
 	t.Helper()
 	users := make([]social.NewUser, n+1)
@@ -242,7 +242,8 @@ func anEvent(kind social.EventKind) social.Event {
 	return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind}
 }
 
-// workOff does all jobs, each attempt again and again as if its server had died right before the job's end.
+// workOff does all jobs, and repeats each attempt as if its server had died right before the end of
+// the job.
 func workOff(t *testing.T, s *Store, times int) (jobs int) {
 	t.Helper()
 	for ; ; jobs++ {
@@ -257,7 +258,7 @@ func workOff(t *testing.T, s *Store, times int) (jobs int) {
 	}
 }
 
-// copies counts the lists that have the post so many times.
+// copies counts the lists by the number of copies of the post that they have.
 func copies(t *testing.T, s *Store, post social.PostID, followers []social.UserID) map[int]int {
 	t.Helper()
 	docs := must(mdb.FindIn[newsListDoc](t.Context(), newsListsOf(s), "_id", followers))(t)
@@ -274,7 +275,8 @@ func copies(t *testing.T, s *Store, post social.PostID, followers []social.UserI
 	return counts
 }
 
-// TestJobsThatAreRepeatedAddNothing is about Socialite's replayed tasks, and about its limit that cut followers off.
+// TestJobsThatAreRepeatedAddNothing covers two problems of Socialite: replayed tasks, and a limit
+// that omits followers.
 func TestJobsThatAreRepeatedAddNothing(t *testing.T) {
 	t.Parallel()
 	const n = 2*followersInJob + 7
@@ -295,7 +297,8 @@ func TestJobsThatAreRepeatedAddNothing(t *testing.T) {
 	}
 }
 
-// TestManyFollowersAreMergedAtRead: once their lists name the author, nothing is pushed any more.
+// TestManyFollowersAreMergedAtRead: once their lists name the author, posts are not pushed any
+// more.
 func TestManyFollowersAreMergedAtRead(t *testing.T) {
 	t.Parallel()
 	const n = followersInJob + 20
@@ -323,7 +326,8 @@ func TestManyFollowersAreMergedAtRead(t *testing.T) {
 	}
 }
 
-// hold writes to users' lists in a transaction that stays open, as that of a killed server does, until release is called.
+// hold writes to users' lists in a transaction that stays open, like that of a killed server, until
+// release is called.
 func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
 	t.Helper()
 	session := must(s.client().StartSession())(t)
@@ -338,7 +342,8 @@ func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
 	}
 }
 
-// tryLater makes an attempt at the next job although it may not be due, and postpones it where that fails. It returns the error.
+// tryLater makes an attempt at the next job although it may not be due, postpones the job if that
+// fails, and returns the error.
 func tryLater(t *testing.T, s *Store, limit time.Duration) error {
 	t.Helper()
 	j := must(s.jobs.Claim(t.Context(), time.Now().Add(time.Hour)))(t)
@@ -356,7 +361,7 @@ func tryLater(t *testing.T, s *Store, limit time.Duration) error {
 	return err
 }
 
-// wantSoon checks that the only job is due within seconds, however often it was tried.
+// wantSoon checks that the only job is due within seconds, however often it was attempted.
 func wantSoon(t *testing.T, s *Store, attempt int) {
 	t.Helper()
 	const soon = 3500 * time.Millisecond
@@ -366,7 +371,8 @@ func wantSoon(t *testing.T, s *Store, attempt int) {
 	}
 }
 
-// TestAHeldListIsWrittenOnceItIsFree: a transaction that has changed some of the lists stays open for a while.
+// TestAHeldListIsWrittenOnceItIsFree: a transaction that has changed some of the lists stays open
+// for a while.
 func TestAHeldListIsWrittenOnceItIsFree(t *testing.T) {
 	t.Parallel()
 	const n = 30
@@ -396,9 +402,10 @@ func TestAHeldListIsWrittenOnceItIsFree(t *testing.T) {
 	}
 }
 
-// TestASlowDatabaseParksNoJob: majority writes first take longer than usual, and then fail for longer than a job that has failed by itself
-// is tried. It is done within seconds once they succeed.
-func TestASlowDatabaseParksNoJob(t *testing.T) {
+// TestASlowDatabaseDoesNotDelayJobs: majority writes first take longer than usual, and then fail
+// for so long that a job that fails for other reasons would be given up. The job is done within
+// seconds after writes succeed again.
+func TestASlowDatabaseDoesNotDelayJobs(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
 	s := must(Open(t.Context(), strings.Replace(server.URI(), "/?", "/plaza?", 1), patientInside(Options{Feeds: FeedsHybrid})))(t)
@@ -435,7 +442,7 @@ func TestASlowDatabaseParksNoJob(t *testing.T) {
 	}
 }
 
-// failPoint lets updates of lists be slow, or fail, as data says.
+// failPoint makes updates of lists slow, or makes them fail, as data says.
 func failPoint(t *testing.T, s *Store, mode string, data bson.D) {
 	t.Helper()
 	data = append(mdb.Doc("failCommands", bson.A{"update"}, "namespace", "plaza.newsLists"), data...)
@@ -443,7 +450,7 @@ func failPoint(t *testing.T, s *Store, mode string, data bson.D) {
 	ok(t, s.client().Database("admin").RunCommand(t.Context(), command).Err())
 }
 
-// TestJobsAboutAFewUsersAreDone: older servers left the lists that were held to jobs of their own.
+// TestJobsAboutAFewUsersAreDone: older servers added separate jobs for lists that were locked.
 func TestJobsAboutAFewUsersAreDone(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{Feeds: FeedsHybrid})
@@ -463,7 +470,7 @@ func tryJobs(t *testing.T, s *Store, what string, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(testtime.Patience()); !condition(); {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s has not come: %+v", what, must(s.Backlog(t.Context()))(t))
+			t.Fatalf("%s did not happen: %+v", what, must(s.Backlog(t.Context()))(t))
 		}
 		must(s.workers.Once(t.Context()))(t)
 	}

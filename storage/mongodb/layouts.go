@@ -7,20 +7,20 @@ import (
 	"plaza/storage/mongodb/internal/cluster"
 )
 
-// A database can store its comment threads, its feeds and its follower graph in one of several layouts
-// each. The layouts are recorded in the database (collection "settings"), because all servers must use
-// the same ones:
+// A database can store its comment threads, its feeds and its follower graph in one of several
+// layouts each. The database records the layouts (collection "settings"), because all servers must
+// use the same ones:
 //
-//   - The first server that opens an empty database records the layouts that its Options name, or the
-//     usual ones. A database with data but without a record is older than the record, and has the oldest
-//     layouts (cluster.Layouts).
-//   - Later servers use the recorded layouts. An empty field of Options means these; Open refuses a server
-//     whose Options name another one (LayoutError).
-//   - Only Store.Migrate changes a record. While it moves something, the record names both layouts, and
-//     Open accepts either (cluster.Move).
+//   - The first server that opens an empty database records the layouts that its Options name, or
+//     the default ones. A database with data but without this record was made by an early version
+//     of Plaza, and has the oldest layouts (cluster.Layouts).
+//   - Later servers use the recorded layouts if their Options leave the field empty. Open returns a
+//     LayoutError if the Options name another layout.
+//   - Only Store.Migrate changes a record. While it moves something, the record names both layouts,
+//     and Open accepts either (cluster.Move).
 //   - A call uses the layouts of the era in which it began (cluster.Era, inUse).
 
-// laidOut is everything that has layouts.
+// laidOut lists everything that has layouts.
 var laidOut = []struct {
 	setting func() cluster.Layouts
 	field   func(*Options) *string
@@ -30,9 +30,9 @@ var laidOut = []struct {
 	{graphSetting, func(o *Options) *string { return &o.Graph }},
 }
 
-// Layouts returns the layouts of "comments", "feeds" or "graph", beginning with the oldest; nothing for
-// anything else. The first server that opens a database records its layouts, and only [Store.Migrate]
-// changes them.
+// Layouts returns the layouts of "comments", "feeds" or "graph", beginning with the oldest, and nil
+// for anything else. The first server that opens a database records its layouts, and only
+// [Store.Migrate] changes them.
 func Layouts(of string) []string {
 	for _, l := range laidOut {
 		if g := l.setting(); g.Name == of {

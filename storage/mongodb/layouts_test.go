@@ -20,7 +20,8 @@ const (
 	TinyEmbedded = "tiny embedded" // full with some ten comments
 )
 
-// Layouts of feeds with parts so small that short feeds are closed, trimmed and merged often; only for tests.
+// Layouts of feeds with parts so small that short feeds are closed, trimmed and merged often; only
+// for tests.
 const (
 	TinyBucket = "tiny bucket"
 	TinyMonth  = "tiny month"
@@ -36,7 +37,7 @@ func init() { //nolint:gochecknoinits // only in tests
 	}
 }
 
-// bucketLimits are the limits of layouts: of threads in one bucket, and of pages.
+// bucketLimits are the limits of layouts for threads in one bucket, and for pages.
 var bucketLimits = map[string]struct{ whole, page threads.Limit }{
 	CommentsEmbedded: {whole: threads.Limit{Comments: 1 << 30, Bytes: 8 << 20}},
 	CommentsPages:    {page: threads.PageLimit},
@@ -49,8 +50,8 @@ var bucketLimits = map[string]struct{ whole, page threads.Limit }{
 	TinyEmbedded: {whole: threads.Limit{Comments: 1 << 30, Bytes: 3000}},
 }
 
-// Follows are all follows, as edges have them and as the graph's layout has them by the followed: everything about each, by owner
-// and other.
+// Follows returns all follows, from the edges and from the copies that the graph's layout keeps by
+// the followed user, each with a description, by owner and other.
 func (s *Store) Follows(ctx context.Context) (edges, copies map[string]string, err error) {
 	edges, err = followsIn(ctx, s.graph.Edges())
 	if err != nil {
@@ -69,5 +70,5 @@ func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, err
 	return all, err
 }
 
-// EraseSlowly leaves nearly all erasing to the workers, which do the least at a time.
+// EraseSlowly leaves nearly all erasing to the workers, which do as little as possible at a time.
 func (s *Store) EraseSlowly() { s.erasing = eraseTimes{} }

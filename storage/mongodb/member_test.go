@@ -18,7 +18,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// adminOf is the admin database of the server that a URI names, and databaseOf the name of the URI's own.
+// adminOf returns the admin database of the server that a URI names, and databaseOf the name of the
+// URI's database.
 func adminOf(t *testing.T, uri string) *mongo.Database {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
@@ -38,9 +39,10 @@ func databaseOf(t *testing.T, uri string) string {
 	return strings.TrimPrefix(at.Path, "/")
 }
 
-// TestAServerThatIsNotHeardRefusesWrites fails the heartbeats: writes are refused when the lease is over, reads go on as long as the
-// settings can be read, and all is well again when the server is heard.
-func TestAServerThatIsNotHeardRefusesWrites(t *testing.T) {
+// TestServerWithoutHeartbeatsRefusesWrites makes the heartbeats fail: writes fail when the lease
+// has ended, reads continue as long as the settings can be read, and everything works again when
+// heartbeats succeed.
+func TestServerWithoutHeartbeatsRefusesWrites(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
 	uri := inDatabase(t, server.URI(), "plaza")
@@ -88,7 +90,7 @@ func TestAServerThatIsNotHeardRefusesWrites(t *testing.T) {
 	testtime.Eventually(t, "room", func() bool { return w.Ping(w.ctx) == nil && write() == nil })
 }
 
-// TestServersComeAndGo: a store is known while it is open, and no longer.
+// TestServersComeAndGo: a store is in the list of servers exactly while it is open.
 func TestServersComeAndGo(t *testing.T) {
 	t.Parallel()
 	uri, database := mongotest.Database(t)
@@ -125,7 +127,8 @@ func TestServersComeAndGo(t *testing.T) {
 	}
 }
 
-// TestBucketsLeaveTheSharedCollection: what older Plazas kept in one collection belongs to the database's layout.
+// TestBucketsLeaveTheSharedCollection: the buckets that older versions kept in a shared collection
+// move to that of the database's layout.
 func TestBucketsLeaveTheSharedCollection(t *testing.T) {
 	t.Parallel()
 	w := newTownAlone(t, nil, mongodb.Options{Comments: mongodb.CommentsPages})

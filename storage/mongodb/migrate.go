@@ -11,7 +11,7 @@ import (
 	"plaza/storage/mongodb/internal/threads"
 )
 
-// What package migrate does, for those who migrate a store.
+// These aliases let callers of Store.Migrate use the types of package migrate.
 type (
 	// Subject is what can be moved from one layout to another while servers run.
 	Subject = migrate.Subject
@@ -46,9 +46,9 @@ const (
 	MigrationDoesNotFit  = migrate.DoesNotFit
 )
 
-// Migrate moves comments, feeds or the follower graph from one layout to another, as far as the goal
-// says, while servers run. It can be stopped, or killed, at any time, and goes on where it was when it is
-// called again. Its errors are for people.
+// Migrate moves comments, feeds or the follower graph from one layout to another while servers run,
+// up to the given goal. It may be stopped or killed at any time; the next call continues from
+// there. Its errors are written for the operator.
 func (s *Store) Migrate(ctx context.Context, what Migration) error {
 	m, err := s.newMigration(what)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// oldUser stores a user as servers did that wrote version 1.
+// oldUser stores a user like servers that write version 1.
 func (w *town) oldUser(name string) social.UserID {
 	user := social.UserID{ID: id.New()}
 	w.ok(w.PutRaw(w.ctx, "users", bson.D{
@@ -32,7 +32,7 @@ func (w *town) oldUser(name string) social.UserID {
 	return user
 }
 
-// oldRename is how those servers changed a name.
+// oldRename changes a name like those servers.
 func (w *town) oldRename(user social.UserID, name string) error {
 	return w.Change(w.ctx, "users", bson.D{{Key: "_id", Value: user}},
 		bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: 1}, {Key: "name", Value: name}}}})
@@ -185,8 +185,9 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 	refusedFor(t, err, "users", "version 3", "newer Plaza")
 }
 
-// TestMembersOfOldEdges: edges of version 1 do not say since when people are in circles. Their members are listed from the beginning
-// of the follow on, and alike before and after the upgrade. A server that opens the database sees that it is not done.
+// TestMembersOfOldEdges: edges of version 1 do not have the times of joining circles. Their members
+// are listed by the beginning of the follow, in the same way before and after the upgrade. A server
+// that opens the database notices that the upgrade is not done.
 func TestMembersOfOldEdges(t *testing.T) {
 	t.Parallel()
 	w := newTownAlone(t, nil, mongodb.Options{})

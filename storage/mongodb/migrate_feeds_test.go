@@ -9,9 +9,9 @@ import (
 	"plaza/storage/mongodb/internal/cluster"
 )
 
-// TestFeedsThatWereBuiltTooEarlyAreBuiltAgain: one server keeps the new layout already, and has
-// built somebody's feed in it, while another one still works by the phase before, and does not tell
-// that layout of posts.
+// TestFeedsThatWereBuiltTooEarlyAreBuiltAgain: one server already keeps the new layout, and has
+// built a user's feed in it, while another one still works in the phase before, and does not add
+// posts to that layout.
 func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsBucket, FeedsMonth} {
@@ -39,7 +39,7 @@ func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
 			ok(t, m.Release(ctx))
 			news := must(s.News(ctx, reader, social.Page{Limit: 10}))(t)
 			if !slices.ContainsFunc(news, func(p *social.Post) bool { return p.ID == missed.ID }) {
-				t.Errorf("the news have %d posts, and not that of the server that was late", len(news))
+				t.Errorf("the news have %d posts, without that of the late server", len(news))
 			}
 			sameAsRead(t, s, author, layout)
 			sameAsRead(t, s, reader, layout)

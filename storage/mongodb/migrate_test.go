@@ -21,13 +21,13 @@ import (
 	"plaza/storage/storagetest"
 )
 
-// brisk lets servers agree soon.
+// brisk shortens heartbeats, so that servers agree quickly.
 func brisk(o mongodb.Options) mongodb.Options {
 	o.Heartbeat = 10 * time.Millisecond
 	return o
 }
 
-// twoTowns are two servers on one database.
+// twoTowns returns two servers on one database.
 func twoTowns(t *testing.T, o mongodb.Options) (one, two *town) {
 	t.Helper()
 	uri, database := mongotest.Database(t)
@@ -49,7 +49,7 @@ func (w *town) migrate(to string, goal mongodb.Goal) {
 	w.t.Helper()
 	w.ok(w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: to, Goal: goal, Progress: func(s mongodb.MigrationState) {
 		if s.Fixed > 0 {
-			w.t.Errorf("%d copies had to be made again", s.Fixed)
+			w.t.Errorf("%d copies had to be replaced", s.Fixed)
 		}
 	}}))
 }
@@ -69,8 +69,8 @@ func (w *town) readsFrom(layout, other string) {
 	}
 }
 
-// migrations are chores: they go on with whatever is under way, some of it or all, or go back, or
-// begin something new.
+// migrations returns chores: each continues a migration for some steps or to its end, backs out of
+// it, or begins a new one.
 func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...string) storagetest.Chore {
 	do := func(ctx context.Context, n int) error {
 		store := stores[n%len(stores)].(*mongodb.Store)
@@ -96,7 +96,7 @@ func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...stri
 		err = store.Migrate(ctx, m)
 		switch {
 		case fixed > 0:
-			return fmt.Errorf("%d copies had to be made again", fixed)
+			return fmt.Errorf("%d copies had to be replaced", fixed)
 		case errors.Is(err, context.Canceled):
 			return nil
 		}
@@ -105,7 +105,7 @@ func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...stri
 	return storagetest.Chore{Name: "migrate " + string(subject), Weight: 14, Do: do}
 }
 
-// next is what may come next in a migration.
+// next returns what can come next in a migration.
 func next(s mongodb.MigrationState, layouts []string, n int) (to string, goal mongodb.Goal) {
 	back := n%4 == 3
 	switch s.Phase {
@@ -135,7 +135,7 @@ func TestModelWhileCommentsMove(t *testing.T) {
 		mongodb.CommentsDocuments, mongodb.TinyPages, mongodb.TinyAdaptive, mongodb.CommentsEmbedded))
 }
 
-// TestModelWhileFeedsMove is the same for feeds, with authors who are merged at read.
+// TestModelWhileFeedsMove does the same for feeds, with authors who are merged at read.
 func TestModelWhileFeedsMove(t *testing.T) {
 	t.Parallel()
 	stores := twoStores(t, mongodb.Options{MergeAbove: 1})
@@ -144,8 +144,7 @@ func TestModelWhileFeedsMove(t *testing.T) {
 }
 
 // TestFeedsMoveWhilePeoplePost moves feeds there and back, over two servers, while people post,
-// delete, follow and unfollow, and read their news: at the end everybody's news are what they
-// should be.
+// delete, follow, unfollow, and read their news. In the end, all users' news must be right.
 func TestFeedsMoveWhilePeoplePost(t *testing.T) {
 	t.Parallel()
 	const people = 12
@@ -160,7 +159,7 @@ func TestFeedsMoveWhilePeoplePost(t *testing.T) {
 	defer stop()
 	errs := make([]error, people)
 	posts := make([][]social.PostID, people)
-	turns := make(chan struct{}, 2) // no more than there are workers: the backlog must not grow
+	turns := make(chan struct{}, 2) // as many as workers, so that the backlog does not grow
 	var all sync.WaitGroup
 	for i := range people {
 		w := []*town{one, two}[i%2]
@@ -185,7 +184,7 @@ func TestFeedsMoveWhilePeoplePost(t *testing.T) {
 		one.ok(errs[i])
 	}
 	one.settle()
-	for i, u := range users { // after an even number of changes everybody follows whom they did at first
+	for i, u := range users { // after an even number of changes, everyone follows the same users as at first
 		var want []social.PostID
 		for k := i; k < min(people, i+4); k++ {
 			want = append(want, posts[k]...)
@@ -195,7 +194,7 @@ func TestFeedsMoveWhilePeoplePost(t *testing.T) {
 	}
 }
 
-// onWall are all posts on a user's wall, page by page.
+// onWall reads all posts on a user's wall, page by page.
 func (w *town) onWall(owner social.NewUser) (ids []social.PostID) {
 	w.t.Helper()
 	list := social.List[social.UserID]{Of: owner.User.ID, Page: social.Page{Limit: 50}}
@@ -212,7 +211,7 @@ func (w *town) onWall(owner social.NewUser) (ids []social.PostID) {
 	}
 }
 
-// live is what one of the users does in one go: nothing of it changes whom they follow in the end.
+// live does one round of a user's actions. In the end, the user follows the same users as before.
 func (w *town) live(users []social.NewUser, i, n int, posts *[]social.PostID) error {
 	me := users[i].User.ID
 	p := status(me, me, public)
@@ -239,15 +238,15 @@ func (w *town) live(users []social.NewUser, i, n int, posts *[]social.PostID) er
 	return err
 }
 
-// twoStores are two servers on one database.
+// twoStores returns two servers on one database.
 func twoStores(t *testing.T, o mongodb.Options) []storage.Store {
 	t.Helper()
 	one, two := twoTowns(t, o)
 	return []storage.Store{one.Store, two.Store}
 }
 
-// story writes into a thread until it is told to stop: comments, replies, edits and deletions. It
-// knows what should be there.
+// story writes to a thread until it is stopped: comments, replies, edits and deletions. It
+// remembers the expected result.
 type story struct {
 	post *social.Post
 	all  []*social.Comment // in the order of their ids; tombstones have no text
@@ -306,7 +305,7 @@ func (s *story) delete(w *town, c *social.Comment) error {
 	return nil
 }
 
-// check compares what people read with what should be there, in both orders and in numbers.
+// check compares what people read with the expected result, in both orders, and with the counts.
 func (s *story) check(t *testing.T, w *town) {
 	t.Helper()
 	slices.SortFunc(s.all, func(a, b *social.Comment) int { return a.ID.Compare(b.ID.ID) })
@@ -342,8 +341,8 @@ func cmpKeys(a, b social.Key) int {
 }
 
 // TestCommentsMoveWhilePeopleWrite moves comments through all layouts, there and back, over two
-// servers, while 32 writers comment, reply, edit, delete, and make posts and delete them. Nothing
-// is lost, doubled or reordered, and every count is exact.
+// servers, while 32 writers comment, reply, edit, delete, and create and delete posts. Nothing is
+// lost, duplicated or reordered, and every count is exact.
 func TestCommentsMoveWhilePeopleWrite(t *testing.T) {
 	t.Parallel()
 	const writers = 32
@@ -360,7 +359,7 @@ func TestCommentsMoveWhilePeopleWrite(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	errs := make([]error, writers)
-	turns := make(chan struct{}, 4) // a fair machine for the one that moves
+	turns := make(chan struct{}, 4) // leaves some CPU time for the migration
 	var all sync.WaitGroup
 	for i, s := range stories {
 		w := []*town{one, two}[i%2]
@@ -394,7 +393,7 @@ func TestCommentsMoveWhilePeopleWrite(t *testing.T) {
 	}
 }
 
-// shortLife is a post that is made, commented and deleted.
+// shortLife creates a post, comments on it and deletes it.
 func shortLife(w *town, author social.UserID) error {
 	p := status(author, author, public)
 	if err := w.InsertPost(w.ctx, p, happened(social.EventPostCreated)); err != nil {
@@ -414,8 +413,8 @@ func shortLife(w *town, author social.UserID) error {
 	return err
 }
 
-// TestMigrationsUseIndexes: every shape of command of a migration, and what people's calls cost
-// while both layouts are kept.
+// TestMigrationsUseIndexes explains every shape of command of a migration, and checks what people's
+// calls cost while both layouts are kept.
 func TestMigrationsUseIndexes(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -442,7 +441,7 @@ func TestMigrationsUseIndexes(t *testing.T) {
 	r.take()
 	w.migrate(mongodb.CommentsAdaptive, mongodb.GoalSwitch)
 	explainAll(t, r.take(), 15)
-	costs(5+1+3, comment) // where it lies; then what the other layout needs
+	costs(5+1+3, comment) // the first layout, the homes, and the second layout
 	costs(1, thread)
 	w.comment(p, first, ada)
 	w.ok(w.EditComment(w.ctx, first.ID, "else", time.Now(), happened(social.EventCommentEdited)))
@@ -487,8 +486,8 @@ func TestAVeryLongThreadMoves(t *testing.T) {
 	w.readsFrom(mongodb.CommentsDocuments, "")
 }
 
-// TestALongThreadTakesCommentsWhileItMoves: what comes in while a long thread is copied in parts
-// waits, and is there afterwards.
+// TestALongThreadTakesCommentsWhileItMoves: comments that are added while a long thread is copied
+// in parts wait, and are stored afterwards.
 func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
 	t.Parallel()
 	const size, writers = threads.LongThread + 1_000, 4
@@ -529,8 +528,8 @@ func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
 	wantCount(t, one, p.ID, want)
 }
 
-// TestCopiesThatDifferAreMadeAgain damages the copies between copying and comparing: they are made
-// again before anybody reads them.
+// TestCopiesThatDifferAreMadeAgain damages the copies between copying and comparing. They are
+// replaced before they are read.
 func TestCopiesThatDifferAreMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := newTownAlone(t, nil, brisk(mongodb.Options{Comments: mongodb.CommentsPages}))
@@ -563,7 +562,7 @@ func TestCopiesThatDifferAreMadeAgain(t *testing.T) {
 	all, err := w.Migrations(w.ctx)
 	w.ok(err)
 	if all[0].Fixed != 3 || all[0].Layout != mongodb.CommentsDocuments {
-		t.Errorf("%+v; want 3 copies made again, and the switch", all[0])
+		t.Errorf("%+v; want 3 copies replaced, and the switch", all[0])
 	}
 	for _, s := range stories {
 		s.check(t, w)

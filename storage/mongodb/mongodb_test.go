@@ -16,20 +16,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(mongotest.Tests{M: m}, mongotest.IgnoreServer()) }
 
-// open opens a store with the default layout on a database of its own.
+// open opens a store with the default layout on a separate database.
 func open(tb testing.TB, monitor *event.CommandMonitor) *mongodb.Store {
 	tb.Helper()
 	return openFresh(tb, mongodb.Options{Monitor: monitor})
 }
 
-// openFresh opens a store on a database of its own.
+// openFresh opens a store on a separate database.
 func openFresh(tb testing.TB, o mongodb.Options) *mongodb.Store {
 	tb.Helper()
 	o.Unjournaled = true
 	return openAt(tb, emptyDatabase(tb, o), o)
 }
 
-// openTwo opens two stores on one database of their own.
+// openTwo opens two stores on one separate database.
 func openTwo(t *testing.T, o mongodb.Options) []storage.Store {
 	t.Helper()
 	o.Unjournaled = true
@@ -37,8 +37,8 @@ func openTwo(t *testing.T, o mongodb.Options) []storage.Store {
 	return []storage.Store{openAt(t, uri, o), openAt(t, uri, o)}
 }
 
-// emptyDatabase is the URI of a database that is empty but for the collections and indexes of these layouts. A test that
-// changes those needs [mongotest.Database].
+// emptyDatabase returns the URI of a database that is empty except for the collections and indexes
+// of these layouts. A test that changes those needs [mongotest.Database].
 func emptyDatabase(tb testing.TB, o mongodb.Options) string {
 	tb.Helper()
 	uri, database := mongotest.Reused(tb, mongodb.DatabaseKind(o))

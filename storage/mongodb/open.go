@@ -34,11 +34,11 @@ import (
 	"plaza/storage/mongodb/internal/users"
 )
 
-// Open connects to the replica set (or mongos) that the URI names, makes what indexes are missing,
-// and returns the store. The database is that in the URI's path, "plaza" where it has none. Its
-// errors, within 10 s, are for people: an unknown layout, a malformed URI, a server that does not
-// answer (ErrUnavailable), a standalone server, a server that is too old, another layout than the
-// database has.
+// Open connects to the replica set (or mongos) that the URI names, creates missing indexes, and
+// returns the store. The URI's path names the database; the default is "plaza". Open fails within
+// 10 s, with an error that is written for the operator: an unknown layout, a malformed URI, a
+// server that does not answer (ErrUnavailable), a standalone server, a server that is too old, or
+// another layout than the database has.
 func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	o.Timeout = orDefault(o.Timeout, defaultTimeout)
 	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
@@ -65,7 +65,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// prepare finds out how the database keeps things, and makes it ready for that.
+// prepare reads or records the layouts of the database, and creates what they need.
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	if o.MustExist {
 		if err := s.mustExist(ctx); err != nil {
@@ -109,8 +109,8 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	return nil
 }
 
-// mustExist refuses a database that has neither settings nor, as one that is older than those,
-// users.
+// mustExist returns an error for a database that has neither settings nor users. One that was made
+// before there were settings has users.
 func (s *Store) mustExist(ctx context.Context) error {
 	ctx, cancel := s.db.Limit(ctx)
 	defer cancel()
@@ -130,7 +130,7 @@ func orDefault(d, fallback time.Duration) time.Duration {
 	return d
 }
 
-// clientOptions are the URI's, except for what the contract depends on.
+// clientOptions are the URI's options, except those that the contract depends on.
 func clientOptions(uri, self string, o Options) *options.ClientOptions {
 	journaled := !o.Unjournaled
 	client := options.Client().ApplyURI(uri).
@@ -216,7 +216,7 @@ func newStore(d deployment, self string, o Options) *Store {
 	return s
 }
 
-// newMember makes the store one of the servers of its database.
+// newMember returns the store's membership in the servers of its database.
 func (s *Store) newMember(d deployment, self string, o Options) *cluster.Member[inUse] {
 	c := cluster.Config[inUse]{
 		Client: d.client, Primary: d.primary, Database: s.address.Database, Self: self, Routed: d.routed, Jobs: s.jobs, Edition: thisEdition(),
@@ -233,16 +233,17 @@ func (s *Store) newMember(d deployment, self string, o Options) *cluster.Member[
 const (
 	defaultTimeout        = 10 * time.Second
 	defaultConnectTimeout = 7 * time.Second
-	// defaultHeartbeat is how often a server says that it lives, and looks for changed settings.
+	// defaultHeartbeat is the interval at which a server sends a heartbeat and looks for changed
+	// settings.
 	defaultHeartbeat = time.Second
-	// defaultLease is how long it may act without a heartbeat. After a crash the others wait that
-	// long where they have to be sure that the server does nothing more.
+	// defaultLease is how long a server may act without a heartbeat. After a crash, others wait
+	// that long if they have to be sure that the server does nothing more.
 	defaultLease = 8 * time.Second
 	// defaultTransactionLife is the database's transactionLifetimeLimitSeconds.
 	defaultTransactionLife = time.Minute
 )
 
-// renameThreads gives buckets that are still in the collection of an older version to the
+// renameThreads moves buckets from the collection that an older version used to that of the
 // database's layout.
 func (s *Store) renameThreads(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
@@ -258,7 +259,8 @@ func (s *Store) renameThreads(ctx context.Context) error {
 	return threads.TakeShared(ctx, db, s.threadLayouts[settings[commentsSetting().Name].Value])
 }
 
-// use is what settings mean to calls. It refuses layouts that this Plaza does not know.
+// use returns the layouts that the settings name. It returns an error for layouts that this Plaza
+// does not know.
 func (s *Store) use(settings map[string]*cluster.Setting) (inUse, error) {
 	comments, fed, follows := settings[commentsSetting().Name], settings[feedsSetting().Name], settings[graphSetting().Name]
 	err := errors.Join(checkKnown(s.threadLayouts, comments), checkKnown(s.feeds.Layouts(), fed), checkKnown(s.graph.Layouts(), follows))
@@ -268,7 +270,7 @@ func (s *Store) use(settings map[string]*cluster.Setting) (inUse, error) {
 	return inUse{threads.NewInUse(s.threadLayouts, comments), feeds.NewInUse(s.feeds.Layouts(), fed), graph.NewInUse(s.graph.Layouts(), follows)}, nil
 }
 
-// checkKnown says whether there are all layouts that a setting names.
+// checkKnown returns an error if a setting names an unknown layout.
 func checkKnown[L any](known map[string]L, d *cluster.Setting) error {
 	for _, layout := range d.Layouts() {
 		if _, ok := known[layout]; !ok {
@@ -278,8 +280,8 @@ func checkKnown[L any](known map[string]L, d *cluster.Setting) error {
 	return nil
 }
 
-// settle records a layout if the database has none, and refuses a server that is set to another
-// one; see Layouts.
+// settle records a layout if the database has none, and returns an error if this server is set to
+// another one. See Layouts.
 func (s *Store) settle(ctx context.Context, g cluster.Layouts, wanted string) error {
 	ctx, cancel := s.db.Limit(ctx)
 	defer cancel()

@@ -15,7 +15,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// refused opens what can't be opened, and checks the error: soon, with the words, without the password.
+// refused tries to open a store, and checks that the error comes soon, contains the words, and does
+// not contain the password.
 func refused(t *testing.T, uri string, words ...string) error {
 	t.Helper()
 	start := time.Now()
@@ -98,7 +99,7 @@ func TestOpenAgainKeepsEverything(t *testing.T) {
 	}
 }
 
-// TestADeadDatabaseIsUnavailable: calls end at their deadline, with the error that says so.
+// TestADeadDatabaseIsUnavailable: calls end at their deadline with ErrUnavailable.
 func TestADeadDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t)

@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestNewsMergesIndexRanges looks at the plans for few and many followed people: index ranges are merged, nothing is
-// sorted, and no post is read that is not on the page.
+// TestNewsMergesIndexRanges checks the plans for few and many followed people: index ranges are
+// merged, nothing is sorted, and only the posts on the page are read.
 func TestNewsMergesIndexRanges(t *testing.T) {
 	t.Parallel()
 	const limit = 20
@@ -76,7 +76,7 @@ func checkMerge(t *testing.T, plan bson.M, limit int) {
 	}
 }
 
-// TestListsAreCovered: pages of people come from the index alone.
+// TestListsAreCovered: indexes cover pages of people.
 func TestListsAreCovered(t *testing.T) {
 	t.Parallel()
 	for _, graph := range []string{mongodb.GraphReverse, mongodb.GraphTwo} {
@@ -119,7 +119,8 @@ func checkCovered(t *testing.T, graph string) {
 	}
 }
 
-// TestMembersAreReadInOrder: a page of a circle's members reads its own edges from one index, which also sorts them.
+// TestMembersAreReadInOrder: a page of a circle's members reads its own edges from one index, which
+// also sorts them.
 func TestMembersAreReadInOrder(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -144,8 +145,8 @@ func TestMembersAreReadInOrder(t *testing.T) {
 	}
 }
 
-// TestASearchReadsBetweenItsBounds: a search by two properties reads one run of the one index, a page at a time; what is
-// not public has no part in it.
+// TestASearchReadsBetweenItsBounds: a search by two properties reads one range of one index, a page
+// at a time. It does not read values that are not public.
 func TestASearchReadsBetweenItsBounds(t *testing.T) {
 	t.Parallel()
 	const people, limit = 2_000, 20
@@ -166,7 +167,7 @@ func TestASearchReadsBetweenItsBounds(t *testing.T) {
 	grown := social.PropertyCondition{Property: age.ID, Intervals: []social.Interval{{Min: social.NumberValue(50), Max: social.NumberValue(99)}}}
 	for name, c := range map[string]struct {
 		where []social.PropertyCondition
-		most  int // documents looked at for a page
+		most  int // documents that a page may examine
 	}{
 		"one property":          {[]social.PropertyCondition{ulm}, limit},
 		"a range":               {[]social.PropertyCondition{grown}, limit},

@@ -57,8 +57,8 @@ func (d *postDoc) post() *social.Post {
 	}
 }
 
-// inboxOf says in whose Incoming a post may be, as keys that a reader looks for: the wall that it was directed at, all
-// circles of its author, or the listed ones.
+// inboxOf returns keys for the users who may find a post in Incoming: the wall that it was directed
+// at, all circles of its author, or the listed ones. Readers look for these keys.
 func inboxOf(p *social.Post) []bson.Binary {
 	var keys []bson.Binary
 	if p.WallOwner != p.Author {
@@ -153,7 +153,8 @@ func (d *detailDoc) content(t social.PostType) social.Content {
 	return social.Content{}
 }
 
-// InsertPost implements social.Posts. Every post changes the sequence, so that those of one server share transactions.
+// InsertPost implements social.Posts. Every post changes the sequence, so a server puts concurrent
+// posts into one transaction.
 func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
 	limited, cancel := s.db.Limit(ctx)
 	defer cancel()
@@ -162,7 +163,7 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 		return mdb.Translate(ctx, "insert post", err)
 	}
 	p.ID = own.stored.ID
-	_ = s.db.Read(ctx, "own news", func(ctx context.Context) error { // the post is there, whatever becomes of this
+	_ = s.db.Read(ctx, "own news", func(ctx context.Context) error { // the post is stored, even if this fails
 		s.feeds.PostStored(ctx, p)
 		return nil
 	})
@@ -191,7 +192,7 @@ func (s *Store) insertPosts(ctx context.Context, _ string, batch []*newPost) err
 	})
 }
 
-// numberPosts gives ids to posts that have none, behind all that there have been.
+// numberPosts gives ids to posts that have none: greater than those of all earlier posts.
 func (s *Store) numberPosts(ctx context.Context, batch []*newPost) ([]social.Event, error) {
 	var floor int64
 	n := 0
@@ -240,7 +241,7 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 	})
 }
 
-// postChange is the update that gives a post its new content and audience.
+// postChange returns the update that gives a post its new content and audience.
 func (s *Store) postChange(p *social.Post, replaced *social.Version) bson.D {
 	d := newPostDoc(p, s.writes("posts"))
 	set := mdb.Doc("v", d.Version, "audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
@@ -292,7 +293,7 @@ func (s *Store) Histories(ctx context.Context, posts []social.PostID) (map[socia
 			}
 			for i := range docs {
 				if i == 0 || docs[i-1].Post != docs[i].Post {
-					all[docs[i].Post] = nil // an earlier batch may have had it, too
+					all[docs[i].Post] = nil // an earlier batch may have had it too
 				}
 				all[docs[i].Post] = append(all[docs[i].Post], docs[i].version())
 			}
@@ -320,7 +321,7 @@ func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Eve
 	})
 }
 
-// deleteWithPost removes what hangs on a post.
+// deleteWithPost removes what belongs to a post.
 func (s *Store) deleteWithPost(ctx context.Context, post social.PostID) error {
 	if err := s.threads.RemoveThread(ctx, post); err != nil {
 		return err
@@ -385,7 +386,7 @@ func voteField(option int) string { return fmt.Sprintf("votes.%d", option) }
 
 func reactionField(kind social.ReactionKind) string { return "reactions." + string(kind) }
 
-// putMark stores a user's mark on a post, and returns what was before: nil for nothing.
+// putMark stores a user's mark on a post, and returns the previous mark, or nil.
 func (s *Store) putMark(ctx context.Context, c *mongo.Collection, post social.PostID, user social.UserID, field string, value any) (*markDoc, error) {
 	var before markDoc
 	update := mdb.Doc("$set", mdb.Doc(field, value, "v", s.writes(c.Name()), "user", user))
@@ -397,7 +398,7 @@ func (s *Store) putMark(ctx context.Context, c *mongo.Collection, post social.Po
 	return &before, mdb.OrRetry(err)
 }
 
-// countMark counts a change of a user's mark at the post, if it is as only says.
+// countMark updates the post's counts after a change of a user's mark, if the post matches only.
 func (s *Store) countMark(ctx context.Context, post social.PostID, only, change bson.D, e social.Event) error {
 	filter := append(mdb.Doc("_id", post), only...)
 	if err := mdb.UpdateOne(ctx, s.posts, filter, mdb.Doc("$inc", append(change, bson.E{Key: "changes", Value: 1}))); err != nil {

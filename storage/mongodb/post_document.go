@@ -34,7 +34,7 @@ type postDoc struct {
 	Revision       int                `bson:"revision"`
 	Changes        int                `bson:"changes"`         // every change that an answer shows is counted
 	ThreadRevision int                `bson:"threadRevision"`  // every change of the thread is counted
-	Homes          []string           `bson:"homes,omitempty"` // the layouts in which the thread is stored, if not only in the one that is read
+	Homes          []string           `bson:"homes,omitempty"` // the layouts that hold the thread, if it is not only in the one that is read
 	CommentCount   int                `bson:"commentCount"`
 	Latest         []threads.Document `bson:"latest"`
 	Reactions      reactionCounts     `bson:"reactions"`
@@ -137,8 +137,8 @@ func (d *audienceDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-// versionDoc is a document of postVersions: what a post said before an edit. It is apart from the
-// post, because posts are read often.
+// versionDoc is a document of postVersions: the content of a post before an edit. It is stored
+// apart from the post, because posts are read often and old versions rarely.
 type versionDoc struct {
 	Version  int             `bson:"v"`
 	Post     social.PostID   `bson:"post"`
@@ -175,7 +175,7 @@ func (d *versionDoc) Evolve() error {
 	return err
 }
 
-// detailDoc is what a post of any type says: each type has some of the fields.
+// detailDoc is the content of a post of any type. Each type uses some of the fields.
 type detailDoc struct {
 	Text      string    `bson:"text,omitempty"`
 	URL       string    `bson:"url,omitempty"`
@@ -231,7 +231,7 @@ func (d *detailDoc) evolve(t social.PostType) {
 	}
 }
 
-// imageDoc is a picture, in one piece.
+// imageDoc is an image with its size and its alternative text.
 type imageDoc struct {
 	URL    string `bson:"url"`
 	Alt    string `bson:"alt,omitempty"`

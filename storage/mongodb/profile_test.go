@@ -12,12 +12,12 @@ import (
 	"plaza/storage/mongodb/internal/profiles"
 )
 
-// Forget does the job of a property that was removed.
+// Forget runs the job for a property that was removed.
 func (s *Store) Forget(ctx context.Context, property social.PropertyID) error {
 	return s.profiles.Do(ctx, &jobs.Job{Kind: profiles.JobForget, Property: property})
 }
 
-// FillProfiles stores the profiles of n users, as fast as it goes.
+// FillProfiles stores the profiles of n users, as fast as possible.
 func (s *Store) FillProfiles(ctx context.Context, n int, values func(i int) []social.ProfileValue) error {
 	docs := make([]bson.D, n)
 	for i := range docs {
@@ -27,7 +27,7 @@ func (s *Store) FillProfiles(ctx context.Context, n int, values func(i int) []so
 	return err
 }
 
-// profileValue is the stored form of a value that is sought as it was given.
+// profileValue returns the stored form of a value that is compared as it was entered.
 func profileValue(v *social.ProfileValue) bson.D {
 	sought := any(v.Sought.Text)
 	if v.Sought.IsNumber {

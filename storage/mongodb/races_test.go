@@ -30,24 +30,26 @@ func (i *interrupter) set(command int, run func()) {
 
 func (i *interrupter) started(_ context.Context, e *event.CommandStartedEvent) {
 	if mongotest.IsHeartbeat(e) {
-		return // it would run beside what is tested, and not within it
+		return // it would not run within the tested call
 	}
 	if i.left.Add(-1) == 0 {
 		i.run()
 	}
 }
 
-// meeting is a reader who follows an author, and two stores on their database: what one does, the other interrupts.
+// meeting is a reader who follows an author, and two stores on their database: one store's calls
+// interrupt those of the other.
 type meeting struct {
 	t              *testing.T
 	one, other     *Store
 	between        interrupter
 	reader, author social.UserID
-	fickle         social.UserID // has a post, and is followed now and then
+	fickle         social.UserID // has a post, and is followed from time to time
 	circle         social.CircleID
 }
 
-// twoStores are on one database, and watched; nil: not watched.
+// twoStores opens two stores on one database, whose commands the interrupters watch. A nil
+// interrupter watches nothing.
 func twoStores(t *testing.T, layout string, watchOne, watchOther *event.CommandMonitor) (one, other *Store) {
 	t.Helper()
 	uri, database := mongotest.Reused(t, DatabaseKind(Options{Feeds: layout}))
@@ -65,7 +67,7 @@ func newMeeting(t *testing.T, layout string) *meeting {
 	return m
 }
 
-// populate makes the people and a post of each author.
+// populate creates the people, and a post of each author.
 func (m *meeting) populate() {
 	m.t.Helper()
 	t := m.t
@@ -78,7 +80,7 @@ func (m *meeting) populate() {
 	m.post(m.fickle)
 }
 
-// post posts, and tells everybody of it.
+// post stores a post, and delivers it to all followers.
 func (m *meeting) post(author social.UserID) social.PostID {
 	m.t.Helper()
 	p := newStatus(author)
@@ -103,7 +105,7 @@ func (m *meeting) unfollow(s *Store) {
 	must(s.Unfollow(m.t.Context(), m.reader, m.fickle, anEvent(social.EventUnfollowed)))(m.t)
 }
 
-// build makes the reader's list or feed anew, as who reads it or a job does.
+// build rebuilds the reader's list or feed, like a reader or a job.
 func (m *meeting) build(ctx context.Context, s *Store) error {
 	m.t.Helper()
 	if layoutOf(s) == FeedsHybrid {
@@ -113,13 +115,13 @@ func (m *meeting) build(ctx context.Context, s *Store) error {
 	return feedsOf(s).Build(ctx, m.reader)
 }
 
-// forget takes the reader's list away.
+// forget removes the reader's list.
 func (m *meeting) forget() {
 	m.t.Helper()
 	must(newsListsOf(m.other).DeleteOne(m.t.Context(), mdb.Doc("_id", m.reader)))(m.t)
 }
 
-// check compares the reader's news, and the list that they come from, with the truth.
+// check compares the reader's news, and the list that they come from, with the posts and follows.
 func (m *meeting) check(what string, args ...any) {
 	m.t.Helper()
 	workOff(m.t, m.other, 1)
@@ -131,11 +133,12 @@ func (m *meeting) check(what string, args ...any) {
 		storedParts(m.t, keptNews(m.t, m.other), m.reader)
 	}
 	if !slices.Equal(got, want) {
-		m.t.Errorf("%s: the news are %v, and the truth is %v", fmt.Sprintf(what, args...), got, want)
+		m.t.Errorf("%s: the news are %v, want %v", fmt.Sprintf(what, args...), got, want)
 	}
 }
 
-// TestBuildingMeetsEverything lets things happen before each of the commands with which a list or feed is built.
+// TestBuildingMeetsEverything makes each kind of change before each of the commands that build a
+// list or feed.
 func TestBuildingMeetsEverything(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
@@ -179,7 +182,8 @@ func buildingMeetsEverything(t *testing.T, m *meeting) {
 	}
 }
 
-// TestFollowsMeetBuilding builds the reader's list or feed before each of the commands of a follow's and an unfollow's transaction.
+// TestFollowsMeetBuilding builds the reader's list or feed before each of the commands of a
+// follow's and an unfollow's transaction.
 func TestFollowsMeetBuilding(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
@@ -200,7 +204,7 @@ func followsMeetBuilding(t *testing.T, m *meeting) {
 			m.forget()
 			m.between.set(command, func() {
 				interrupted++
-				// It may have to wait for the transaction, which waits for it: then it gives up.
+				// If it and the transaction wait for each other, it gives up.
 				ctx, cancel := context.WithTimeout(t.Context(), testtime.Scale(200*time.Millisecond))
 				defer cancel()
 				_ = m.build(ctx, m.other)
@@ -215,8 +219,9 @@ func followsMeetBuilding(t *testing.T, m *meeting) {
 	}
 }
 
-// TestPushesMeetUnfollows lets the reader unfollow an author, and get a feed without them, before each of the commands with which the author's post is
-// brought to followers: it must not come after that.
+// TestPushesMeetUnfollows lets the reader unfollow an author, and get a feed without them, before
+// each of the commands that push the author's post to followers. The post must not be pushed after
+// that.
 func TestPushesMeetUnfollows(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
@@ -232,7 +237,7 @@ func pushesMeetUnfollows(t *testing.T, m *meeting) {
 	}
 	followAfter := func(commands int) {
 		m.between.set(commands, func() {
-			// It may have to wait for the transaction, which waits for it: then it gives up.
+			// If it and the transaction wait for each other, it gives up.
 			ctx, cancel := context.WithTimeout(t.Context(), testtime.Scale(200*time.Millisecond))
 			defer cancel()
 			if m.tryFollow(ctx, m.other) == nil {

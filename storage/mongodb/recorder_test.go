@@ -44,7 +44,7 @@ func (r *recorder) take() []bson.Raw {
 	return taken
 }
 
-// names are the commands in short: "find posts".
+// names returns the commands in short form, such as "find posts".
 func names(commands []bson.Raw) string {
 	var all []string
 	for _, c := range commands {
@@ -74,20 +74,21 @@ func newTown(tb testing.TB, r *recorder) *town {
 	return newTownIn(tb, r, mongodb.CommentsDocuments)
 }
 
-// newTownIn chooses the layout of comment threads.
+// newTownIn returns a town with a layout of comment threads.
 func newTownIn(tb testing.TB, r *recorder, layout string) *town {
 	tb.Helper()
 	return newTownOf(tb, r, mongodb.Options{Comments: layout})
 }
 
-// newTownOf chooses all layouts.
+// newTownOf returns a town with the layouts of the options.
 func newTownOf(tb testing.TB, r *recorder, o mongodb.Options) *town {
 	tb.Helper()
 	o.Unjournaled = true
 	return newTownAt(tb, r, emptyDatabase(tb, o), o)
 }
 
-// newTownAlone is newTownOf for tests that change collections or indexes: no other test has the database.
+// newTownAlone is newTownOf for tests that change collections or indexes: no other test uses the
+// database.
 func newTownAlone(tb testing.TB, r *recorder, o mongodb.Options) *town {
 	tb.Helper()
 	uri, database := mongotest.Database(tb)
@@ -143,7 +144,7 @@ func (w *town) follow(owner social.NewUser, members []social.NewUser) {
 	}
 }
 
-// status is a new post, not stored.
+// status returns a new post without storing it.
 func status(author, wall social.UserID, audience social.Audience) *social.Post {
 	return &social.Post{
 		ID: social.PostID{ID: id.New()}, Author: author, WallOwner: wall, Audience: audience,
@@ -177,7 +178,8 @@ func newComment(p *social.Post, parent *social.Comment, author social.UserID) *s
 	return c
 }
 
-// forest makes so many comments, not stored: every fifth replies to the post, the others to one of the last twenty.
+// forest returns n comments without storing them. Every fifth one replies to the post, the others
+// to one of the last twenty.
 func forest(p *social.Post, author social.UserID, n int) []*social.Comment {
 	dice := rand.New(rand.NewPCG(7, uint64(n)))
 	all := make([]*social.Comment, n)
@@ -203,7 +205,7 @@ func edge(from, to social.UserID) social.Edge {
 	return social.Edge{ID: social.EdgeID{ID: id.New()}, From: from, To: to}
 }
 
-// lists asks for the same page of several lists.
+// lists returns requests for the same page of several lists.
 func lists[K comparable](p social.Page, of ...K) []social.List[K] {
 	var all []social.List[K]
 	for _, k := range of {

@@ -12,10 +12,11 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// postSequence is the _id of the document of sequences from which posts get their ids.
+// postSequence is the _id of the document in "sequences" that numbers posts.
 const postSequence = "posts"
 
-// startSequence lets posts begin behind those of a database that is older than sequences.
+// startSequence creates the sequence if it is missing. In a database that is older than sequences,
+// it continues after the newest post.
 func (s *Store) startSequence(ctx context.Context) error {
 	ctx, cancel := s.db.Limit(ctx)
 	defer cancel()

@@ -26,8 +26,8 @@ func newSetting[L any](name, data, usual, oldest string, layouts map[string]L) c
 
 // The layouts of the follower graph, for Options.Graph; see [Layouts].
 const (
-	GraphReverse = graph.Reverse // keeps each edge once, by its owner; an index leads back from the followed
-	GraphTwo     = graph.Two     // keeps follows a second time, by the followed: on a sharded cluster a user's followers lie together
+	GraphReverse = graph.Reverse // keeps each edge once, by its owner; an index finds the followers of a user
+	GraphTwo     = graph.Two     // keeps a second copy of follows by the followed user, so that one shard has all followers of a user
 )
 
 // graphLayouts make the layouts of the follower graph.

@@ -13,7 +13,7 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// reopen opens the database with layouts, and returns the error without closing words.
+// reopen opens the database with layouts, closes the store, and returns the error of opening it.
 func reopen(t *testing.T, uri string, o mongodb.Options) error {
 	t.Helper()
 	store, err := mongodb.Open(t.Context(), uri, patient(o))
@@ -29,7 +29,7 @@ func graph(layout string) mongodb.Options { return mongodb.Options{Graph: layout
 
 func comments(layout string) mongodb.Options { return mongodb.Options{Comments: layout} }
 
-// refusedFor says what is missing in an error.
+// refusedFor checks that an error contains the words.
 func refusedFor(t *testing.T, err error, words ...string) {
 	t.Helper()
 	for _, word := range words {
@@ -41,7 +41,7 @@ func refusedFor(t *testing.T, err error, words ...string) {
 
 func TestOpenRefusesUnknownLayouts(t *testing.T) {
 	t.Parallel()
-	// Before anything is asked of the database: there is none at this address.
+	// The error must come before any connection: there is no database at this address.
 	const nowhere = "mongodb://127.0.0.1:1/plaza"
 	refusedFor(t, reopen(t, nowhere, feeds("monthly")), `no layout "monthly" of feeds`, mongodb.FeedsRead)
 	refusedFor(t, reopen(t, nowhere, graph("three")), `no layout "three" of graph`, mongodb.GraphTwo)
@@ -72,7 +72,7 @@ func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
 			if want := (mongodb.LayoutError{Subject: mongodb.Subject(c.name), Has: c.first, Wanted: c.other}); !ok || *refused != want {
 				t.Errorf("%v, want %v", refused, want)
 			}
-			// As a Plaza with another layout would leave it.
+			// This is the state that a Plaza with another layout leaves.
 			change := bson.D{{Key: "$set", Value: bson.D{{Key: "value", Value: "scrolls"}}}}
 			if _, err := settings.UpdateOne(t.Context(), record, change); err != nil {
 				t.Fatal(err)
@@ -80,7 +80,7 @@ func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
 			for _, layout := range []string{"", c.first} {
 				refusedFor(t, reopen(t, uri, c.o(layout)), `"scrolls"`)
 			}
-			// As a Plaza that records nothing would leave it.
+			// This is the state that a Plaza without the record leaves.
 			if _, err := settings.DeleteOne(t.Context(), record); err != nil {
 				t.Fatal(err)
 			}

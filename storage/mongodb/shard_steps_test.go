@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// TestShardingStepByStep: each collection has the index of its key before it is sharded; what was stopped goes on, and doing it again
-// does the same.
+// TestShardingStepByStep: each collection has the index of its key before it is sharded. A run that
+// was stopped can be continued, and running it again changes nothing.
 func TestShardingStepByStep(t *testing.T) {
 	t.Parallel()
 	s := openAlone(t, Options{Graph: GraphTwo, Comments: CommentsPages, Feeds: FeedsHybrid})
@@ -56,7 +56,8 @@ func TestShardingStepByStep(t *testing.T) {
 	}
 }
 
-// TestUsersAreFoundThroughHandles: what a cluster asks answers the same, by indexes, and each part of it reaches one shard.
+// TestUsersAreFoundThroughHandles: the queries for a cluster give the same answers, use indexes,
+// and each of their parts reaches only one shard.
 func TestUsersAreFoundThroughHandles(t *testing.T) {
 	t.Parallel()
 	routing := mongotest.WatchRouting(t, ShardKeys())

@@ -23,13 +23,13 @@ import (
 	"plaza/storage/mongodb/internal/users"
 )
 
-// ShardKeys are the declared shard keys of all collections of all layouts, by their names. A
-// collection without one is not sharded: it is small, and stays on the database's primary shard.
+// ShardKeys returns the shard keys of all collections of all layouts, by collection name. A
+// collection with a nil key is small, and is not sharded: it stays on the database's primary shard.
 //
-// Each key is hashed, because ids grow with time: in ranges of them all new documents would go to
-// one shard. A second field lets what belongs to one user or post be cut into several chunks.
-// Unique indexes begin with the key, or are that on _id where the _id decides the key; else equal
-// values on two shards would not meet.
+// Each key is hashed, because ids grow with time: with ranges of ids, all new documents would go to
+// one shard. A second field allows the documents of one user or post to be split into several
+// chunks. A unique index begins with the key, or is the index on _id if the _id determines the key.
+// Otherwise two shards could each store the same value.
 func ShardKeys() map[string]bson.D {
 	own := mdb.Doc("_id", "hashed")
 	keys := map[string]bson.D{
@@ -41,8 +41,8 @@ func ShardKeys() map[string]bson.D {
 
 		"settings":  nil, // a few documents
 		"sequences": nil, // one document
-		"servers":   nil, // a document a server
-		"jobs":      nil, // empty most of the time, and taken by the time that they are due
+		"servers":   nil, // one document for each server
+		"jobs":      nil, // empty most of the time, and searched by the time at which they are due
 	}
 	maps.Copy(keys, eventlog.ShardKeys())
 	maps.Copy(keys, users.ShardKeys())
@@ -58,10 +58,10 @@ func ShardKeys() map[string]bson.D {
 	return keys
 }
 
-// ErrNotSharded is what Shard says without a mongos.
+// ErrNotSharded is returned by Shard if the deployment is not a sharded cluster.
 var ErrNotSharded = errors.New("this MongoDB is a replica set, and only a sharded cluster can be sharded")
 
-// shardStep spreads one collection.
+// shardStep shards one collection.
 type shardStep struct {
 	collection *mongo.Collection
 	key        bson.D
@@ -80,8 +80,8 @@ func (s *Store) shardSteps() []shardStep {
 	return steps
 }
 
-// ShardCommands are the lines for mongosh that spread the database over the shards of a cluster. To
-// run them again changes nothing.
+// ShardCommands returns the lines for mongosh that shard the database. Running them again changes
+// nothing.
 func (s *Store) ShardCommands() []string {
 	name := s.settings.Database().Name()
 	lines := []string{fmt.Sprintf("sh.enableSharding(%q)", name)}
@@ -98,7 +98,7 @@ func (t shardStep) namespace() string {
 	return t.collection.Database().Name() + "." + t.collection.Name()
 }
 
-// shellKey writes a key as mongosh reads it.
+// shellKey formats a key in mongosh's syntax.
 func shellKey(key bson.D) string {
 	fields := make([]string, len(key))
 	for i, e := range key {
@@ -110,9 +110,9 @@ func shellKey(key bson.D) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// Shard does what ShardCommands say, and tells done of each collection. It refuses what is no
-// sharded cluster, and a collection that is sharded in another way. Where it was stopped, it can go
-// on: what is done stays as it is.
+// Shard does what ShardCommands do, and calls done for each collection. It returns an error if the
+// deployment is not a sharded cluster, or if a collection has another shard key. It may be stopped,
+// and run again later: it skips what is done.
 func (s *Store) Shard(ctx context.Context, done func(collection string)) error {
 	if !s.member.Routed {
 		return ErrNotSharded
@@ -122,7 +122,7 @@ func (s *Store) Shard(ctx context.Context, done func(collection string)) error {
 	}, done)
 }
 
-// shardBy shards with the cluster's commands as run sends them.
+// shardBy shards with the cluster's commands, which run sends.
 func (s *Store) shardBy(ctx context.Context, run func(command bson.D) error, done func(collection string)) error {
 	if err := run(mdb.Doc("enableSharding", s.settings.Database().Name())); err != nil {
 		return mdb.Translate(ctx, "enable sharding", err)
@@ -140,7 +140,7 @@ func (s *Store) shardBy(ctx context.Context, run func(command bson.D) error, don
 	return nil
 }
 
-// createIndex makes the index of the key, which a collection with documents must have before it is
+// createIndex creates the index on the key. A collection with documents must have it before it is
 // sharded.
 func (t shardStep) createIndex(ctx context.Context) error {
 	_, err := t.collection.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: t.key})

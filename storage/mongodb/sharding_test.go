@@ -16,15 +16,15 @@ import (
 	"plaza/storage/storagetest/adstest"
 )
 
-// routedLayouts are layouts that have all collections and queries between them.
+// routedLayouts are layouts that together have all collections and queries.
 var routedLayouts = map[string]mongodb.Options{
 	"documents, read, reverse":  {},
 	"pages, hybrid, two":        {Comments: mongodb.TinyPages, Feeds: mongodb.FeedsHybrid, Graph: mongodb.GraphTwo},
 	"adaptive, hybrid, reverse": {Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid, MergeAbove: 2},
 }
 
-// TestCommandsReachTheirShard calls everything on each layout: all commands have the shard keys of their collections, but for those that
-// are listed with a reason.
+// TestCommandsReachTheirShard calls everything on each layout: all commands contain the shard keys
+// of their collections, except those that are listed with a reason.
 func TestCommandsReachTheirShard(t *testing.T) {
 	t.Parallel()
 	seen := map[mongotest.Scatter]bool{}
@@ -58,8 +58,8 @@ func sortMembers(w *town, o mongodb.Options) {
 	w.ok(err)
 }
 
-// TestShardKeysAreComplete: every collection has a declared key, and each unique index begins with it, or is that on _id. The indexes that the keys
-// need can be made on real documents.
+// TestShardKeysAreComplete: every collection has a declared key, and each unique index begins with
+// it, or is the index on _id. The indexes of the keys can be created on real documents.
 func TestShardKeysAreComplete(t *testing.T) {
 	t.Parallel()
 	for name, o := range routedLayouts {
@@ -101,7 +101,7 @@ func TestShardKeysAreComplete(t *testing.T) {
 	}
 }
 
-// checkUnique is the server's own condition: the fields of the key come first.
+// checkUnique checks MongoDB's condition for unique indexes: the fields of the key come first.
 func checkUnique(t *testing.T, collection string, key bson.D, index bson.Raw) {
 	t.Helper()
 	elements, err := index.Elements()
@@ -116,7 +116,7 @@ func checkUnique(t *testing.T, collection string, key bson.D, index bson.Raw) {
 	}
 }
 
-// TestWatchingFindsUntargetedCommands: the watcher itself can tell.
+// TestWatchingFindsUntargetedCommands tests the watcher itself.
 func TestWatchingFindsUntargetedCommands(t *testing.T) {
 	t.Parallel()
 	d := func(text string) bson.Raw {
@@ -158,7 +158,7 @@ func TestWatchingFindsUntargetedCommands(t *testing.T) {
 	}
 }
 
-// failures is a test that only notes what it is told.
+// failures is a testing.TB that only records errors.
 type failures struct {
 	testing.TB
 

@@ -124,8 +124,8 @@ func TestDeadServerDoesNotBlockOthers(t *testing.T) {
 }
 
 // TestLiveServerLosesNothing lets eight writers comment through one server, while another server
-// repeatedly takes it for dead and ends its transactions. No comment fails. After each hit the other
-// server waits for a comment, so that a slow machine makes progress too.
+// repeatedly takes it for dead and ends its transactions. No comment fails. After each hit the
+// other server waits for a comment, so that a slow machine makes progress too.
 func TestLiveServerLosesNothing(t *testing.T) {
 	t.Parallel()
 	const writers, each = 8, 10

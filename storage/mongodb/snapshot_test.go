@@ -14,7 +14,7 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// A read whose snapshot is gone runs once more, on another one; if that is gone as well, it fails.
+// A read whose snapshot is gone is repeated once, with another one. If that is gone too, it fails.
 func TestReadsOnLostSnapshotsRunAgain(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))

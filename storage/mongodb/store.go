@@ -1,8 +1,8 @@
 // Package mongodb keeps Plaza's data in a MongoDB replica set (6.0 or newer).
 //
-// Every write is a transaction with its event, acknowledged by a majority and by its journals.
-// Every read goes to the primary, so that it sees what was written. Each call has a deadline: the
-// context's, or else Options.Timeout.
+// Every write is one transaction, together with its event, which a majority has acknowledged and
+// journaled. Every read goes to the primary, so that it sees what was written. Each call has a
+// deadline: the context's or Options.Timeout, whichever is earlier.
 package mongodb
 
 import (
@@ -35,13 +35,13 @@ import (
 	"plaza/storage/mongodb/internal/users"
 )
 
-// Options changes how Open connects. The zero value is good.
+// Options configures Open. The zero value is ready to use.
 type Options struct {
-	// Timeout bounds each call whose context has no earlier deadline. Default: 10 s. Where there is
-	// no primary a call fails earlier, within 5 s.
+	// Timeout bounds each call whose context has no earlier deadline. Default: 10 s. If there is no
+	// primary, a call fails within 5 s.
 	Timeout time.Duration
-	// ConnectTimeout bounds Open's wait for a primary. Default: 7 s. The reason of a failure is
-	// looked for afterwards, for at most 2 s.
+	// ConnectTimeout bounds Open's wait for a primary. Default: 7 s. After a failure, Open looks
+	// for the reason for at most 2 s.
 	ConnectTimeout time.Duration
 	// Comments is the layout of comment threads, one of the constants Comments…. "": the recorded
 	// one (see [Layouts]), or CommentsDocuments in a new database.
@@ -54,37 +54,38 @@ type Options struct {
 	// Feeds is the layout of feeds, one of the constants Feeds…. "": the recorded one (see
 	// [Layouts]), or FeedsRead in a new database.
 	Feeds string
-	// MergeAbove is the number of followers above which an author's posts are not pushed to
-	// followers' lists but merged in when they read, for good. It may differ between servers.
-	// Default: 10,000.
+	// MergeAbove is a number of followers. Once an author has more, their posts are no longer
+	// pushed to the followers' lists, but merged in when a follower reads. That is never undone. It
+	// may differ between servers. Default: 10,000.
 	MergeAbove int
-	// Heartbeat is how often the store says that it lives, and looks for changed settings. Default:
-	// 1 s.
+	// Heartbeat is the interval at which the store sends a heartbeat and looks for changed
+	// settings. Default: 1 s.
 	Heartbeat time.Duration
-	// Lease is how long the store works without a heartbeat; then calls wait for the next one, and
-	// answer ErrUnavailable if it does not come. Others end the transactions of a store that has
-	// been silent for half of it. Default: 8 s.
+	// Lease is how long the store works without a successful heartbeat. After that, calls wait for
+	// the next one, and return ErrUnavailable if it does not come. Other servers end the
+	// transactions of a store whose last heartbeat is older than half the lease. Default: 8 s.
 	Lease time.Duration
-	// TransactionLife is the database's transactionLifetimeLimitSeconds. A migration waits for one
-	// and a half times as long, after the lease, where it cannot end the transactions of a silent
-	// store, and gives its own transactions five sixths of it. Default: 60 s.
+	// TransactionLife is the database's transactionLifetimeLimitSeconds. A migration that cannot
+	// end the transactions of a silent store waits for one and a half times as long after the
+	// lease. It limits its own transactions to five sixths of it. Default: 60 s.
 	TransactionLife time.Duration
-	// Unjournaled acknowledges writes before they are on the disk. For tests of a server that is
-	// never killed: it costs MongoDB a ninth less.
+	// Unjournaled acknowledges writes before they are on the disk. It is for tests that never kill
+	// MongoDB, and reduces its work by a ninth.
 	Unjournaled bool
-	// Logger gets what operators should know of the work in the background, of migrations, of
-	// silent stores and of the database's state. Default: nothing is logged.
+	// Logger gets messages for operators about background work, migrations, silent stores and the
+	// state of the database. Default: nothing is logged.
 	Logger *slog.Logger
-	// Outdated is called, once, when the operator has finished the upgrade to a newer Plaza. The
-	// store answers ErrUnavailable from then on: close it. Optional.
+	// Outdated is called once, when the operator has finished the upgrade to a newer Plaza. From
+	// then on the store returns ErrUnavailable: close it. Optional.
 	Outdated func(error)
-	// Unfinished is called by Open when the upgrade to this version of Plaza is not finished: the
-	// database is kept so that the previous version can use it. Optional.
+	// Unfinished is called by Open if the upgrade to this version of Plaza is not finished. Until
+	// it is, the previous version can still use the database. Optional.
 	Unfinished func()
-	// MustExist lets Open refuse a database that no server has opened yet, and leave it as it is.
+	// MustExist makes Open return a NoDatabaseError, and change nothing, if no server has opened
+	// the database yet.
 	MustExist bool
 
-	edition *cluster.Edition // of tests
+	edition *cluster.Edition // set by tests
 }
 
 // Store is a storage.Store on MongoDB.
@@ -98,7 +99,7 @@ type Store struct {
 	threads *threads.Threads
 	erasing eraseTimes
 
-	newPosts    *mdb.WriteQueue[string, *newPost] // of one key: all posts are in one sequence
+	newPosts    *mdb.WriteQueue[string, *newPost] // has one key: all posts share one sequence
 	newComments *mdb.WriteQueue[social.PostID, *newComment]
 	member      *cluster.Member[inUse]
 	indexes     *indexes.Builder
@@ -141,8 +142,8 @@ type Store struct {
 
 var _ storage.Store = (*Store)(nil)
 
-// Parts of the contract that one package implements. They are embedded by these names, because a
-// field can't have the name of a method.
+// Parts of the contract that a single package implements. They are embedded under these names,
+// because a field can't have the name of a method.
 type (
 	eventCalls        = social.EventLog
 	changeCalls       = social.ChangeLog
@@ -155,14 +156,15 @@ type (
 // client returns the connections to the deployment.
 func (s *Store) client() *mongo.Client { return s.settings.Database().Client() }
 
-// Description implements storage.Store: the layouts are those that are read now.
+// Description implements storage.Store. The layouts are those that are read now.
 func (s *Store) Description() storage.Description {
 	return storage.Description{
 		Engine: "MongoDB", Database: strings.Join(s.address.Hosts, ",") + "/" + s.address.Database, Layouts: maps.Clone(s.member.Now().Layouts),
 	}
 }
 
-// Ping says whether the primary answers, and had room for the last heartbeat.
+// Ping returns an error if the primary does not answer, or had no disk space for the last
+// heartbeat.
 func (s *Store) Ping(ctx context.Context) error {
 	err := s.db.Read(ctx, "ping", func(ctx context.Context) error {
 		return s.client().Ping(ctx, readpref.Primary())
@@ -173,7 +175,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return err
 }
 
-// Close waits up to 5 s for calls under way, and closes all connections.
+// Close waits up to 5 s for calls to end, and closes all connections.
 func (s *Store) Close() error {
 	s.member.Leave()
 	return connect.Disconnect(s.client())
@@ -193,11 +195,12 @@ type newComment struct {
 	stored *social.Comment // set by the transaction
 }
 
-// eraseTimes are how long EraseComments deletes by itself, before it leaves the rest to the
-// workers, and how long an attempt of theirs does: well below jobs.AttemptTime.
+// eraseTimes bounds how long EraseComments deletes by itself before it leaves the rest to the
+// workers (inCall), and how long one attempt of a worker takes (inJob, which is well below
+// jobs.AttemptTime).
 type eraseTimes struct{ inCall, inJob time.Duration }
 
 var defaultEraseTimes = eraseTimes{inCall: 4 * time.Second, inJob: 2 * time.Second}
 
-// inUse are the layouts that a call works with.
+// inUse returns the layouts that a call works with.
 func (s *Store) inUse(ctx context.Context) *inUse { return &s.member.Era(ctx).InUse }

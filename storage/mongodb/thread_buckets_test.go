@@ -45,8 +45,8 @@ func (w *town) thread(post social.PostID, order social.CommentOrder) []*social.C
 	return threads[list[0]]
 }
 
-// TestManyWritersOfBuckets lets 64 writers of two servers write one thread at once, and 64 others delete half of it: no bucket is above
-// its limit, nothing is lost, all counts are exact.
+// TestManyWritersOfBuckets lets 64 writers on two servers write to one thread concurrently, and 64
+// others delete half of it: no bucket is above its limit, nothing is lost, all counts are exact.
 func TestManyWritersOfBuckets(t *testing.T) {
 	t.Parallel()
 	for _, layout := range paged {
@@ -120,7 +120,7 @@ func wantCounts(t *testing.T, w *town, post social.PostID, live, tombstones int)
 	}
 }
 
-// TestBucketsAreTidyAfterAnything writes, in no order, edits and deletes.
+// TestBucketsAreTidyAfterAnything writes, edits and deletes in random order.
 func TestBucketsAreTidyAfterAnything(t *testing.T) {
 	t.Parallel()
 	for _, layout := range append(paged, mongodb.CommentsEmbedded) {
@@ -171,8 +171,8 @@ func TestBucketsAreTidyAfterAnything(t *testing.T) {
 	}
 }
 
-// TestReadersSeeNoMove reads threads while they grow from one bucket into many: what was acknowledged before a read
-// is in it, once.
+// TestReadersSeeNoMove reads threads while they grow from one bucket into many: each read contains
+// everything that was acknowledged before, once.
 func TestReadersSeeNoMove(t *testing.T) {
 	t.Parallel()
 	w := newTownIn(t, nil, mongodb.TinyAdaptive)
@@ -218,7 +218,7 @@ func checkRead(t *testing.T, read []*social.Comment, due []social.CommentID) {
 	}
 	for _, c := range due {
 		if times[c] == 0 {
-			t.Errorf("a comment is lost: %d were read, %d are due", len(read), len(due))
+			t.Errorf("a comment is lost: %d were read, want %d", len(read), len(due))
 		}
 	}
 	for _, n := range times {
@@ -228,8 +228,9 @@ func checkRead(t *testing.T, read []*social.Comment, due []social.CommentID) {
 	}
 }
 
-// TestFullThreadsAreRefused fills embedded threads, with short texts and with the longest, and sees that what is refused changes
-// nothing, and that a thread with room again takes comments again.
+// TestFullThreadsAreRefused fills embedded threads, with short texts and with the longest, and
+// checks that a refused comment changes nothing, and that a thread accepts comments again when it
+// has room.
 func TestFullThreadsAreRefused(t *testing.T) {
 	t.Parallel()
 	for layout, text := range map[string]string{
@@ -279,8 +280,8 @@ func TestFullThreadsAreRefused(t *testing.T) {
 	}
 }
 
-// TestFailedSplitChangesNothing fails the database in the middle of a move, and of a cut: the comment is refused, everything else
-// is as it was, and the next comment moves the thread.
+// TestFailedSplitChangesNothing makes the database fail in the middle of a move and of a split: the
+// comment fails, nothing else changes, and the next comment moves the thread.
 func TestFailedSplitChangesNothing(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
@@ -317,8 +318,8 @@ func TestFailedSplitChangesNothing(t *testing.T) {
 	}
 }
 
-// TestSparsePagesAreJoined deletes most of long threads, in several orders: there are never two neighbours that half a page holds, and
-// nothing else goes.
+// TestSparsePagesAreJoined deletes most of long threads, in several orders: there are never two
+// neighbours that together fill at most half a page, and no other comments are lost.
 func TestSparsePagesAreJoined(t *testing.T) {
 	t.Parallel()
 	for layout, size := range map[string]int{mongodb.SmallPages: 8, mongodb.CommentsPages: 100} {
@@ -359,7 +360,7 @@ func TestSparsePagesAreJoined(t *testing.T) {
 	}
 }
 
-// flat makes n comments on the post itself.
+// flat returns n comments on the post itself.
 func flat(p *social.Post, author social.UserID, n int) []*social.Comment {
 	all := make([]*social.Comment, n)
 	for i := range all {
@@ -368,8 +369,9 @@ func flat(p *social.Post, author social.UserID, n int) []*social.Comment {
 	return all
 }
 
-// TestPagesHaveAByteLimit writes the longest comments, at the end and in the middle, and makes short ones long: no page, and no small
-// thread, is above 256 KB, where 100 such comments would be 4 MB.
+// TestPagesHaveAByteLimit writes the longest comments, at the end and in the middle, and makes
+// short ones long: no page and no small thread exceeds 256 KB, although 100 such comments would
+// take 4 MB.
 func TestPagesHaveAByteLimit(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("\U0001F600", social.MaxTextLen)
@@ -419,7 +421,8 @@ func TestPagesHaveAByteLimit(t *testing.T) {
 	}
 }
 
-// TestErasingIsDoneInParts leaves an erasure to the workers of another server, which do a little at a time.
+// TestErasingIsDoneInParts leaves an erasure to the workers of another server, which do a little at
+// a time.
 func TestErasingIsDoneInParts(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.TinyAdaptive} {
@@ -470,7 +473,8 @@ func TestErasingIsDoneInParts(t *testing.T) {
 	}
 }
 
-// failOnce lets the server refuse one command, in a way that is not tried again, and returns what checks that it did.
+// failOnce makes the server fail one command with an error that is not retried, and returns a
+// function that checks that it did.
 func failOnce(t *testing.T, server *mongotest.Server, command, namespace string) (broken func()) {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(server.URI()))

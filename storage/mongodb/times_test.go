@@ -11,8 +11,8 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestARangeOfTimeIsReadAlone asks for ten of the oldest hours, which lists do not hold any more: the server looks at what was created in
-// these, whatever came later.
+// TestARangeOfTimeIsReadAlone reads ten of the oldest hours, which lists do not contain any more:
+// MongoDB examines only what was created in these hours, however much was created later.
 func TestARangeOfTimeIsReadAlone(t *testing.T) {
 	for _, c := range []struct {
 		mongodb.Options
@@ -46,7 +46,7 @@ func readARange(t *testing.T, o mongodb.Options, hours int) {
 	w.ok(w.Fill(w.ctx, answered.ID, append([]*social.Comment{parent}, commentEachHour(answered, parent, authors[0].User.ID, hours)...)))
 	w.ok(posted())
 	w.settle()
-	_, err := w.News(w.ctx, ada, social.Page{Limit: 1}) // where a list is kept, it is built now
+	_, err := w.News(w.ctx, ada, social.Page{Limit: 1}) // if the layout keeps a list, this builds it
 	w.ok(err)
 	since, until := hour(20), hour(20+asked)
 	within := social.TimeRange{Since: &since, Until: &until}
@@ -89,10 +89,10 @@ func readARange(t *testing.T, o mongodb.Options, hours int) {
 	}
 }
 
-// hour is one of those in which something is created.
+// hour returns the time of hour i, in which something is created.
 func hour(i int) time.Time { return time.Date(2024, 2, 1, i, 0, 0, 0, time.UTC) }
 
-// commentEachHour makes comments by the author, not stored, all below the same parent.
+// commentEachHour returns comments by the author, all below the same parent, without storing them.
 func commentEachHour(p *social.Post, parent *social.Comment, author social.UserID, hours int) []*social.Comment {
 	comments := make([]*social.Comment, hours)
 	for i := range comments {
@@ -103,7 +103,8 @@ func commentEachHour(p *social.Post, parent *social.Comment, author social.UserI
 	return comments
 }
 
-// postEachHour begins to put posts by the authors on a wall; what it returns waits for them.
+// postEachHour starts to store posts by the authors on a wall, and returns a function that waits
+// for them.
 func (w *town) postEachHour(authors []social.NewUser, wall social.UserID, hours int) (wait func() error) {
 	errs := make([]error, hours)
 	var all sync.WaitGroup

@@ -43,7 +43,7 @@ func TestOpenNamesFaultsOfTLS(t *testing.T) {
 		"no certificate of the client": {
 			good.config(tls.RequireAnyClientCert), url.Values{"tls": {"true"}, "tlsInsecure": {"true"}}, []string{"tlsCertificateKeyFile"},
 		},
-		"a missing client certificate": { // as mongod does
+		"a missing client certificate": { // in the way of mongod
 			good.config(tls.RequestClientCert), url.Values{"tls": {"true"}, "tlsInsecure": {"true"}}, []string{"tlsCertificateKeyFile"},
 		},
 		"no certificate of the client, in TLS 1.2": {
@@ -116,7 +116,7 @@ func greet(conn net.Conn) {
 	_, _ = conn.Read(first[:])
 }
 
-// certificate is a server's, signed by itself.
+// certificate is a self-signed certificate of a server.
 type certificate struct {
 	tls.Certificate
 

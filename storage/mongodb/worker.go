@@ -25,7 +25,7 @@ func (s *Store) doJob(ctx context.Context, j *jobs.Job) error {
 	}
 }
 
-// jobKinds are the kinds of jobs that doJob can do, in any layout.
+// jobKinds returns the kinds of jobs that doJob can do, in any layout.
 func (s *Store) jobKinds() []jobs.Kind {
 	return append(s.feeds.JobKinds(), jobErase, profiles.JobForget, jobDelete, jobSweep)
 }

@@ -88,14 +88,14 @@ func TestReservationsShareTransactions(t *testing.T) {
 			if i%2 == 0 {
 				go leave()
 				if _, err := s.Ads().Reserve(ctx, r); err != nil && !errors.Is(err, context.Canceled) {
-					t.Errorf("who has left is answered %v", err)
+					t.Errorf("a cancelled reservation gets %v", err)
 				}
 				return
 			}
 			chosen, err := s.Ads().Reserve(ctx, r)
 			profile, found := s.Ads().Profile(ctx, r.Profile)
 			if err != nil || found != nil || !slices.Equal(chosen, []int{0}) || len(profile.Seen) != 1 {
-				t.Errorf("who has stayed has %v: %v, %v; %+v", chosen, err, found, profile)
+				t.Errorf("a reservation chose %v: %v, %v; %+v", chosen, err, found, profile)
 			}
 		})
 	}

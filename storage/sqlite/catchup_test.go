@@ -47,8 +47,8 @@ func TestIdsGrowWhateverTheClockSays(t *testing.T) {
 	}
 }
 
-// TestACircleFromTheFutureMovesItsOwnerAlone: a person who signed up while the clock was a year ahead
-// has circles in order, and posts keep the time at which they are stored.
+// TestACircleFromTheFutureMovesItsOwnerAlone: the circles of a person who signed up while the clock
+// was a year ahead stay in order, and posts keep the time at which they are stored.
 func TestACircleFromTheFutureMovesItsOwnerAlone(t *testing.T) {
 	p := newPlaza(t, 1)
 	owner := p.people[0]

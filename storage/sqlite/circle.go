@@ -50,9 +50,9 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Eve
 	})
 }
 
-// nextCircle returns the id of a new circle. It sorts after the owner's other circles, also if one
-// has an id from a clock that is ahead. That concerns this owner alone, so the sequence, from which
-// all posts get their times, does not follow.
+// nextCircle returns the id of a new circle. It sorts after the owner's other circles, even if one
+// has an id from a clock that is ahead. That must not affect other users, so it does not advance
+// the sequence, from which all posts get their times.
 func (s *Store) nextCircle(tx *eventlog.Tx, owner social.UserID) (social.CircleID, error) {
 	var last social.CircleID
 	if _, err := tx.Row(newestCircle, []any{sqldb.Into(&last.ID)}, owner.Bytes()); err != nil {

@@ -138,8 +138,8 @@ func deleteComment(tx *eventlog.Tx, id social.CommentID, e social.Event) error {
 	return tx.Append(e)
 }
 
-// pruneThread removes a comment without replies, and then each tombstone above it that has no replies
-// left.
+// pruneThread removes a comment without replies, and then each tombstone above it that has no
+// replies left.
 func pruneThread(tx *eventlog.Tx, id, parent social.CommentID) error {
 	for {
 		if _, err := tx.Exec(removeComment, id.Bytes()); err != nil || parent.IsZero() {

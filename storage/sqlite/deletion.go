@@ -75,12 +75,12 @@ func (s *Store) deleteAll(ctx context.Context) error {
 	return err
 }
 
-// removal deletes some of what a noun has stored of a deleted user, and says whether there may be
-// more. It is in the file of the noun. It keeps no record of its progress but looks for what is
-// left, so it can be interrupted anywhere.
+// removal deletes a part of what a noun has stored for a deleted user, and reports whether there
+// may be more. Each one is in the file of its noun. It keeps no record of its progress but looks
+// for what is left, so it can be interrupted anywhere.
 type removal func(tx *eventlog.Tx, user social.UserID) (left bool, err error)
 
-// removals are those of all nouns. Each is done before the next begins.
+// removals are the removals of all nouns. Each is completed before the next begins.
 var removals = []removal{
 	cutFollows, cutOtherEdges, deletePostsBy, movePostsOn, eraseCommentsBy, takeBackMarks,
 	notifications.Forget, forgetKeys, deleteCirclesOf, deleteProfileOf, forgetInLog,

@@ -38,9 +38,9 @@ func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	mustNotContain(t, path, needles)
 }
 
-// TestDeletingWhileEverybodyWrites lets others write meanwhile. One pass is enough, because only
-// one connection writes.
-func TestDeletingWhileEverybodyWrites(t *testing.T) {
+// TestDeletingWhileOthersWrite lets others write meanwhile. One pass is enough, because only one
+// connection writes.
+func TestDeletingWhileOthersWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.db")
 	_, needles := storagetest.DeletionRace(t, opener(path), func(storage.Store) {})
 	mustNotContain(t, path, needles)
@@ -104,7 +104,7 @@ func columnsOf(t *testing.T, path, table string) (columns []string) {
 // fuse is a context that is cancelled after a number of calls of Err, to interrupt the work at that
 // point.
 type fuse struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // a fuse is a context
 
 	looks atomic.Int64
 	blow  context.CancelFunc

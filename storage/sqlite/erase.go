@@ -65,7 +65,7 @@ func (s *Store) erase(ctx context.Context, of toErase) error {
 	}
 }
 
-// eraseSome deletes the newest comments, and says whether there may be more. If there are none, it
+// eraseSome deletes the newest comments, and reports whether there may be more. If there are none, it
 // ends the erasure.
 func eraseSome(tx *eventlog.Tx, of toErase) (left bool, err error) {
 	type row struct {

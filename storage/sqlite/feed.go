@@ -12,17 +12,17 @@ import (
 // Feeds are merged from one list of posts for each author (News) or circle (Incoming), in one of
 // two ways:
 //
-//   - the walk goes through everybody's posts in time order and asks of each whether it belongs to the feed. It is
-//     cheap where most posts do: for people who follow a large part of everybody;
-//   - the merge seeks the first post of each list and goes on from the best: a k-way merge. It costs one seek a
-//     list and one a post, whatever else is stored.
+//   - the walk reads all posts in time order and checks whether each belongs to the feed. It is
+//     cheap if most posts do: for people who follow a large part of all users;
+//   - the merge seeks the first post of each list and continues from the newest: a k-way merge. It
+//     costs one seek for each list and one for each post, whatever else is stored.
 //
-// A page begins with a walk of at most walkShare posts for each list, and merges what is missing
-// then. So its cost is bounded by the number of lists and the size of the page, and is small where
-// the walk does well.
+// A page begins with a walk of at most walkShare posts for each list, and then merges what is
+// missing. So its cost is bounded by the number of lists and the size of the page, and is small if
+// the walk finds enough posts.
 const (
 	walkShare = 0.5 // a step of the walk costs about as much as a seek of the merge
-	walkLeast = 50  // lists; below, the merge is cheap enough alone
+	walkLeast = 50  // lists; with fewer, the merge alone is cheap enough
 )
 
 var (
@@ -59,9 +59,9 @@ var (
 )
 
 // defineMerge merges the lists that a query names. The ORDER BY of a recursive query makes a
-// priority queue of what is still to be visited: that is the k-way merge. The queue begins with the
-// best of the lists' first posts, a page of them, because no other list can be on the page. first
-// finds a list's first post between $low and $high.
+// priority queue of the rows to visit, which gives the k-way merge. The queue begins with the
+// lists' first posts, limited to the first page of them, because no other list can be on the page.
+// first finds a list's first post between $low and $high.
 func defineMerge(lists, first string) sqldb.Directed {
 	return sqldb.DefineDirected(`
 		WITH RECURSIVE
@@ -138,7 +138,7 @@ func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Pag
 	})
 }
 
-// feed is one page of a viewer's feed while it is put together.
+// feed is one page of a viewer's feed that is being assembled.
 type feed struct {
 	sqldb.Reader
 	sqldb.Span
@@ -169,8 +169,8 @@ func (f feed) walkAndMerge(walk sqldb.Directed, merges ...sqldb.Directed) ([]soc
 	return found, nil
 }
 
-// walk finds what it can within its budget, and says what is left to be searched; rest.Limit is 0
-// where nothing is.
+// walk finds posts within its budget, and returns what is left to search. rest.Limit is 0 if
+// nothing is left.
 func (f feed) walk(through sqldb.Directed) (found []social.PostID, rest sqldb.Span, err error) {
 	rest = f.Span
 	if f.lists < walkLeast {
@@ -193,7 +193,7 @@ func (f feed) walk(through sqldb.Directed) (found []social.PostID, rest sqldb.Sp
 		return rest.Limit > 0, nil
 	}, f.viewer, f.Low, f.High, budget)
 	if steps < budget {
-		rest.Limit = 0 // found enough, or there is nothing more
+		rest.Limit = 0 // it found enough, or there are no more
 	}
 	return found, rest, err
 }

@@ -36,7 +36,7 @@ func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e soc
 	return unfollowed && err == nil, err
 }
 
-// leaveAll removes the member from all of the owner's circles, and says whether there was a follow.
+// leaveAll removes the member from all of the owner's circles, and reports whether there was a follow.
 func leaveAll(tx *eventlog.Tx, owner, member social.UserID) (bool, error) {
 	if _, err := tx.Exec(uncountMember, member.Bytes(), owner.Bytes()); err != nil {
 		return false, err
@@ -110,7 +110,7 @@ func storeCounts[K interface {
 }
 
 // cutFollows ends some of the user's follows in both directions, as Unfollow does. Like all these
-// removals, it says whether there may be more.
+// removals, it reports whether there may be more.
 func cutFollows(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
 	followers, err := sqldb.All(tx, someFollowers, scanUserID, user.Bytes(), sqldb.Batch)
 	if err != nil {

@@ -12,7 +12,7 @@ var (
 )
 
 // refuseDeleted returns an error if a user has deleted their account. There is only one writing
-// connection, so nothing of theirs is stored after the deletion.
+// connection, so nothing can be stored for them after the deletion.
 func refuseDeleted(tx sqldb.Reader, user social.UserID, refusal error) error {
 	deleted, err := tx.Exists(isDeleted, user.Bytes())
 	if err == nil && deleted {

@@ -203,7 +203,7 @@ func (s *Store) deleteEdge(ctx context.Context, st *sqldb.Statement, from, to so
 	return deleted && err == nil, err
 }
 
-// isEitherBlocked says whether either has blocked the other.
+// isEitherBlocked reports whether either has blocked the other.
 func isEitherBlocked(tx sqldb.Reader, one, other social.UserID) (bool, error) {
 	return tx.Exists(isBlocked, one.Bytes(), other.Bytes())
 }

@@ -32,8 +32,8 @@ var (
 	deleteVote         = sqldb.Define(`DELETE FROM votes WHERE post = ? AND user = ?`)
 )
 
-// PutVote implements social.Posts. There is only one writing connection, so reading the counts and
-// storing them again is exact.
+// PutVote implements social.Posts. There is only one writing connection, so the counts cannot
+// change between reading and storing them.
 func (s *Store) PutVote(ctx context.Context, post social.PostID, user social.UserID, option int, e social.Event) error {
 	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		if err := refuseDeleted(tx, user, social.ErrAccountGone); err != nil {
@@ -109,7 +109,7 @@ func (s *Store) PutReaction(ctx context.Context, post social.PostID, user social
 	})
 }
 
-// DeleteReaction implements social.Posts. Without a reaction there is no event.
+// DeleteReaction implements social.Posts. If there is no reaction, it stores no event.
 func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user social.UserID, e social.Event) error {
 	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		counts, earlier, err := reactionsTo(tx, post, user)

@@ -19,14 +19,14 @@ var migrationFiles embed.FS
 // OldestVersion is the earliest schema version that [GoBack] can reach.
 const OldestVersion = 3
 
-// tables are all migrations: SQL files, and those that need Go.
+// tables returns all migrations: SQL files and those in Go.
 func tables() (sqldb.Migrations, error) {
 	files, err := fs.Sub(migrationFiles, "migrations")
 	nameOrders := goose.NewGoMigration(7, &goose.GoFunc{RunTx: addNameOrders}, &goose.GoFunc{RunTx: removeNameOrders})
 	return sqldb.Migrations{Files: files, Steps: []*goose.Migration{nameOrders}, Oldest: OldestVersion}, err
 }
 
-// TooNewError says that a newer Plaza has written the file.
+// TooNewError means that a newer Plaza has written the file.
 type TooNewError = sqldb.TooNewError
 
 // GoBack downgrades a file's tables for an earlier version of Plaza. It keeps everything that the
@@ -41,8 +41,8 @@ func GoBack(ctx context.Context, path string, to int) error {
 	return sqldb.GoBack(ctx, path, migrations, to)
 }
 
-// addNameOrders fills the columns by which users are found by name. SQL cannot do that, because
-// SQLite folds the case of ASCII letters only.
+// addNameOrders fills the columns for the search by name. SQL cannot do that, because SQLite only
+// folds the case of ASCII letters.
 func addNameOrders(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, `ALTER TABLE users ADD COLUMN name_order TEXT NOT NULL DEFAULT ''`); err != nil {
 		return err

@@ -16,8 +16,9 @@ import (
 )
 
 // Open opens the database file, creates it and its folder if missing, and upgrades its tables. Only
-// one Plaza at a time can have a file open. The error says so if another one has it; it also says if
-// the file is damaged, belongs to another program, or was written by a newer Plaza (TooNewError).
+// one Plaza at a time can have a file open. The error names the reason if another one has it open,
+// or if the file is damaged, belongs to another program, or was written by a newer Plaza
+// (TooNewError).
 func Open(ctx context.Context, path string) (*Store, error) { return OpenWith(ctx, path, Options{}) }
 
 // Options of OpenWith. The zero value works.

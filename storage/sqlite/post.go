@@ -113,7 +113,7 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 }
 
 // keepVersion appends the version that an update has replaced, if any. Its number is the update's
-// revision, which grows by one each time.
+// revision, which increases by one each time.
 func keepVersion(tx *eventlog.Tx, p *social.Post, replaced *social.Version) error {
 	if replaced == nil {
 		return nil

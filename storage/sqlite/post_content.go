@@ -38,8 +38,8 @@ func encodePost(a social.Audience, c social.Content) (doc postDoc, err error) {
 	return doc, err
 }
 
-// What is stored of each type of content. Their own types keep the stored names when the domain
-// renames a field; the conversions below stop compiling when it adds one.
+// The stored form of each type of content. These types keep the stored names if the domain renames
+// a field. The conversions below do not compile if the domain adds a field.
 type (
 	statusDetail struct {
 		Text string `json:"text,omitempty"`

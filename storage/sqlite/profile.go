@@ -162,7 +162,7 @@ func readProfile(tx sqldb.Reader, user social.UserID) (*social.Profile, error) {
 	return &social.Profile{User: user, Values: values}, err
 }
 
-// valueScanner reads a value that is either a text or a number.
+// valueScanner scans a value that is either a text or a number.
 type valueScanner struct{ to *social.PropertyValue }
 
 var errNoValue = errors.New("neither a text nor a number")
@@ -221,7 +221,7 @@ func findBetween(tx sqldb.Reader, where []social.PropertyCondition, in social.In
 	return profiles, err
 }
 
-// holds says whether a profile meets all conditions with values of these visibilities.
+// holds reports whether a profile meets all conditions with values of these visibilities.
 func holds(where []social.PropertyCondition, p *social.Profile, visibilities ...social.Visibility) bool {
 	for i := range where {
 		value, ok := p.Value(where[i].Property)

@@ -11,7 +11,7 @@ import (
 
 func TestContract(t *testing.T) { storagetest.Run(t, open) }
 
-// TestContractFromMemory runs what is about people and sessions while they are remembered.
+// TestContractFromMemory runs the parts about people and sessions with a cache of them.
 func TestContractFromMemory(t *testing.T) {
 	storagetest.RunSome(t, func(t *testing.T) storage.Store {
 		t.Helper()
@@ -35,7 +35,7 @@ func open(t *testing.T) storage.Store {
 	return store
 }
 
-// TestFreshness: no write is missed by servers that remember people. Here they share a file.
+// TestFreshness: servers that cache people miss no write. Here they share a file.
 func TestFreshness(t *testing.T) {
 	storagetest.RunFreshness(t, func(t *testing.T) []storage.Store {
 		t.Helper()

@@ -1,14 +1,13 @@
 // Package sqlite is the embedded storage engine: storage.Store in one SQLite file, without cgo.
 //
-// One connection writes; a pool of others reads, each call in one snapshot. Tables are plain and
-// normalised; feeds are merged when they are read. What a call has acknowledged outlives the
-// process and the power.
+// One connection writes; a pool of others reads, each call in one snapshot. Tables are normalised;
+// reads merge feeds from posts. What a call has acknowledged survives a crash and a power failure.
 //
-// Each noun has a file, with its statements, its calls of [Store], and the removal of what it has
-// stored of a deleted user (deletion.go). The packages in internal are the ground, and what has
-// tables of its own: sqldb is the file and its transactions, eventlog what others follow, adstore
-// everything about ads, notifications what users are notified of, and idempotency which operations
-// were carried out. open.go puts them together, and worker.go does their work in the background.
+// Each noun has a file, with its statements, its methods of [Store], and the removal of a deleted
+// user's data (deletion.go). The packages in internal have the parts that can be separated: sqldb
+// is the file and its transactions, eventlog the logs that servers follow, adstore everything about
+// ads, notifications the users' notifications, and idempotency the operations that were carried
+// out. open.go connects them, and worker.go does their background work.
 package sqlite
 
 import (
@@ -44,23 +43,23 @@ type Store struct {
 
 	ads *adstore.Store
 
-	unfinished chan struct{} // tells Work that a call left something unfinished
+	unfinished chan struct{} // receives when a call left something unfinished for Work
 }
 
 var _ storage.Store = (*Store)(nil)
 
-// notificationCalls is embedded by this name, because a field can't have the name of a method.
+// notificationCalls is embedded under this name, because a field can't have the name of a method.
 type notificationCalls = social.Notifications
 
 // wake tells Work to look for something to do.
 func (s *Store) wake() {
 	select {
 	case s.unfinished <- struct{}{}:
-	default: // it is awake already
+	default: // it was already woken
 	}
 }
 
-// Ads is the file as the ad domain sees it. It lives as long as the Store does.
+// Ads returns the ad domain's view of the file. It is valid as long as the Store is.
 func (s *Store) Ads() ads.Store { return s.ads }
 
 // ImportAdProfiles stores profiles that do not exist yet, about a thousand at a time.

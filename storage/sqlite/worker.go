@@ -26,7 +26,7 @@ func (s *Store) removeDeleted(ctx context.Context) {
 	for ctx.Err() == nil {
 		var retry <-chan time.Time
 		if err := errors.Join(s.eraseAll(ctx), s.deleteAll(ctx)); err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, "what was deleted will be removed later", "error", err)
+			s.logger.WarnContext(ctx, "deleted data will be removed later", "error", err)
 			retry = time.After(again)
 		}
 		select {
@@ -37,7 +37,7 @@ func (s *Store) removeDeleted(ctx context.Context) {
 	}
 }
 
-// pruneEvery is how often Work looks for what is too old.
+// pruneEvery is the interval at which Work looks for old data.
 const pruneEvery = 10 * time.Minute
 
 // pruneNowAndThen removes old events, notifications and idempotency keys until ctx ends.
@@ -80,5 +80,5 @@ func add(b *social.Backlog, made time.Time) {
 	}
 }
 
-// Revive implements social.Worker. Jobs of this engine never fail for good.
+// Revive implements social.Worker. Jobs of this engine never fail permanently.
 func (s *Store) Revive(ctx context.Context) (int, error) { return 0, ctx.Err() }

@@ -70,7 +70,7 @@ func (a *answers) ok(err error, what string) {
 	}
 }
 
-// textOf describes a post as the service gives it.
+// textOf describes a post that the service returned.
 func (a *answers) textOf(p *social.Post) string {
 	if p.EditedAt.IsZero() != (p.Edits == 0) {
 		a.t.Fatalf("a post with %d earlier versions was edited at %v", p.Edits, p.EditedAt)
@@ -87,7 +87,7 @@ func (a *answers) circlesOf(ids []social.CircleID) []int {
 	return circles
 }
 
-// textOfComment describes a comment as the service gives it.
+// textOfComment describes a comment that the service returned.
 func (a *answers) textOfComment(c *social.Comment) string {
 	author := signedOut
 	if !c.Author.IsZero() {
@@ -98,8 +98,8 @@ func (a *answers) textOfComment(c *social.Comment) string {
 		c.Replies, c.Path)
 }
 
-// comparePosts reads all posts that there ever were by their ids, and returns those that the viewer
-// sees.
+// comparePosts reads all posts that have ever existed by their ids, and returns those that the
+// viewer sees.
 func (a *answers) comparePosts() []*social.Post {
 	a.t.Helper()
 	var ids []social.PostID
@@ -173,7 +173,7 @@ func (a *answers) comparePreviews(posts []*social.Post) {
 	}
 }
 
-// compareComments reads all comments that there ever were, by their ids and by their slugs.
+// compareComments reads all comments that have ever existed, by their ids and by their slugs.
 func (a *answers) compareComments() {
 	a.t.Helper()
 	var ids []social.CommentID
@@ -238,7 +238,7 @@ func (a *answers) compareAuthors() {
 		found, posts, err := a.v.CommentsBy(ctx, lists)
 		for _, p := range posts {
 			if !a.m.sees(a.who, a.m.posts[a.m.post(p.ID)]) {
-				a.t.Fatalf("what %d reads: a post comes with comments that they do not see", a.who)
+				a.t.Fatalf("what %d reads: a post has comments that they may not see", a.who)
 			}
 		}
 		return found, err
@@ -286,8 +286,8 @@ func (a *answers) commentEntries(comments []*modelComment, tree bool) []entry {
 	return entries
 }
 
-// postEntries lists all posts that there ever were, newest first, with those seen that belong to a
-// list.
+// postEntries lists all posts that have ever existed, newest first. Those that belong to the list
+// are marked as seen.
 func (a *answers) postEntries(in func(p *modelPost) bool) []entry {
 	var entries []entry
 	for i, p := range slices.Backward(a.m.posts) {
@@ -318,7 +318,7 @@ func (a *answers) comparePostsBy() {
 
 func postKeyOf[K any](_ K, p *social.Post) social.Key { return postKey(p) }
 
-// compareFeeds compares what the viewer alone can read.
+// compareFeeds compares the lists that only the viewer can read.
 func (a *answers) compareFeeds() {
 	a.t.Helper()
 	a.ok(settle(a.ctx, a.store), "background work")
@@ -463,7 +463,7 @@ func (a *answers) compareBlocksAndMutes() {
 
 	blocked := map[social.UserID][]entry{me: a.personEntries(a.m.blocks, target, mine)}
 	for i := range blocked[me] {
-		blocked[me][i].seen = true // the one list in which they still are
+		blocked[me][i].seen = true // the only list that still has them
 	}
 	blockedText := func(b network.BlockedUser) string { return fmt.Sprint("person ", a.m.person(b.User.ID)) }
 	blockedKey := func(_ social.UserID, b network.BlockedUser) social.Key { return edgeKey(b.Edge) }
@@ -545,7 +545,7 @@ func (a *answers) sameViewers(got network.Sighting, sees func(viewer int) bool, 
 
 // entry is one entry of a list that the model knows, seen by the viewer or not.
 type entry struct {
-	key  social.Key // empty where the model does not know it
+	key  social.Key // empty if the model does not know it
 	text string
 	seen bool
 }

@@ -22,8 +22,8 @@ const (
 
 // RunCatchUp lets people write through several servers on one database, whose clocks are five
 // minutes apart, while clients page forward through news, a wall, incoming and a thread. Each
-// client gets everything that was acknowledged, once. Feeds are not filled until half of it is
-// written. open opens the stores on a fresh database.
+// client gets every acknowledged entry exactly once. Background work fills feeds only after half of
+// the entries were written. open opens the stores on a fresh database.
 func RunCatchUp(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	c := newCatchUp(t, open(t))
@@ -47,7 +47,7 @@ func (c *catchUp) run(lists []catchUpList, write func(i int, writer person)) {
 	clients.Wait()
 }
 
-// catchUp is what writers and clients share.
+// catchUp is the state that writers and clients share.
 type catchUp struct {
 	*world
 	servers []*network.Service
@@ -58,12 +58,12 @@ type catchUp struct {
 	thread  *social.Post
 	calls   atomic.Uint64
 	filling sync.Once
-	done    atomic.Bool // nothing more is written
+	done    atomic.Bool // writing has ended
 
 	posts, directed, comments acknowledged
 }
 
-// acknowledged are the keys of what was stored, and the greatest of them.
+// acknowledged holds the keys of stored entries, and the greatest of them.
 type acknowledged struct {
 	mu     sync.Mutex
 	keys   []social.Key
@@ -116,7 +116,7 @@ func catchUpPost(text string, wall social.UserID) network.NewPost {
 	return network.NewPost{Content: social.Content{Status: &social.Status{Text: text}}, Audience: social.Audience{Kind: kind}, WallOwner: wall}
 }
 
-// server is the next one.
+// server returns the next server.
 func (c *catchUp) server() *network.Service { return c.servers[c.calls.Add(1)%uint64(len(c.servers))] }
 
 // write posts, on ann's wall every third time, and comments, mostly in reply to the comment before.
@@ -154,10 +154,11 @@ func (c *catchUp) write(i int, writer person) {
 	}
 }
 
-// acknowledge notes what was stored: behind all that was acknowledged before it began.
+// acknowledge records a stored entry, and checks that it sorts after all that were acknowledged
+// before its write began.
 func (c *catchUp) acknowledge(to *acknowledged, before, key social.Key) {
 	if key <= before {
-		c.t.Errorf("%x is not behind %x, which was there before", key, before)
+		c.t.Errorf("%x does not sort after %x, which was stored before", key, before)
 	}
 	to.add(key)
 }
@@ -178,8 +179,8 @@ func (c *catchUp) fill() {
 // catchUpList is a list that a client follows.
 type catchUpList struct {
 	name string
-	want func() []social.Key // everything, when nothing more is written
-	// read reads what came in behind the cursor: keys from the oldest to the newest.
+	want func() []social.Key // all entries, when writing has ended
+	// read reads the items after the cursor, and returns their keys from the oldest to the newest.
 	read func(cursor social.Key) ([]social.Key, error)
 }
 
@@ -217,7 +218,7 @@ func (c *catchUp) lists() []catchUpList {
 	}
 }
 
-// follow pages forward until nothing more is written and nothing more comes.
+// follow pages forward until writing has ended and there are no more items.
 func (c *catchUp) follow(l catchUpList) {
 	var seen []social.Key
 	var cursor social.Key
@@ -238,8 +239,8 @@ func (c *catchUp) follow(l catchUpList) {
 	c.compare(l.name, l.want(), seen)
 }
 
-// leaf pages from the newest news to the oldest, repeatedly: everything acknowledged before is
-// there, once.
+// leaf pages from the newest news to the oldest, repeatedly: each pass contains everything
+// acknowledged before it, once.
 func (c *catchUp) leaf() {
 	for done := false; !done; {
 		done = c.done.Load()

@@ -12,8 +12,8 @@ import (
 )
 
 // RunCatchUpEdges is [RunCatchUp] for lists of circles, members, followers, follows, blocks and
-// mutes: while people come into them through several servers, each client that pages forward gets
-// everyone, once.
+// mutes: while several servers add people to them, each client that pages forward gets everyone
+// exactly once.
 func RunCatchUpEdges(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	c := &catchUpEdges{catchUp: newCatchUp(t, open(t))}
@@ -72,12 +72,13 @@ func (c *catchUpEdges) edgeLists() []catchUpList {
 	}
 }
 
-// newer is the page of what came in behind the cursor in a list that begins with the newest entry.
+// newer returns the page of the items that are newer than the cursor, in a list that begins with
+// the newest.
 func newer(cursor social.Key) social.Page {
 	return social.Page{Before: cursor, Last: true, Limit: catchUpPage}
 }
 
-// forward is the same in a list that ends with it.
+// forward does the same for a list that ends with the newest.
 func forward(cursor social.Key) social.Page { return social.Page{After: cursor, Limit: catchUpPage} }
 
 func edgeList[K comparable](c *catchUpEdges, name string, of K, page func(cursor social.Key) social.Page, call edgeCall[K]) catchUpList {
@@ -102,7 +103,7 @@ func edgeList[K comparable](c *catchUpEdges, name string, of K, page func(cursor
 	return catchUpList{name: name, want: want, read: read}
 }
 
-// circleList is dan's circles, from the built-in one on.
+// circleList returns the list of dan's circles, from the built-in one on.
 func (c *catchUpEdges) circleList() catchUpList {
 	read := func(p social.Page) ([]social.Key, error) {
 		slice, err := c.server().Viewer(c.dan.ID).OwnCircles(c.ctx, p)

@@ -38,7 +38,8 @@ func insertCircleStoresCircles(w *world) {
 	w.same(w.getCircle(c.ID), c, "the circle")
 }
 
-// insertCircleGivesIDs: also to a person whose circles come from a server with a fast clock.
+// insertCircleGivesIDs: ids are in order even if a person's earlier circles come from a server with
+// a fast clock.
 func insertCircleGivesIDs(w *world) {
 	u := newUser()
 	u.Following.ID = social.CircleID{ID: id.At(now().Add(time.Hour))}
@@ -49,7 +50,7 @@ func insertCircleGivesIDs(w *world) {
 		c := &social.Circle{Owner: u.User.ID, Name: name}
 		w.ok(w.InsertCircle(w.ctx, c, event(social.EventCircleCreated)), "InsertCircle %q", name)
 		if c.ID.Compare(last.ID) <= 0 {
-			w.t.Errorf("the circle %q has the id %v, which is not behind %v", name, c.ID, last)
+			w.t.Errorf("the circle %q has the id %v, which does not sort after %v", name, c.ID, last)
 		}
 		w.same(w.getCircle(c.ID), c, "the circle")
 		w.same(tail.next().Circle, c.ID, "the event's circle")

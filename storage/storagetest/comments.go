@@ -121,7 +121,7 @@ func (w *world) checkAuthors(post social.PostID, thread []*social.Comment) {
 	}
 }
 
-// checkPreview checks what the post says of its thread.
+// checkPreview checks what the post contains of its thread.
 func (w *world) checkPreview(post social.PostID, thread []*social.Comment) {
 	w.t.Helper()
 	live := slices.DeleteFunc(slices.Clone(thread), func(c *social.Comment) bool { return c.Deleted })
@@ -271,7 +271,7 @@ func deleteCommentLeavesATombstone(w *world) {
 	root := w.comment(p, nil, ben)
 	middle := w.comment(p, root, ben)
 	leaf, sibling := w.comment(p, middle, ben), w.comment(p, middle, ben)
-	w.ok(w.EditComment(w.ctx, middle.ID, "edited", now(), event(social.EventCommentEdited)), "EditComment") // of which nothing stays
+	w.ok(w.EditComment(w.ctx, middle.ID, "edited", now(), event(social.EventCommentEdited)), "EditComment") // nothing of this remains
 
 	w.deleteComment(middle)
 	w.same(w.getComment(middle.ID), tombstone(middle, 2), "the tombstone")
@@ -337,7 +337,7 @@ func latestListsTheNewestLiveComments(w *world) {
 		all = append(all, w.comment(p, nil, ada))
 		w.checkThread(p.ID, i+1)
 	}
-	// One of the newest goes: an older one takes its place.
+	// When one of the newest is deleted, an older one takes its place.
 	for _, i := range []int{8, 11, 4} {
 		w.deleteComment(all[i])
 	}
@@ -469,7 +469,7 @@ func reversed[T any](list []T) []T {
 	return turned
 }
 
-// selection makes the thread of a post in some order.
+// selection selects the thread of a post, in an order.
 func selection(p *social.Post, order social.CommentOrder) social.Thread {
 	return social.Thread{Post: p.ID, Order: order}
 }
@@ -478,7 +478,7 @@ func threadListsInAllOrders(w *world) {
 	ada := w.user()
 	p, other, empty := w.status(ada), w.status(ada), w.status(ada)
 	thread := w.forest(p, ada)
-	gap := newComment(p, thread[2], ada) // a comment that is not there
+	gap := newComment(p, thread[2], ada) // a comment that does not exist
 	short := []*social.Comment{w.comment(other, nil, ada), w.comment(other, nil, ada)}
 
 	for _, order := range orders {

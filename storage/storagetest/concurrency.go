@@ -103,7 +103,7 @@ func manyWritersOnOneThread(w *world) {
 	tail := w.tail()
 	const each = 3
 	errs := together(crowd, func(i int) error {
-		var parent *social.Comment // each writes a chain, and they meet at the post
+		var parent *social.Comment // each writes a chain of replies; they conflict only at the post
 		for range each {
 			c := newComment(p, parent, people[i])
 			if err := w.insertComment(c); err != nil {
@@ -129,7 +129,7 @@ func manyRepliesToOneComment(w *world) {
 }
 
 func manyDeletersOfOneThread(w *world) {
-	// Trees are deleted from all sides, while others still write.
+	// Callers delete the same trees concurrently, while others still write.
 	ada := w.user()
 	p := w.status(ada)
 	var all []*social.Comment
@@ -353,7 +353,7 @@ func oneRevisionIsStoredOnce(w *world) {
 			edited := *p
 			edited.Revision = revision
 			edited.Content = social.Content{Status: &social.Status{Text: fmt.Sprint(revision, " by ", i)}}
-			replaced := social.Version{Content: edited.Content} // the writer's name, for want of another
+			replaced := social.Version{Content: edited.Content} // not the replaced content, but it identifies the writer
 			return w.UpdatePost(w.ctx, &edited, &replaced, event(social.EventPostEdited))
 		})
 		w.same(w.tally(errs, social.ErrConflict), 1, "the number of successes for revision %d", revision)

@@ -325,8 +325,8 @@ func (l *life) threadOf(p *social.Post) []*social.Comment {
 	return slices.DeleteFunc(slices.Clone(l.thread), func(c *social.Comment) bool { return c.Post != p.ID })
 }
 
-// deleteUserTakesTheDeletedAlong: people who follow each other, and write to each other, go at the
-// same time.
+// deleteUserTakesTheDeletedAlong: people who follow each other, and write to each other, delete
+// their accounts at the same time.
 func deleteUserTakesTheDeletedAlong(w *world) {
 	people := w.users(6)
 	for i, one := range people {
@@ -432,7 +432,7 @@ func (r *deletionRace) fill() {
 	}
 }
 
-// rounds is how often the slowest writer has written.
+// rounds returns how often the slowest writer has written.
 func (r *deletionRace) rounds() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -506,7 +506,7 @@ func (r *deletionRace) write(i, n int) error {
 	}
 }
 
-// check compares all counts with what there is.
+// check compares all counts with the lists.
 func (r *deletionRace) check() {
 	r.t.Helper()
 	for i, other := range r.others {
@@ -524,7 +524,7 @@ func (r *deletionRace) check() {
 }
 
 // DeleteStar deletes a user with n followers, and checks the followers' counts. It returns how long
-// that took, including the background work; begin is called right before.
+// that took, including the background work. It calls begin right before.
 func DeleteStar(t *testing.T, open Open, followers int, begin func()) time.Duration {
 	t.Helper()
 	w := newWorld(t, open)

@@ -48,7 +48,7 @@ func commentsByListsAcrossPosts(w *world) {
 	lists.check()
 }
 
-// erase calls EraseComments for all that there is.
+// erase calls EraseComments for all comments of an author.
 func (w *world) erase(author person) {
 	w.t.Helper()
 	remaining, err := w.EraseComments(w.ctx, author.ID, newCommentID(), event(social.EventErasureBegun))
@@ -111,7 +111,7 @@ func eraseCommentsDeletesAll(w *world) {
 	w.same(len(whole(w, w.CommentsBy, ben.ID)), 0, "the number of comments that are left")
 	_, err = w.CommentErasure(w.ctx, ben.ID)
 	w.fails(err, social.ErrNotFound, "an erasure that is over")
-	w.erase(ben) // again: there is nothing
+	w.erase(ben) // again: nothing is left
 	w.erase(person{ID: newUserID()})
 	w.comment(posts[0], nil, ben) // the thread continues
 	w.same(len(whole(w, w.CommentsBy, ben.ID)), 1, "the number of comments after one more")
@@ -146,7 +146,7 @@ func eraseCommentsResumes(w *world) {
 		_, err := w.EraseComments(ctx, ben.ID, newCommentID(), event(social.EventErasureBegun))
 		done <- err
 	}()
-	for e := tail.next(); e.Kind != social.EventErasureBegun; { // it is stored: nothing stops it from here on
+	for e := tail.next(); e.Kind != social.EventErasureBegun; { // once this is stored, nothing stops the erasure
 		e = tail.next()
 	}
 	leave()

@@ -80,7 +80,8 @@ func (s *tail) take(n int) []social.Event {
 	return events
 }
 
-// rest makes one more event, and reads until it comes: everything that was committed before.
+// rest adds one more event, and reads until that arrives. It returns all events that were committed
+// before.
 func (s *tail) rest() []social.Event {
 	s.w.t.Helper()
 	mark := s.w.mark()
@@ -128,7 +129,7 @@ func (w *world) writes() []func(e social.Event) error {
 	edge := func(from, to person) social.Edge { return social.Edge{ID: newEdgeID(), From: from.ID, To: to.ID} }
 	did := func(ok bool, err error) error {
 		if err == nil && !ok {
-			return errors.New("it did nothing")
+			return errors.New("the call changed nothing")
 		}
 		return err
 	}
@@ -395,7 +396,7 @@ func nextEndsWithItsContext(w *world) {
 		case err := <-errs:
 			w.fails(err, context.Canceled, "Next with an ended context")
 		case <-time.After(patience):
-			w.t.Fatal("Next goes on after its context has ended")
+			w.t.Fatal("Next continues after its context has ended")
 		}
 	}
 	ctx, cancel := context.WithTimeout(w.ctx, time.Millisecond)

@@ -25,7 +25,7 @@ var feedCases = []testCase{
 	{"ManyListsAreReadInOneCall", manyListsAreReadInOneCall},
 }
 
-// feed makes the listing of a feed.
+// feed returns the listing of a feed.
 func (w *world) feed(name string, call batchRead[social.UserID, *social.Post], want map[social.UserID][]*social.Post) *listing[social.UserID, *social.Post] {
 	return &listing[social.UserID, *social.Post]{
 		w: w, name: name, call: call, key: postKey, descending: true, want: want, gaps: []social.Key{keyOf(id.New())},
@@ -89,7 +89,7 @@ func newsListsTheViewersAndFollowedPosts(w *world) {
 	ada, ben, cem, dia, eve := people[0], people[1], people[2], people[3], people[4]
 	friends := w.circle(ada, "Friends")
 	w.follow(ada, ben)
-	w.join(friends, ada, ben, cem) // ben is in two circles: his posts come once
+	w.join(friends, ada, ben, cem) // ben is in two circles, but his posts appear once
 	w.follow(ben, ada)
 	w.follow(dia, ben)
 	reads := map[person][]person{ada: {ada, ben, cem}, ben: {ben, ada}, cem: {cem}, dia: {dia, ben}, eve: {}}
@@ -150,7 +150,7 @@ func newsFollowsTheCurrentGraph(w *world) {
 func newsOfManyAuthors(w *world) {
 	const most = 450
 	authors := w.users(most)
-	// Every author has a post or two, in an order that has nothing to do with that of the authors.
+	// Every author has a post or two, in an order that is unrelated to that of the authors.
 	byAuthor := map[social.UserID][]*social.Post{}
 	var written []*social.Post
 	begin := now().Add(-time.Hour)
@@ -189,7 +189,7 @@ func (w *world) candidates(got []*social.Post, visible, hidden []*social.Post, w
 	all := w.postIDs(slices.Concat(visible, hidden))
 	for i, p := range got {
 		if !slices.Contains(all, p.ID) {
-			w.t.Errorf("%s: %v is no candidate", what, p.ID)
+			w.t.Errorf("%s: %v is not a candidate", what, p.ID)
 		}
 		if i > 0 && got[i-1].ID.Compare(p.ID.ID) <= 0 {
 			w.t.Errorf("%s: entry %d is not older than the one before", what, i)
@@ -235,11 +235,11 @@ func incomingListsPostsAddressedToTheViewer(w *world) {
 	people := w.users(5)
 	viewer, ben, cem, dia, eve := people[0], people[1], people[2], people[3], people[4]
 	friends, in, out := w.circle(ben, "Friends"), w.circle(ben, "In"), w.circle(ben, "Out")
-	w.join(friends, ben, viewer) // ben's CIRCLES come once, though the viewer is in two of his circles
+	w.join(friends, ben, viewer) // ben's posts for CIRCLES appear once, although the viewer is in two of his circles
 	w.join(in, ben, viewer)
 	w.join(out, ben, dia)
 	w.join(cem.Following, cem, dia) // cem's circles do not hold the viewer
-	w.follow(viewer, cem)           // which is another matter
+	w.follow(viewer, cem)           // which does not matter here
 	var due []*social.Post
 	for range 3 {
 		due = append(due,
@@ -247,11 +247,11 @@ func incomingListsPostsAddressedToTheViewer(w *world) {
 			w.insert(on(viewer, statusBy(eve))), // a stranger
 			w.insert(to(social.AudienceOnlyMe, on(viewer, statusBy(cem)))),
 			w.insert(to(social.AudienceListed, on(viewer, statusBy(ben)), out)),
-			w.insert(to(social.AudienceCircles, on(viewer, statusBy(ben)))), // for two reasons: once
+			w.insert(to(social.AudienceCircles, on(viewer, statusBy(ben)))), // visible for two reasons, but appears once
 			w.insert(to(social.AudienceCircles, statusBy(ben))),
 			w.insert(to(social.AudienceCircles, on(dia, statusBy(ben)))), // on a third person's wall
 			w.insert(to(social.AudienceListed, statusBy(ben), in)),
-			w.insert(to(social.AudienceListed, statusBy(ben), out, in, friends)), // listed twice: once
+			w.insert(to(social.AudienceListed, statusBy(ben), out, in, friends)), // listed twice, but appears once
 		)
 		w.insert(statusBy(ben)) // public, on his own wall
 		w.insert(on(dia, statusBy(ben)))
@@ -357,7 +357,7 @@ func feedsCarryWholePosts(w *world) {
 }
 
 func feedsAreOrderedByID(w *world) {
-	// An import brings posts with a past, in any order.
+	// An import adds posts with past times, in any order.
 	ada, ben := w.user(), w.user()
 	w.follow(ben, ada)
 	w.follow(ada, ben)

@@ -14,8 +14,8 @@ import (
 )
 
 // RunFreshness changes users, relations and sessions through one of several servers, each of which
-// remembers people, and reads them at another right after the call has returned. Meanwhile other
-// readers keep everything in memory. Nothing that is read may be older than the change.
+// caches people, and reads them at another one right after the call has returned. Meanwhile, other
+// readers keep everything in the caches. No answer may be older than the change.
 func RunFreshness(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	f := &freshness{t: t, ctx: t.Context()}
@@ -46,10 +46,10 @@ type freshness struct {
 	servers []*remembering
 }
 
-// couple is two users that only one goroutine changes, and what is known of them.
+// couple is two users that only one goroutine changes, with their expected state.
 type couple struct {
 	one, other social.NewUser
-	circle     *social.Circle // another circle of one's; nil: none
+	circle     *social.Circle // another circle of the first user; nil: none
 	session    [32]byte       // of one's
 
 	isMember, isFriend, isMuted, isBlocked, isSignedIn bool // other, in one's circles; and one
@@ -209,7 +209,7 @@ func signOutEverywhere(ctx context.Context, c *couple, s storage.Store) error {
 	return s.EndSessions(ctx, c.one.User.ID, [32]byte{}, social.AllSessions)
 }
 
-// glimpse is what can be read of a couple.
+// glimpse is what a server answers about a couple.
 type glimpse struct {
 	there, back          social.Relation
 	name                 string
@@ -268,7 +268,7 @@ func (f *freshness) check(c *couple, s *remembering, after string) {
 	}
 }
 
-// readMeanwhile reads all couples at all servers, until the function that it returns is called.
+// readMeanwhile reads all couples at all servers until the caller calls the returned function.
 func (f *freshness) readMeanwhile(couples []*couple) (stop func()) {
 	ctx, cancel := context.WithCancel(f.ctx)
 	var all sync.WaitGroup

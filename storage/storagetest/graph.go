@@ -61,8 +61,8 @@ func (w *world) checkGraph(people []person) {
 	w.checkFollowLists(people, due)
 }
 
-// collectCircles notes the follows and memberships that an owner's circles mean, and checks their
-// counts.
+// collectCircles collects the follows and memberships that follow from an owner's circles, and
+// checks their counts.
 func (w *world) collectCircles(owner person, due map[social.Pair]social.Relation) {
 	w.t.Helper()
 	for _, circle := range whole(w, single(w.CirclesOf), owner.ID) {
@@ -123,7 +123,7 @@ func (w *world) checkFollowLists(people []person, due map[social.Pair]social.Rel
 			following++
 			edges[edge.ID] = edge
 			if edge.From != p.ID || !due[social.Pair{Viewer: p.ID, Other: edge.To}].Follows {
-				w.t.Errorf("Following of %v holds %v, which rests on no circle", p.ID, edge)
+				w.t.Errorf("Following of %v contains %v, but no circle does", p.ID, edge)
 			}
 		}
 		w.same(w.getUser(p.ID).FollowingCount, len(list), "FollowingCount of %v", p.ID)
@@ -144,7 +144,7 @@ func (w *world) checkFollowLists(people []person, due map[social.Pair]social.Rel
 		}
 	}
 	if followers != 0 || following != 0 {
-		w.t.Errorf("Followers holds %+d and Following %+d follows more than the circles mean", followers, following)
+		w.t.Errorf("compared with the circles, Followers has %+d follows and Following %+d", followers, following)
 	}
 }
 
@@ -192,7 +192,7 @@ func peopleReadsUsersAndRelations(w *world) {
 	w.did(true)(w.mute(ada, ben))
 	w.did(true)(w.block(ada, cem))
 	w.did(true)(w.block(dia, ada))
-	w.follow(eve, ben) // is no concern of ada's
+	w.follow(eve, ben) // does not involve ada
 	gone := people[5]
 	w.follow(ada, gone)
 	w.delete(gone)
@@ -245,7 +245,7 @@ func relationsReadsManyPairs(w *world) {
 	}
 }
 
-// newEdges makes ids of edges, in order, and one that is to be used for none.
+// newEdges returns ids of edges, in order, and one that no edge will use.
 func newEdges(n int) (edges []social.EdgeID, unused social.Key) {
 	for i := range n {
 		if i == n/2 {
@@ -294,7 +294,7 @@ func followersAndFollowingListNewestFirst(w *world) {
 	w.checkGraph(people)
 }
 
-// pick takes some people's lists.
+// pick returns some people's lists.
 func pick[T any](all map[social.UserID][]T, people []person, places ...int) map[social.UserID][]T {
 	some := map[social.UserID][]T{}
 	for _, i := range places {

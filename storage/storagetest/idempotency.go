@@ -27,7 +27,7 @@ func attemptBy(user person, key string) social.Attempt {
 	return social.Attempt{User: user.ID, Key: key, Fingerprint: [32]byte{1}, ID: id.New()}
 }
 
-// begin begins an attempt, which gets its key.
+// begin begins an attempt, which must get its key.
 func (w *world) begin(a social.Attempt, lease time.Duration) {
 	w.t.Helper()
 	answer, err := w.BeginAttempt(w.ctx, a, lease)
@@ -46,8 +46,8 @@ func (w *world) makeCircle(a social.Attempt, owner person, name string) error {
 	return w.InsertCircle(w.during(a), c, event(social.EventCircleCreated))
 }
 
-// takesOver begins an attempt as soon as the lease of another one is over, and returns what comes
-// then.
+// takesOver begins an attempt as soon as the lease of another one has ended, and returns the
+// result.
 func (w *world) takesOver(a social.Attempt) (answer []byte, err error) {
 	w.t.Helper()
 	w.until(func() bool {
@@ -157,8 +157,8 @@ func oneAttemptAtATime(w *world) {
 	w.same(w.tally(begin("free"), social.ErrKeyInUse), 1, "how many attempts get a free key")
 }
 
-// writesTogetherKeepTheirAttempts writes to one thread and to one sequence at the same time, in
-// attempts of which every third is over.
+// writesTogetherKeepTheirAttempts writes to one thread and to one sequence concurrently, in
+// attempts. Every third of these has already ended.
 func writesTogetherKeepTheirAttempts(w *world) {
 	ada := w.user()
 	post := w.status(ada)

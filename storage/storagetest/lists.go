@@ -11,7 +11,7 @@ import (
 // batchRead is a call of the contract that reads pages of several lists.
 type batchRead[K comparable, T any] = func(context.Context, []social.List[K]) (map[social.List[K]][]T, error)
 
-// single makes a batch read of a call that reads one page.
+// single turns a call that reads one page into a batch read.
 func single[K comparable, T any](call func(context.Context, K, social.Page) ([]T, error)) batchRead[K, T] {
 	return func(ctx context.Context, lists []social.List[K]) (map[social.List[K]][]T, error) {
 		answer := map[social.List[K]][]T{}
@@ -56,7 +56,7 @@ func (l *listing[K, T]) checkWhole() {
 	}
 }
 
-// every makes a page of each list.
+// every returns a page of each list.
 func (l *listing[K, T]) every(page func(of K, i int) social.Page) []social.List[K] {
 	var lists []social.List[K]
 	for of := range l.want {
@@ -76,7 +76,7 @@ func (l *listing[K, T]) read(lists []social.List[K]) map[social.List[K]][]T {
 	}
 	for list, items := range answer {
 		if _, asked := complete[list]; !asked {
-			l.w.t.Errorf("%s answers with %d entries for %+v, which was not asked for", l.name, len(items), list)
+			l.w.t.Errorf("%s returns %d entries for %+v, which was not requested", l.name, len(items), list)
 		}
 	}
 	return complete
@@ -107,7 +107,7 @@ func (l *listing[K, T]) checkWalk(size int, backward bool) {
 	}
 }
 
-// next is the page that follows what a walk has read.
+// next returns the page that follows what a walk has read.
 func (l *listing[K, T]) next(got []T, size int, backward bool) social.Page {
 	p := social.Page{Limit: size, Last: backward}
 	switch {
@@ -147,8 +147,8 @@ func (l *listing[K, T]) checkBounds() {
 	}
 }
 
-// bounds are the keys that a list's pages are tried with: none, some entries', and some of entries
-// that are not there.
+// bounds returns the keys to use as bounds of a list's pages: none, those of some entries, and some
+// without an entry.
 func (l *listing[K, T]) bounds(of K) []social.Key {
 	keys := append([]social.Key{""}, l.gaps...)
 	items := l.want[of]
@@ -160,7 +160,7 @@ func (l *listing[K, T]) bounds(of K) []social.Key {
 	return keys
 }
 
-// cut is the page that is due.
+// cut returns the expected page.
 func (l *listing[K, T]) cut(list social.List[K]) []T {
 	var in []T
 	for _, item := range l.want[list.Of] {
@@ -176,7 +176,7 @@ func (l *listing[K, T]) cut(list social.List[K]) []T {
 	return in
 }
 
-// ahead says whether a comes before b in the list; no key is ahead of all.
+// ahead reports whether a comes before b in the list. The empty key comes before all others.
 func (l *listing[K, T]) ahead(a, b social.Key) bool {
 	if l.descending && a != "" {
 		return a > b
@@ -184,7 +184,7 @@ func (l *listing[K, T]) ahead(a, b social.Key) bool {
 	return a < b
 }
 
-// compare compares by places in the whole list, which makes a short message.
+// compare compares the positions in the whole list, which gives a short message.
 func (l *listing[K, T]) compare(got, want []T, of K, what string) {
 	l.w.t.Helper()
 	l.w.same(l.places(got, of), l.places(want, of), "%s of %v: %s: places in the list of %d",
@@ -216,7 +216,7 @@ func (l *listing[K, T]) describe(list social.List[K]) string {
 	return fmt.Sprintf("after %s, before %s, limit %d, last %t", bound(list.After), bound(list.Before), list.Limit, list.Last)
 }
 
-// The keys of what lists hold.
+// The keys of entries of lists.
 func edgeKey(e social.Edge) social.Key            { return keyOf(e.ID.ID) }
 func circleKey(c *social.Circle) social.Key       { return keyOf(c.ID.ID) }
 func postKey(p *social.Post) social.Key           { return keyOf(p.ID.ID) }

@@ -56,7 +56,7 @@ func RunModel(t *testing.T, open Open, histories int, chores ...Chore) {
 		if !failed && played >= histories {
 			return // never while a failure shrinks
 		}
-		failed = true // until it has ended well
+		failed = true // until it has succeeded
 		play(t.Context(), rt, store, people, known, slices.Concat(story...))
 		failed = false
 		played++
@@ -96,8 +96,8 @@ func (c Chore) operation() operation {
 	}}
 }
 
-// cacheSizes are those of the servers of a history, in bytes: one remembers all people, one only
-// some, and one none.
+// cacheSizes are the sizes of the caches of a history's servers, in bytes: one caches all people,
+// one only some, and one none.
 var cacheSizes = []int64{1 << 20, 2_000, 0}
 
 // history is one run of steps, in the service and in the model.
@@ -105,8 +105,8 @@ type history struct {
 	t       *rapid.T
 	ctx     context.Context //nolint:containedctx // it lasts as long as the history
 	store   storage.Store
-	service *network.Service   // of the present step
-	servers []*network.Service // each step is at the next one
+	service *network.Service   // of the current step
+	servers []*network.Service // each step uses the next one
 	m       *model
 }
 

@@ -52,7 +52,7 @@ func (n *notifier) notify(notices ...social.Notice) {
 	n.w.ok(n.w.Notify(n.w.ctx, n.server, longLease, strconv.Itoa(n.events), notices), "Notify")
 }
 
-// notice makes a notice of one act by each of the actors.
+// notice returns notices of one act by each of the actors.
 func notice(g social.NotificationGroup, actors ...person) []social.Notice {
 	notices := make([]social.Notice, len(actors))
 	for i, actor := range actors {
@@ -284,7 +284,7 @@ func notificationsBelongToOneUser(w *world) {
 	w.same([]int{w.unread(ada), w.unread(ben)}, []int{0, 1}, "what is unread")
 }
 
-// aNewNotificationIsInFront: ids grow with commits, whatever the clock says.
+// aNewNotificationIsInFront: ids are in the order of commits, whatever the clock says.
 func aNewNotificationIsInFront(w *world) {
 	ada, ben := w.user(), w.user()
 	n := w.notifier()
@@ -297,7 +297,7 @@ func aNewNotificationIsInFront(w *world) {
 		n.notify(notice(group, ben)...)
 		newest := w.notifications(ada)[0]
 		if newest.NotificationGroup != group || newest.Order.Compare(last.ID) <= 0 {
-			w.t.Fatalf("notification %d is not in front", i)
+			w.t.Fatalf("notification %d is not the first", i)
 		}
 		last = newest.Order
 	}

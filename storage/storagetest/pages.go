@@ -7,10 +7,10 @@ import (
 	"plaza/social"
 )
 
-// sliceRead is a read of the service's that takes pages of several lists.
+// sliceRead is a method of the service that reads pages of several lists.
 type sliceRead[K comparable, T any] = func(context.Context, []social.List[K]) (map[social.List[K]]social.Slice[T], error)
 
-// onePage makes one of a read that takes a page of the viewer's own.
+// onePage turns a method that reads a page of the viewer's own list into a sliceRead.
 func onePage[K comparable, T any](read func(context.Context, social.Page) (social.Slice[T], error)) sliceRead[K, T] {
 	return func(ctx context.Context, lists []social.List[K]) (map[social.List[K]]social.Slice[T], error) {
 		answer := map[social.List[K]]social.Slice[T]{}
@@ -33,8 +33,8 @@ type lists[K comparable, T any] struct {
 	text func(T) string
 	key  func(K, T) social.Key
 	all  map[K][]entry      // what is in each list, seen by the viewer or not
-	want map[K][]string     // what the viewer sees of it
-	keys map[K][]social.Key // the keys of that
+	want map[K][]string     // the entries that the viewer sees
+	keys map[K][]social.Key // the keys of these
 }
 
 // compareLists reads whole lists, and then either walks them page by page, in one direction or the
@@ -63,7 +63,7 @@ func compareLists[K comparable, T any](a *answers, name string, want map[K][]ent
 	}
 }
 
-// request is a page to read, and what it has to hold: the entries from begin to end.
+// request is a page to read, with the range of entries that it must contain: from begin to end.
 type request struct {
 	page       social.Page
 	begin, end int
@@ -158,8 +158,8 @@ func (l *lists[K, T]) compareBetween() {
 	l.answer(requests)
 }
 
-// bound is the key of entry i (none where the model does not know it, or there is no such entry),
-// with how many seen entries come up to it, and how many before it.
+// bound returns the key of entry i (empty if the model does not know it, or there is no such
+// entry), how many seen entries there are up to it, and how many before it.
 func (l *lists[K, T]) bound(of K, i int) (key social.Key, upTo, before int) {
 	seen := 0
 	for place, e := range l.all[of] {

@@ -28,7 +28,7 @@ var postCases = []testCase{
 	{"ThreadMutesAreCountedOncePerUser", threadMutesAreCountedOncePerUser},
 }
 
-// contents are one or more of each type, with all fields and with as few as can be.
+// contents returns one or more of each type, with all fields and with as few as possible.
 func contents() map[string]social.Content {
 	return map[string]social.Content{
 		"status":       {Status: &social.Status{Text: "Hello."}},
@@ -71,7 +71,7 @@ func allTypesOfContentAreStored(w *world) {
 	}
 }
 
-// edit changes what a post says, and returns the version that was replaced.
+// edit changes the content of a post, and returns the version that was replaced.
 func (w *world) edit(p *social.Post, content social.Content) social.Version {
 	w.t.Helper()
 	p.EditedAt = now()
@@ -89,7 +89,7 @@ func (w *world) history(p *social.Post) []social.Version {
 	return lookup(w, w.Histories, []social.PostID{p.ID})[p.ID]
 }
 
-// stored is the post as it is read right after it was inserted.
+// stored returns the post that a read right after its insertion must return.
 func stored(p *social.Post) *social.Post {
 	read := *p
 	if p.Content.Poll != nil {
@@ -98,7 +98,7 @@ func stored(p *social.Post) *social.Post {
 	return &read
 }
 
-// zeroTimes checks that times that are zero come back as that.
+// zeroTimes checks that zero times are still zero when they are read.
 func (w *world) zeroTimes(p *social.Post) {
 	w.t.Helper()
 	read := w.getPost(p.ID)
@@ -132,7 +132,7 @@ func allAudiencesAreStored(w *world) {
 		replaced := w.edit(p, p.Content)
 		w.same(w.history(p), []social.Version{replaced}, "the version with its audience")
 
-		// Every audience may become every other.
+		// Every audience can be changed to every other.
 		other := *w.status(ada)
 		other.Audience, other.Revision = audience, 1
 		w.ok(w.UpdatePost(w.ctx, &other, nil, event(social.EventAudienceChanged)), "UpdatePost to %s", audience.Kind)
@@ -183,7 +183,7 @@ func updatePostStoresOnlyTheAuthorsFields(w *world) {
 	replaced := social.Version{Content: p.Content, Audience: p.Audience, EditedAt: now()}
 	edited.EditedAt, edited.Revision, edited.Edits = now(), 1, 1
 	given := edited
-	given.Author, given.WallOwner = ben.ID, ben.ID // neither stored, nor what others count
+	given.Author, given.WallOwner = ben.ID, ben.ID // an update must store neither these nor the counts
 	given.CommentCount, given.Votes, given.Reactions, given.Latest = 9, []int{9, 9, 9}, nil, []*social.Comment{}
 	given.Edits = 9
 	w.ok(w.UpdatePost(w.ctx, &given, &replaced, event(social.EventPostEdited)), "UpdatePost")
@@ -196,7 +196,7 @@ func updatePostStoresOnlyTheAuthorsFields(w *world) {
 	w.same(w.postIDs(whole(w, w.Wall, ben.ID)), []social.PostID(nil), "the other's wall")
 }
 
-// postIDs are what a feed holds.
+// postIDs returns the ids of the posts in a feed.
 func (w *world) postIDs(posts []*social.Post) []social.PostID {
 	var ids []social.PostID
 	for _, p := range posts {
@@ -385,7 +385,7 @@ func putReactionCountsOneReactionPerUser(w *world) {
 	type counts = map[social.ReactionKind]int
 	for i, step := range []struct {
 		user person
-		kind social.ReactionKind // empty: take it back
+		kind social.ReactionKind // empty: remove it
 		want counts
 	}{
 		{people[0], "", nil},

@@ -9,8 +9,8 @@ import (
 	"plaza/storage"
 )
 
-// Remembering is a store whose users, relations and sessions come from memory, as a server's do. It
-// has to keep every promise of the contract.
+// Remembering returns a store with a server's cache of users, relations and sessions. It must
+// fulfil the whole contract.
 func Remembering(store storage.Store) storage.Store {
 	return &remembering{Store: store, cache: people.New(store, 1<<20)}
 }

@@ -10,14 +10,14 @@ import (
 	"plaza/social"
 )
 
-// This file is the product as the model test understands it: the rules of the design's section
-// "What things mean", in maps and loops. It shares no code with the rules of package social,
-// because it checks them. People, circles, posts and comments are identified by their indexes in
-// the model's slices; signedOut is -1.
+// This file is the model of the product for the model test: the rules of the design's section "What
+// things mean", in maps and loops. It shares no code with the rules of package social, because it
+// checks them. People, circles, posts and comments are identified by their indexes in the model's
+// slices; signedOut is -1.
 
 const signedOut = -1
 
-// model is all that there is in one history.
+// model is the state of one history.
 type model struct {
 	now      time.Time
 	people   []*modelPerson
@@ -68,7 +68,7 @@ type modelPost struct {
 	reactions     map[int]social.ReactionKind
 	votes         map[int]int
 	replies       social.ReplyKind
-	repliers      []int // the circles that replies are for, where it lists some
+	repliers      []int // the circles that may reply, if it lists some
 	order         social.CommentOrder
 	muters        map[int]bool
 }
@@ -91,7 +91,7 @@ type modelComment struct {
 	author        int
 	text          string
 	edited        bool
-	deleted, gone bool // a tombstone; or not even that
+	deleted, gone bool // a tombstone; or removed completely
 }
 
 // arc is a directed relation between two people.
@@ -324,7 +324,7 @@ func (m *model) commentCount(post int) int {
 	return n
 }
 
-// preview is the last three comments of a post that the viewer may see and does not mute.
+// preview returns the last three comments of a post that the viewer may see and does not mute.
 func (m *model) preview(viewer, post int) []*modelComment {
 	if m.posts[post].muters[viewer] {
 		return nil
@@ -343,7 +343,7 @@ func (m *model) prune(comment int) {
 	}
 }
 
-// The texts in which the model and the service are compared.
+// The texts by which the model and the service are compared.
 
 func (m *model) postText(i int) string {
 	p := m.posts[i]

@@ -14,9 +14,8 @@ import (
 )
 
 // RunOnSeveral runs the cases about imports, events and concurrency on several stores over one
-// database, as several servers have them: each call goes to the next store, and each remembers
-// people. open opens the stores on a fresh database, and registers with t what closes and removes
-// them.
+// database, as if there were several servers: each call goes to the next store, and each store has
+// a cache of people. open opens the stores on a fresh database, and registers their cleanup with t.
 func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	RunSome(t, func(t *testing.T) storage.Store {
@@ -29,10 +28,11 @@ func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 	}, "IdempotencyKeys", "Importer", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency")
 }
 
-// Several is several stores over one database as one, in which each call goes to the next store.
+// Several combines several stores over one database into one, which passes each call to the next
+// store.
 func Several(stores ...storage.Store) storage.Store { return &several{stores: stores} }
 
-// several hands each call to the next of its stores.
+// several passes each call to the next of its stores.
 type several struct {
 	stores []storage.Store
 	calls  atomic.Uint64

@@ -16,9 +16,9 @@ import (
 	"plaza/social/network"
 )
 
-// step is one operation of a history, in plain values: which one, who does it, and numbers that it
-// makes its arguments of. The same steps give the same history, and fewer or smaller numbers a
-// simpler one: rapid can shrink them.
+// step is one operation of a history, in plain values: which one, who does it, and the numbers from
+// which it derives its arguments. The same steps give the same history, and fewer or smaller
+// numbers a simpler one: rapid can shrink them.
 type step struct {
 	Do      string
 	Who     int
@@ -90,7 +90,7 @@ func steps(known []operation) *rapid.Generator[step] {
 	})
 }
 
-// Codes that an operation ends with.
+// The codes with which an operation may end.
 const (
 	fine       = fault.Code("")
 	notFound   = fault.CodeNotFound
@@ -125,11 +125,11 @@ func (h *history) hides(err error, never func() error) {
 		return
 	}
 	if again := never(); !errors.As(again, &same) || *same != *refusal {
-		h.t.Fatalf("the service answers %v for what is hidden, and %v for what never was", err, again)
+		h.t.Fatalf("the service answers %v for a hidden object, and %v for one that never existed", err, again)
 	}
 }
 
-// Arguments made of numbers.
+// Arguments that are derived from numbers.
 
 func (h *history) personAt(n int) int { return n % len(h.m.people) }
 
@@ -143,12 +143,12 @@ func (h *history) actor(n int) int {
 
 func (h *history) user(i int) social.UserID { return h.m.people[i].id }
 
-// tellf logs what is about to be done, for the story of a failure.
+// tellf logs the next operation, so that a failure shows the history.
 func (h *history) tellf(format string, args ...any) {
 	h.t.Logf("%s", fmt.Sprintf(format, args...))
 }
 
-// pickOf picks one of a list; false where it is empty.
+// pickOf picks an element of a list. It returns false if the list is empty.
 func pickOf[T any](list []T, n int) (index int, ok bool) {
 	if len(list) == 0 {
 		return 0, false
@@ -355,7 +355,7 @@ func (h *history) unblock(s step) {
 	}
 }
 
-// ofOne are the arcs that begin at one person.
+// ofOne returns the arcs that begin at one person.
 func ofOne(arcs []arc, from int) []arc {
 	return slices.DeleteFunc(slices.Clone(arcs), func(a arc) bool { return a.from != from })
 }
@@ -392,7 +392,7 @@ func (h *history) setWallPolicy(s step) {
 	}
 }
 
-// audience makes an audience of numbers, and the code that naming its circles ends with.
+// audience derives an audience from numbers, and returns the expected code for naming its circles.
 func (h *history) audience(who, x, y int) (kind social.AudienceKind, listed []int, code fault.Code) {
 	kinds := []social.AudienceKind{social.AudiencePublic, social.AudienceCircles, social.AudienceListed, social.AudienceOnlyMe}
 	kind = kinds[x%4]
@@ -423,7 +423,7 @@ func (h *history) audienceOf(kind social.AudienceKind, listed []int) social.Audi
 	return a
 }
 
-// content makes a content of numbers.
+// content derives a content from numbers.
 func (h *history) content(kind, n int) social.Content {
 	text := fmt.Sprint("text ", n)
 	switch kind % 6 {
@@ -523,7 +523,7 @@ func (h *history) setAudience(s step) {
 	h.tellf("%d shows post %d to %s %v", who, post, kind, listed)
 	audience := h.audienceOf(kind, listed)
 	_, err := h.service.SetAudience(h.ctx, h.user(who), p.id, audience)
-	if h.ownPostCode(who, p) == notFound { // else it is a circle that is not found, in an answer of all mistakes
+	if h.ownPostCode(who, p) == notFound { // otherwise a circle was not found, and the error lists all mistakes
 		h.hides(err, func() error { _, err := h.service.SetAudience(h.ctx, h.user(who), newPostID(), audience); return err })
 	}
 	if h.ends(err, first(code, h.ownPostCode(who, p))) {
@@ -555,7 +555,7 @@ func (h *history) editPost(s step) {
 	}
 }
 
-// edited makes another content of the same type, or rarely of another.
+// edited returns another content of the same type, or rarely of another.
 func (h *history) edited(old social.Content, s step) social.Content {
 	if s.Y%8 == 7 {
 		return h.content(s.Y, s.Z)
@@ -574,8 +574,8 @@ func (h *history) edited(old social.Content, s step) social.Content {
 	return old
 }
 
-// mayBecome reports whether an edit keeps what it must: a post's type, a poll's options, and its
-// closing time if it gives one.
+// mayBecome reports whether an edit keeps what it must not change: a post's type, a poll's options,
+// and its closing time if the edit contains one.
 func mayBecome(before, after social.Content) bool {
 	if before.Poll != nil && after.Poll != nil {
 		closes := after.Poll.ClosesAt
@@ -646,7 +646,7 @@ func (h *history) addComment(s step) {
 	}
 }
 
-// converse adds several comments to one post, so that previews do not hold them all.
+// converse adds more comments to one post than a preview contains.
 func (h *history) converse(s step) {
 	for i := range 4 + s.Y%7 {
 		h.addComment(step{Who: s.Who + i*(1+s.Z%2), X: s.X, Y: 4*i + s.Z%2, Z: s.Z})
@@ -759,7 +759,7 @@ func (h *history) setReplies(s step) {
 	h.tellf("%d lets reply to post %d: %s %v", who, post, replyKinds[kind], listed)
 	policy := social.ReplyPolicy{Kind: replyKinds[kind], Circles: h.audienceOf(kind, listed).Circles}
 	_, err := h.service.SetReplyPolicy(h.ctx, h.user(who), p.id, policy)
-	if h.ownPostCode(who, p) == notFound { // else it is a circle that is not found, in an answer of all mistakes
+	if h.ownPostCode(who, p) == notFound { // otherwise a circle was not found, and the error lists all mistakes
 		h.hides(err, func() error { _, err := h.service.SetReplyPolicy(h.ctx, h.user(who), newPostID(), policy); return err })
 	}
 	if h.ends(err, first(code, h.ownPostCode(who, p))) {
@@ -817,7 +817,7 @@ func (h *history) eraseComments(s step) {
 	remaining, err := h.service.EraseComments(h.ctx, h.user(who))
 	h.ends(err, fine)
 	if remaining > 0 {
-		h.t.Fatalf("%d comments remain of a few", remaining)
+		h.t.Fatalf("%d comments remain after the erasure", remaining)
 	}
 	for _, c := range h.m.commentsBy(who) {
 		c.deleted = true

@@ -60,7 +60,7 @@ func RunSome(t *testing.T, open Open, names ...string) {
 	t.Helper()
 	some := slices.DeleteFunc(nouns(), func(n noun) bool { return !slices.Contains(names, n.name) })
 	if len(some) != len(names) {
-		t.Fatalf("not all of %v are nouns of the contract", names)
+		t.Fatalf("some of %v are not nouns of the contract", names)
 	}
 	runNouns(t, open, some)
 }
@@ -178,7 +178,7 @@ func size[K comparable, V any](m map[K]V, err error) (int, error) { return len(m
 
 func length[T any](s []T, err error) (int, error) { return len(s), err }
 
-// entries counts what is in all lists of an answer: an empty list may be in the map or missing.
+// entries counts the entries in all lists of an answer. An empty list may be in the map or missing.
 func entries[K comparable, T any](m map[K][]T, err error) (int, error) {
 	n := 0
 	for _, list := range m {

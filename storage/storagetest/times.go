@@ -12,7 +12,7 @@ import (
 	"plaza/social/network"
 )
 
-// timed is a list in the order of time, read through the service.
+// timed is a list that is ordered by time, read through the service.
 type timed[T any] struct {
 	w      *world
 	name   string
@@ -21,8 +21,8 @@ type timed[T any] struct {
 	at     func(T) time.Time
 }
 
-// check reads ranges of the list, page by page in both directions. Each holds what was created from
-// its start on and before its end.
+// check reads ranges of the list, page by page in both directions. Each range contains what was
+// created from its start on and before its end.
 func (l *timed[T]) check() {
 	l.w.t.Helper()
 	whole, err := l.read(l.w.ctx, social.Page{Limit: 100})
@@ -44,8 +44,8 @@ func (l *timed[T]) check() {
 	}
 }
 
-// ranges begin and end at entries, and a millisecond beside them; some are open, and some are
-// before or behind everything.
+// ranges returns ranges that begin and end at entries, or a millisecond before or after them. Some
+// are open, and some are before or after all entries.
 func (l *timed[T]) ranges(items []T) []social.TimeRange {
 	moment := func() *time.Time {
 		at := l.at(items[l.w.dice.IntN(len(items))]).Add(time.Duration(l.w.dice.IntN(3)-1) * time.Millisecond)
@@ -97,7 +97,7 @@ func shownRange(r social.TimeRange) string {
 	return fmt.Sprint("from ", show(r.Since), " to ", show(r.Until))
 }
 
-// later is up to three milliseconds later.
+// later returns a time up to three milliseconds later.
 func (w *world) later(at time.Time) time.Time {
 	return at.Add(time.Duration(w.dice.IntN(4)) * time.Millisecond)
 }

@@ -24,7 +24,7 @@ var userCases = []testCase{
 	{"TextsAreReturnedByteForByte", profileTextsAreReturnedByteForByte},
 }
 
-// hardTexts are hard to keep byte for byte.
+// hardTexts are difficult to store byte for byte.
 var hardTexts = map[string]string{
 	"empty":          "",
 	"white space":    " \t\r\n leading and trailing \r\n\t ",
@@ -99,7 +99,7 @@ func updateProfileStoresOnlyTheProfile(w *world) {
 	absent(w, "user who never signed up", w.Users, missing.ID)
 }
 
-// profileOf is the change that stores all of a user's profile.
+// profileOf returns the change that stores a user's whole profile.
 func profileOf(u *social.User) social.ProfileChange {
 	return social.ProfileChange{Name: &u.Name, Bio: &u.Bio, AvatarURL: &u.AvatarURL, WallPolicy: &u.WallPolicy}
 }
@@ -185,7 +185,7 @@ func usersNamedListsByName(w *world) {
 		u := newUser()
 		u.User.Name = name
 		w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")
-		if i%2 == 0 { // a name that was given later is found as well
+		if i%2 == 0 { // a name that was set later is found too
 			given := name + "!"
 			w.ok(w.UpdateProfile(w.ctx, u.User.ID, social.ProfileChange{Name: &given}, event(social.EventProfileUpdated)), "UpdateProfile")
 			u.User.Name = given
@@ -286,7 +286,7 @@ func profileTextsAreReturnedByteForByte(w *world) {
 	for name, text := range hardTexts {
 		u := newUser()
 		u.User.Name, u.User.Bio, u.User.AvatarURL, u.PasswordHash = text, text, text, text
-		if len(text) < 1000 { // names are indexed: no engine need take more
+		if len(text) < 1000 { // names are indexed, so engines may refuse longer ones
 			u.Following.Name = text
 		}
 		w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser with %s texts", name)
@@ -391,7 +391,7 @@ func liveSessionsExistAndAreValid(w *world) {
 
 func compareHashes(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
 
-// sessionsOfAUser are those that have not expired.
+// sessionsOfAUser: only sessions that have not expired are returned.
 func sessionsOfAUser(w *world) {
 	ada, ben := w.user(), w.user()
 	end := now().Add(time.Hour)

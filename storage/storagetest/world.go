@@ -69,7 +69,7 @@ func (w *world) News(ctx context.Context, viewer social.UserID, p social.Page) (
 
 // newDice returns dice with the same sequence for the same numbers.
 func newDice(one, two int) *rand.Rand {
-	return rand.New(rand.NewPCG(uint64(one), uint64(two))) //nolint:gosec // tests are to be the same again
+	return rand.New(rand.NewPCG(uint64(one), uint64(two))) //nolint:gosec // tests must be repeatable
 }
 
 // ok ends the test unless err is nil.
@@ -88,7 +88,7 @@ func (w *world) fails(err, sentinel error, what string, args ...any) {
 	}
 }
 
-// did reports an error unless the call succeeded and said what it is expected to say.
+// did fails the test unless the call succeeded and returned the expected value.
 func (w *world) did(want bool) func(got bool, err error) {
 	w.t.Helper()
 	return func(got bool, err error) {
@@ -107,7 +107,7 @@ var readableIDs = cmp.Transformer("text", func(i id.ID) string {
 	return i.String()
 })
 
-// same reports what differs. Empty and nil slices and maps are the same; times are compared as
+// same reports differences. Empty and nil slices and maps are the same; times are compared as
 // instants.
 func (w *world) same(got, want any, what string, args ...any) {
 	w.t.Helper()
@@ -116,7 +116,7 @@ func (w *world) same(got, want any, what string, args ...any) {
 	}
 }
 
-// number returns the answer of a call that counts, and that has to succeed.
+// number returns the result of a call that counts and must succeed.
 func number(w *world) func(int, error) int {
 	w.t.Helper()
 	return func(n int, err error) int {
@@ -126,7 +126,7 @@ func number(w *world) func(int, error) int {
 	}
 }
 
-// Ids for now, and a moment to the millisecond, which every engine keeps.
+// New ids, and the current time in milliseconds, which every engine can store.
 func newUserID() social.UserID       { return social.UserID{ID: id.New()} }
 func newCircleID() social.CircleID   { return social.CircleID{ID: id.New()} }
 func newPostID() social.PostID       { return social.PostID{ID: id.New()} }
@@ -134,7 +134,7 @@ func newCommentID() social.CommentID { return social.CommentID{ID: id.New()} }
 func newEdgeID() social.EdgeID       { return social.EdgeID{ID: id.New()} }
 func now() time.Time                 { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// keyOf is an id as the key of a list.
+// keyOf returns the list key of an id.
 func keyOf(i id.ID) social.Key { return social.Key(i.Bytes()) }
 
 // event makes an event without any subject.
@@ -168,7 +168,7 @@ func (w *world) user() person {
 	return person{u.User.ID, u.Following.ID}
 }
 
-// users stores several, in the order of their ids.
+// users stores n new users, in the order of their ids.
 func (w *world) users(n int) []person {
 	w.t.Helper()
 	fresh, people := make([]social.NewUser, n), make([]person, n)
@@ -216,7 +216,7 @@ func (w *world) follow(owner person, members ...person) {
 	w.join(owner.Following, owner, members...)
 }
 
-// followAll does so in bulk.
+// followAll does the same in bulk.
 func (w *world) followAll(owner person, members []person) {
 	w.t.Helper()
 	var memberships []social.Membership
@@ -307,31 +307,31 @@ func (w *world) insertComment(c *social.Comment) error {
 	return w.InsertComment(w.ctx, c, event(social.EventCommentAdded))
 }
 
-// deleteComment deletes a comment that is there.
+// deleteComment deletes a comment that must exist.
 func (w *world) deleteComment(c *social.Comment) {
 	w.t.Helper()
 	w.ok(w.DeleteComment(w.ctx, c.ID, event(social.EventCommentDeleted)), "DeleteComment")
 }
 
-// getUser reads one user who must be there.
+// getUser reads one user who must exist.
 func (w *world) getUser(user social.UserID) *social.User {
 	w.t.Helper()
 	return only(w, w.Users, user)
 }
 
-// getCircle reads one circle that must be there.
+// getCircle reads one circle that must exist.
 func (w *world) getCircle(circle social.CircleID) *social.Circle {
 	w.t.Helper()
 	return only(w, w.Circles, circle)
 }
 
-// getPost reads one post that must be there.
+// getPost reads one post that must exist.
 func (w *world) getPost(post social.PostID) *social.Post {
 	w.t.Helper()
 	return only(w, w.Posts, post)
 }
 
-// getComment reads one comment that must be there.
+// getComment reads one comment that must exist.
 func (w *world) getComment(comment social.CommentID) *social.Comment {
 	w.t.Helper()
 	return only(w, w.Comments, comment)
@@ -346,7 +346,7 @@ func (w *world) relation(viewer, other person) social.Relation {
 	return relations[pair]
 }
 
-// everything is a page that takes a whole list.
+// everything is a page that contains a whole list.
 var everything = social.Page{Limit: 1000}
 
 // whole reads one whole list from a batch read.
@@ -369,7 +369,7 @@ func lookup[K comparable, V any](w *world, call batchLookup[K, V], keys []K) map
 	return answer
 }
 
-// only reads one thing that must be there.
+// only reads one thing that must exist.
 func only[K comparable, V any](w *world, call batchLookup[K, V], key K) V {
 	w.t.Helper()
 	value, there := lookup(w, call, []K{key})[key]
@@ -383,7 +383,7 @@ func only[K comparable, V any](w *world, call batchLookup[K, V], key K) V {
 func absent[K comparable, V any](w *world, what string, call batchLookup[K, V], keys ...K) {
 	w.t.Helper()
 	if there := lookup(w, call, keys); len(there) > 0 {
-		w.t.Errorf("the %s is there: %v", what, there)
+		w.t.Errorf("the %s exists: %v", what, there)
 	}
 }
 

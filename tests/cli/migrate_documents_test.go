@@ -346,7 +346,7 @@ func TestMigrateDocumentsCommand(t *testing.T) {
 	if !strings.HasSuffix(at.Driver, process) {
 		t.Errorf("%q runs the migration, want %q", at.Driver, process)
 	}
-	refuseNow(t, w.uri, []string{"documents"}, "documents are being upgraded by another process just now", process)
+	refuseNow(t, w.uri, []string{"documents"}, "another process is upgrading documents now", process)
 	w.statusSays("being upgraded", "At it: ", process)
 	_ = w.migrate("--dry-run") // writes nothing, so it may run beside another one
 	if err := first.Process.Signal(syscall.SIGINT); err != nil {

@@ -18,8 +18,8 @@ const (
 	BadUserInput = "BAD_USER_INPUT"
 	// ParseFailed: the document is not GraphQL.
 	ParseFailed = "GRAPHQL_PARSE_FAILED"
-	// ValidationFailed: the document does not fit the schema, or the named operation is not in
-	// it. Of a @oneOf input without exactly one field, extensions.argument names the place, as in
+	// ValidationFailed: the document does not fit the schema, or the named operation is not in it.
+	// For a @oneOf input without exactly one field, extensions.argument names the place, as in
 	// "input.content".
 	ValidationFailed = "GRAPHQL_VALIDATION_FAILED"
 	// IntrospectionDisabled: the document asks for __schema or __type, and
@@ -27,7 +27,7 @@ const (
 	IntrospectionDisabled = "INTROSPECTION_DISABLED"
 	// PersistedQueryNotFound: no document has the id; send its text, with the id or without.
 	PersistedQueryNotFound = "PERSISTED_QUERY_NOT_FOUND"
-	// QueryNotInSafelist: the server runs only its trusted documents, and this is none of them.
+	// QueryNotInSafelist: the server runs only its trusted documents, and this is not one of them.
 	QueryNotInSafelist = "QUERY_NOT_IN_SAFELIST"
 	// QueryTooComplex: one of the limits of documents is exceeded; extensions.limit names it.
 	QueryTooComplex = "QUERY_TOO_COMPLEX"
@@ -35,8 +35,7 @@ const (
 	PayloadTooLarge = "PAYLOAD_TOO_LARGE"
 	// MethodNotAllowed: HTTP status 405.
 	MethodNotAllowed = "METHOD_NOT_ALLOWED"
-	// NotAcceptable: the Accept header names nothing that a GraphQL server can answer with.
-	// HTTP status 406.
+	// NotAcceptable: the Accept header contains no media type of GraphQL answers. HTTP status 406.
 	NotAcceptable = "NOT_ACCEPTABLE"
 	// UnsupportedMediaType: the request body is not application/json. HTTP status 415.
 	UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
@@ -44,18 +43,18 @@ const (
 	// extensions.retryAfter says in how many seconds the request can succeed. HTTP status 429. Or
 	// too many connections or operations are open.
 	RateLimited = "RATE_LIMITED"
-	// Timeout: the operation ran for longer than it may.
+	// Timeout: the operation exceeded its time limit.
 	Timeout = "TIMEOUT"
 	// Unavailable: the server is shutting down. HTTP status 503.
 	Unavailable = "UNAVAILABLE"
-	// Internal: anything that is the server's own fault. Its cause is logged, never sent.
+	// Internal: a fault of the server. Its cause is logged, but never sent.
 	Internal = "INTERNAL"
 )
 
 // MaxMessage limits, in bytes, the error messages that quote what the client sent.
 const MaxMessage = 300
 
-// Errorf makes an error with a code: its text is cut to MaxMessage bytes.
+// Errorf returns an error with a code. It truncates the text to MaxMessage bytes.
 func Errorf(code, format string, args ...any) *gqlerror.Error {
 	return &gqlerror.Error{
 		Message:    Truncate(fmt.Sprintf(format, args...), MaxMessage),
@@ -71,14 +70,14 @@ func All() []string {
 	}
 }
 
-// Of gives an error's extensions.code, or "".
+// Of returns an error's extensions.code, or "".
 func Of(err *gqlerror.Error) string {
 	code, _ := err.Extensions["code"].(string)
 	return code
 }
 
-// Complete completes the errors of the parser and the validator: one code, limited text, a limited
-// number.
+// Complete prepares the errors of the parser and the validator for clients: it sets the code, and
+// limits their number and the length of their texts.
 func Complete(code string, errs gqlerror.List) gqlerror.List {
 	const maxErrors = 50
 	if len(errs) > maxErrors {
@@ -95,7 +94,8 @@ func Complete(code string, errs gqlerror.List) gqlerror.List {
 	return errs
 }
 
-// Truncate cuts s, which a client sent and an error quotes, to at most limit bytes, between runes.
+// Truncate shortens a client's text, which an error quotes, to at most limit bytes. It does not
+// split runes.
 func Truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -1,6 +1,6 @@
-// Package codes has the errors that the transports report themselves: the values of an error's
-// extensions.code, how such errors are made, and what makes one the answer to an HTTP request.
+// Package codes defines the errors that the transports report themselves: their codes
+// (extensions.code), how to make them, and how they become answers to HTTP requests.
 //
-// The schema's own errors have codes of their own, which the presenter of the server's errors gives
-// them. Where it uses one of these, the transports act on it.
+// The errors of the schema have other codes, which the server's error presenter sets. If the
+// presenter sets one of the codes here, the transports act on it.
 package codes

@@ -13,17 +13,17 @@ type Refusal struct {
 	Err    *gqlerror.Error
 }
 
-// Refusef makes a refusal.
+// Refusef returns a refusal.
 func Refusef(status int, code, format string, args ...any) *Refusal {
 	return &Refusal{status, Errorf(code, format, args...)}
 }
 
-// ShuttingDown refuses what comes too late.
+// ShuttingDown returns the refusal of requests that arrive during a shutdown.
 func ShuttingDown() *Refusal {
 	return Refusef(http.StatusServiceUnavailable, Unavailable, "the server is shutting down; try again")
 }
 
-// IsServers says whether an error is the server's fault or state, and says nothing about the
+// IsServers reports whether an error is the server's fault or state, and says nothing about the
 // request.
 func IsServers(err *gqlerror.Error) bool {
 	switch Of(err) {

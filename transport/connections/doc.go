@@ -1,4 +1,4 @@
-// Package connections knows the connections that stay open, whatever they speak. It limits how many
-// there are, of each client and of each user, and ends them: with the session that they
-// authenticated with, or with the server.
+// Package connections keeps track of long-lived connections of any protocol. It limits how many
+// there are, in total, for each client and for each user. It ends them with the session that
+// authenticated them, or when the server shuts down.
 package connections

@@ -5,10 +5,10 @@ import "cmp"
 // Limits limit how many connections are open at the same time, and how many operations each of them
 // runs. A zero field means unlimited, except for the operations.
 type Limits struct {
-	Server              int // all of them: further handshakes are answered with 503
-	Client              int // of each client, as Options.ClientOf names it: 429
-	SignedOut           int // of each client, signed out: a websocket is closed with 1013, an event stream is answered with 429
-	User                int // of each user, as Options.UserOf names them: the same
+	Server              int // in total: further handshakes get status 503
+	Client              int // for each client, by Options.ClientOf: further handshakes get status 429
+	SignedOut           int // for each client, signed out: further websockets are closed with 1013, and event streams get status 429
+	User                int // for each user, by Options.UserOf: the same
 	Operations          int // subscriptions included. Default 100
 	SignedOutOperations int // on a connection that is signed out. Default: Operations
 }
@@ -28,7 +28,7 @@ const (
 	limitOperations = "socket-operations"
 )
 
-// ByName gives each limit as metrics show it.
+// ByName returns the limits by their names in metrics.
 func (l Limits) ByName() map[string]int {
 	return map[string]int{limitServer: l.Server, limitClient: l.Client, limitSignedOut: l.SignedOut, limitUser: l.User, limitOperations: l.Operations}
 }

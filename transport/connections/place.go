@@ -9,7 +9,7 @@ import (
 	"plaza/transport/codes"
 )
 
-// Place is what one connection takes: a seat of each limit, and later a session.
+// Place is what one connection uses: a seat of each limit, and later a session.
 type Place struct {
 	registry   *Registry
 	seats      []seat
@@ -20,8 +20,8 @@ type Place struct {
 	session    string // guarded by Registry.mu
 }
 
-// Admit gives a client a place for a connection, or says which limit is reached. The caller leaves
-// the place at the end.
+// Admit returns a place for a client's connection, or an error if a limit is reached. The caller
+// must leave the place at the end.
 func (r *Registry) Admit(ctx context.Context) (*Place, *codes.Refusal) {
 	all, client := seat{limit: limitServer}, seat{limitClient, r.options.ClientOf(ctx)}
 	if !r.seats.take(all) {
@@ -44,7 +44,7 @@ func (p *Place) Open(c Connection) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open[c] = struct{}{}
-	if r.closed { // it slipped in between the check and here
+	if r.closed { // it was closed after the check
 		go c.Drain(ServerEnds)
 	}
 	if r.cut {
@@ -52,9 +52,9 @@ func (p *Place) Open(c Connection) {
 	}
 }
 
-// SignIn takes the connection's last seat, once it is known who has the connection, and registers it
-// for [Registry.CloseSession]. It returns false if the user, or the client who is signed out, has
-// too many.
+// SignIn takes the connection's last seat, once its user is known, and registers the connection for
+// [Registry.CloseSession]. It returns false if the user, or the signed-out client, has too many
+// connections.
 func (p *Place) SignIn(authenticated context.Context) bool {
 	options := &p.registry.options
 	own := seat{limitUser, options.UserOf(authenticated)}
@@ -72,7 +72,7 @@ func (p *Place) SignIn(authenticated context.Context) bool {
 	return true
 }
 
-// TooManyConnections is the answer to a request for a connection that SignIn has refused.
+// TooManyConnections returns the answer to a request for a connection that SignIn has refused.
 func (p *Place) TooManyConnections() *codes.Refusal {
 	refusal := codes.Refusef(http.StatusTooManyRequests, codes.RateLimited, "too many connections of yours are open: close some")
 	refusal.Err.Extensions["limit"], refusal.Err.Extensions["retryAfter"] = p.refusedBy, 1
@@ -93,11 +93,12 @@ func (p *Place) join(session string) {
 	r.sessions[session][p.connection] = struct{}{}
 }
 
-// Operations is how many operations the connection may run at the same time, once SignIn has
+// Operations returns how many operations the connection may run concurrently, once SignIn has
 // returned true.
 func (p *Place) Operations() int { return p.operations }
 
-// TooManyOperations is the error of an operation beyond that number. It counts as refused.
+// TooManyOperations returns the error for an operation beyond that number, and reports it to
+// Options.Refused.
 func (p *Place) TooManyOperations() *gqlerror.Error {
 	err := codes.Errorf(codes.RateLimited, "more than %d concurrent operations on this connection", p.operations)
 	err.Extensions["limit"] = limitOperations
@@ -118,7 +119,8 @@ func (p *Place) Close() {
 	}
 }
 
-// Leave gives the seats back: the connection and its operations have ended, or it was never opened.
+// Leave releases the seats. Call it when the connection and its operations have ended, or if it was
+// never opened.
 func (p *Place) Leave() {
 	p.registry.seats.leave(p.seats...)
 	p.registry.present.Done()

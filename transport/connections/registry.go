@@ -15,7 +15,7 @@ type Options struct {
 	ClientOf func(ctx context.Context) string
 	UserOf   func(ctx context.Context) string
 	// SessionKey names the session that an authenticated context belongs to, for
-	// [Registry.CloseSession]; "" for none. A token's hash serves well. Default: none.
+	// [Registry.CloseSession]; "" for none. A token's hash is suitable. Default: none.
 	SessionKey func(ctx context.Context) string
 	// Refused is called with the name of a limit that is reached. Default: none.
 	Refused func(limit string)
@@ -39,16 +39,16 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Connection is one that stays open.
+// Connection is a long-lived connection.
 type Connection interface {
 	// Drain rejects new operations, ends subscriptions, lets queries and mutations finish for a
 	// time, and then closes the connection. Only the first call counts.
 	Drain(Reason)
-	// Cut ends the connection without a word.
+	// Cut ends the connection without notice.
 	Cut()
 }
 
-// Reason says why a connection is drained.
+// Reason is why a connection is drained.
 type Reason int
 
 const (
@@ -58,7 +58,7 @@ const (
 	SessionEnds
 )
 
-// Registry knows the connections of a server.
+// Registry keeps track of the connections of a server.
 type Registry struct {
 	options Options
 	seats   *seats
@@ -82,7 +82,8 @@ func New(options Options) *Registry {
 	}
 }
 
-// CloseSession drains the connections that authenticated with a session. It returns without waiting.
+// CloseSession drains the connections that authenticated with a session. It returns without
+// waiting.
 func (r *Registry) CloseSession(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +92,7 @@ func (r *Registry) CloseSession(key string) {
 	}
 }
 
-// Close drains all connections, and those that slip in later. It returns without waiting.
+// Close drains all connections, and any that are opened later. It returns without waiting.
 func (r *Registry) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,14 +102,14 @@ func (r *Registry) Close() {
 	}
 }
 
-// Closed says whether no connection should be opened any more.
+// Closed reports whether no connection should be opened any more.
 func (r *Registry) Closed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.closed
 }
 
-// Cut cuts all connections, and those that slip in later. It returns without waiting.
+// Cut cuts all connections, and any that are opened later. It returns without waiting.
 func (r *Registry) Cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,17 +119,17 @@ func (r *Registry) Cut() {
 	}
 }
 
-// Wait returns when all places are left. No more may be given by then.
+// Wait waits until all places are left. No one may call Admit any more.
 func (r *Registry) Wait() { r.present.Wait() }
 
-// Open says how many connections are open.
+// Open returns how many connections are open.
 func (r *Registry) Open() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.open)
 }
 
-// Empty says whether nothing is left of any connection: no place, no session.
+// Empty reports whether there are no places and no sessions left.
 func (r *Registry) Empty() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

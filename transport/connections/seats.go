@@ -40,7 +40,7 @@ func (s *seats) leave(taken ...seat) {
 	}
 }
 
-// free says whether no seat is taken.
+// free reports whether no seat is taken.
 func (s *seats) free() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

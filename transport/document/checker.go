@@ -17,27 +17,26 @@ import (
 	"plaza/transport/request"
 )
 
-// Options say which documents may run.
+// Options configure which documents may run.
 type Options struct {
 	// Limits bound what a document may request.
 	Limits Limits
-	// Trusted are documents that clients can run by their ids: the keys, and "sha256:" with the hash
-	// of the text. With OnlyTrusted nothing else runs, and clients cannot register others.
+	// Trusted are documents that clients can run by their ids: the keys, and "sha256:" with the
+	// hash of the text. With OnlyTrusted nothing else runs, and clients cannot register others.
 	Trusted     map[string]string
 	OnlyTrusted bool
-	// Cached is how many parsed and validated documents are kept, least recently used out first.
-	// Default 500. Texts over 16 KiB are not kept.
+	// Cached is the size of the LRU cache of parsed and validated documents. Default 500. Texts
+	// over 16 KiB are not cached.
 	Cached int
 }
 
-// Checker turns requests into operations that may run on one schema. Requests may be checked at the
-// same time.
+// Checker turns requests into operations that may run on one schema. It may be used concurrently.
 type Checker struct {
 	schema *ast.Schema
 	limits Limits
 	rules  *rules.Rules
 	texts  documents
-	parsed graphql.Cache[*ast.QueryDocument] // valid ones, by their texts
+	parsed graphql.Cache[*ast.QueryDocument] // valid documents, by their texts
 }
 
 // NewChecker creates a checker for a schema.
@@ -51,8 +50,8 @@ func NewChecker(schema *ast.Schema, o Options) *Checker {
 	}
 }
 
-// Check returns the operation that a request asks to run, or the errors to send instead. If the cost
-// is the reason, it returns the operation too.
+// Check returns the operation of a request, or the errors to send instead. If the reason is its
+// cost, Check returns the operation too.
 func (c *Checker) Check(ctx context.Context, req *request.Request) (*Operation, gqlerror.List) {
 	query, err := c.texts.textOf(ctx, req)
 	if err != nil {
@@ -87,7 +86,7 @@ func (c *Checker) Check(ctx context.Context, req *request.Request) (*Operation, 
 	return op, nil
 }
 
-// document parses, limits and validates a text, or remembers that it has done so.
+// document parses, limits and validates a text, or finds the result in the cache.
 func (c *Checker) document(ctx context.Context, text string, stats *graphql.Stats) (*ast.QueryDocument, gqlerror.List) {
 	stats.Parsing.Start = graphql.Now()
 	if doc, ok := c.parsed.Get(ctx, text); ok {
@@ -114,10 +113,10 @@ func (c *Checker) document(ctx context.Context, text string, stats *graphql.Stat
 	return doc, nil
 }
 
-// selectOperation finds the operation to run; without a name there must be just one.
+// selectOperation finds the operation to run. Without a name there must be exactly one.
 func selectOperation(doc *ast.QueryDocument, name string) (*ast.OperationDefinition, *gqlerror.Error) {
 	if name == "" && len(doc.Operations) > 1 {
-		return nil, codes.Errorf(codes.ValidationFailed, "the document holds several operations: operationName must say which to run")
+		return nil, codes.Errorf(codes.ValidationFailed, "the document contains several operations: operationName must name the one to run")
 	}
 	operation := doc.Operations.ForName(name)
 	if operation == nil {
@@ -138,8 +137,8 @@ func checkSubscription(op *Operation) *gqlerror.Error {
 	return nil
 }
 
-// CheckTrusted returns the first error that keeps a document of [Options.Trusted] from running on a
-// schema, by its id.
+// CheckTrusted returns the first error that prevents a document of [Options.Trusted] from running
+// on a schema.
 func CheckTrusted(schema *ast.Schema, limits Limits, id, text string) error {
 	switch {
 	case id == "" || len(id) > request.MaxDocumentID:

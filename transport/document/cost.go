@@ -9,19 +9,21 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Cost is what an operation may have to compute at most, known before it runs. Every answer to an
-// operation that could be costed carries it as extensions.cost:
+// Cost is an upper bound of what an operation has to compute, which is known before it runs. Every
+// answer contains it as extensions.cost, if it could be computed:
 //
 //	{"requestedQueryCost": 1242, "maximumQueryCost": 50000}
 //
-// Each selected field costs 1, and the fields inside a list count once for each item. How many
-// items a list has comes from its first, last or count argument (the larger, if there are several)
-// or from the length of ids; on a field that is not itself a list, such as a connection, they size
-// the lists right under it (edges, nodes). Nested lists multiply. __typename and fields that @skip
-// or @include leave out are free; __schema costs 2,500 and __type 250, whatever is selected in
-// them. Fields that several fragments repeat are counted each time.
+// Each selected field costs 1, and the fields inside a list count once for each item. The number of
+// items in a list comes from its first, last or count argument (the largest, if there are several)
+// or from the length of ids. On a field that is not itself a list, such as a connection, these
+// arguments determine the size of the lists directly below it (edges, nodes). Nested lists
+// multiply. __typename and fields that @skip or @include leave out are free; __schema costs 2,500
+// and __type 250, whatever is selected in them. Fields that several fragments repeat are counted
+// each time.
 type Cost struct {
-	// Requested is the operation's cost, at most 2,147,483,647: what costs more is given as that.
+	// Requested is the operation's cost. It is at most 2,147,483,647, even if the operation costs
+	// more.
 	Requested int `json:"requestedQueryCost"`
 	// Maximum is Limits.MaxCost: a higher Requested is rejected as QUERY_TOO_COMPLEX.
 	Maximum int `json:"maximumQueryCost"`
@@ -33,7 +35,7 @@ func CostOf(ctx context.Context) int {
 	return cost
 }
 
-// costExtension is where an operation's statistics have its cost.
+// costExtension is the key of the cost in an operation's statistics.
 const costExtension = "plaza.cost"
 
 const (
@@ -48,7 +50,7 @@ func (l Limits) costOf(operation *ast.OperationDefinition, variables map[string]
 	return Cost{Requested: int(c.selections(operation.SelectionSet, 0)), Maximum: l.MaxCost}
 }
 
-// coster prices each fragment once for each page size that it is used under.
+// coster computes the cost of each fragment once for each page size with which it is used.
 type coster struct {
 	limits    Limits
 	variables map[string]any
@@ -60,8 +62,8 @@ type pagedFragment struct {
 	page int64
 }
 
-// selections prices a selection set. page is the size that the parent's arguments give to lists
-// right in it, 0 when they give none.
+// selections computes the cost of a selection set. page is the size that the parent's arguments
+// give to the lists directly in it, or 0.
 func (c *coster) selections(set ast.SelectionSet, page int64) int64 {
 	var total int64
 	for _, selection := range set {
@@ -116,7 +118,7 @@ func (c *coster) field(field *ast.Field, page int64) int64 {
 	return costAdd(1, costMultiply(size, c.selections(field.SelectionSet, 0)))
 }
 
-// size reads the arguments that say how many items a field gives.
+// size reads the arguments that determine how many items a field returns.
 func (c *coster) size(field *ast.Field) (size int64, sized bool) {
 	if field.Definition == nil {
 		return 0, false
@@ -147,7 +149,7 @@ func isSizeArgument(definition *ast.ArgumentDefinition) bool {
 	return false
 }
 
-// argument gives an argument's value: from the query, its variables, or the schema's default.
+// argument returns an argument's value: from the query, its variables, or the schema's default.
 func (c *coster) argument(field *ast.Field, definition *ast.ArgumentDefinition) any {
 	literal := definition.DefaultValue
 	if argument := field.Arguments.ForName(definition.Name); argument != nil {

@@ -8,13 +8,14 @@ import (
 	"plaza/transport/codes"
 )
 
-// Limits bound what a document may request. All are checked before anything runs, and all but the
-// cost before validation, which is itself open to attack. A zero field means its default.
+// Limits bound what a document may request. All are checked before anything runs, and all except
+// the cost before validation, because validation itself can be attacked. A zero field means its
+// default.
 type Limits struct {
 	// MaxTokens bounds the lexical tokens of the whole document, comments included. Default 2,000.
 	MaxTokens int
-	// MaxDepth limits how deep fields nest, fragments expanded. Introspection has a separate limit
-	// (introspectionDepth), so that a lower MaxDepth does not lock GraphiQL out. Default 16.
+	// MaxDepth limits the nesting of fields, with fragments expanded. Introspection has a separate
+	// limit (introspectionDepth), so that GraphiQL works even with a lower MaxDepth. Default 16.
 	MaxDepth int
 	// MaxAliases bounds the aliased fields of the document, fragments expanded. Default 100.
 	MaxAliases int
@@ -27,8 +28,8 @@ type Limits struct {
 	// deep does not. Other limits also apply to such an operation: the length of the response, the
 	// number of hidden entries that it skips, and the time that it may take.
 	MaxCost int
-	// DefaultPageSize is the size of a page whose field takes first, last, count or ids, but has
-	// none of them, or one below 1. Default 20.
+	// DefaultPageSize is the assumed size of a page if the field accepts first, last, count or ids,
+	// but the operation gives none of them, or a number below 1. Default 20.
 	DefaultPageSize int
 	// MaxPageSize is the largest page that is counted: resolvers must reject larger ones
 	// themselves, with an error that names the argument. Default 100.

@@ -9,8 +9,8 @@ import (
 	"plaza/transport/codes"
 )
 
-// introspectionDepth is enough for every GraphiQL's introspection query; the validator bounds how
-// often it may go through lists.
+// introspectionDepth is enough for the introspection query of every version of GraphiQL. The
+// validator limits how often such a query may nest lists.
 const introspectionDepth = 20
 
 // check measures an unvalidated document against the limits.
@@ -38,8 +38,8 @@ func (l Limits) check(doc *ast.QueryDocument) *gqlerror.Error {
 // extent is the size of a selection set once its fragments are expanded.
 type extent struct{ depth, fields, aliases, directives int }
 
-// add puts another selection beside this one. Counts saturate: n fragments can expand to 2^n
-// fields.
+// add adds another selection on the same level. Counts saturate, because n fragments can expand to
+// 2^n fields.
 func (e *extent) add(other extent) {
 	e.depth = max(e.depth, other.depth)
 	e.fields = saturatingAdd(e.fields, other.fields)
@@ -70,8 +70,8 @@ const (
 	visited
 )
 
-// measure adds up all operations, and the fragments that no operation uses: validation walks those
-// too.
+// measure adds up all operations, and the fragments that no operation uses, because validation
+// walks those too.
 func measure(doc *ast.QueryDocument, introspection bool) (extent, *gqlerror.Error) {
 	m := measurer{introspection: introspection, fragments: make(map[string]*fragmentExtent, len(doc.Fragments))}
 	for _, fragment := range doc.Fragments {
@@ -116,7 +116,7 @@ func (m *measurer) field(field *ast.Field) extent {
 	inside := m.selections(field.SelectionSet)
 	inside.depth++
 	if isIntrospection(field.Name) && !m.introspection {
-		m.fail(codes.Errorf(codes.IntrospectionDisabled, "this server answers no introspection: %s", field.Name))
+		m.fail(codes.Errorf(codes.IntrospectionDisabled, "introspection is disabled on this server: %s", field.Name))
 	}
 	if isIntrospection(field.Name) && inside.depth <= introspectionDepth {
 		inside.depth = 1

@@ -13,10 +13,10 @@ type Operation struct {
 	root string // the name of the type that it selects from
 }
 
-// Kind says whether it is a query, a mutation or a subscription.
+// Kind returns query, mutation or subscription.
 func (o *Operation) Kind() ast.Operation { return o.Context.Operation.Operation }
 
-// RootFields are the names of the fields that the operation selects at its root, without those
+// RootFields returns the names of the fields that the operation selects at its root, except those
 // that @skip and @include leave out.
 func (o *Operation) RootFields() (names []string) {
 	for _, field := range graphql.CollectFields(o.Context, o.Context.Operation.SelectionSet, []string{o.root}) {
@@ -25,7 +25,7 @@ func (o *Operation) RootFields() (names []string) {
 	return names
 }
 
-// Again returns the operation for another execution, which has statistics of its own.
+// Again returns the operation for another execution, with its own statistics.
 func (o *Operation) Again() *Operation {
 	c := o.Context
 	return &Operation{
@@ -38,7 +38,7 @@ func (o *Operation) Again() *Operation {
 	}
 }
 
-// rootOf is the name of the type that operations of a kind select from.
+// rootOf returns the name of the type that operations of a kind select from.
 func rootOf(schema *ast.Schema, kind ast.Operation) string {
 	root := schema.Query
 	switch kind {

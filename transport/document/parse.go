@@ -27,7 +27,7 @@ func parse(query string, maxTokens int) (*ast.QueryDocument, *gqlerror.Error) {
 		return nil, codes.Complete(code, gqlerror.List{cause})[0]
 	}
 	if len(doc.Operations) == 0 {
-		return nil, codes.Errorf(codes.ParseFailed, "the document holds no operation")
+		return nil, codes.Errorf(codes.ParseFailed, "the document contains no operation")
 	}
 	if err := checkSurrogates(query); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func parse(query string, maxTokens int) (*ast.QueryDocument, *gqlerror.Error) {
 	return doc, nil
 }
 
-// checkSurrogates rejects string literals with escapes of half characters (\ud800 to \udfff), which
-// the parser would store as U+FFFD.
+// checkSurrogates rejects string literals with escapes of surrogates (\ud800 to \udfff), which the
+// parser would store as U+FFFD.
 func checkSurrogates(query string) *gqlerror.Error {
 	if !strings.Contains(strings.ToLower(query), `\ud`) {
 		return nil
@@ -45,7 +45,7 @@ func checkSurrogates(query string) *gqlerror.Error {
 	token, err := tokens.ReadToken()
 	for ; err == nil && token.Kind != lexer.EOF; token, err = tokens.ReadToken() {
 		if token.Kind == lexer.String && surrogate.MatchString(query[token.Pos.Start:token.Pos.End]) {
-			refusal := codes.Errorf(codes.ParseFailed, "a string holds the escape of half a character")
+			refusal := codes.Errorf(codes.ParseFailed, "a string contains the escape of a surrogate (\\ud800 to \\udfff)")
 			refusal.Locations = []gqlerror.Location{{Line: token.Pos.Line, Column: token.Pos.Column}}
 			return refusal
 		}
@@ -56,7 +56,8 @@ func checkSurrogates(query string) *gqlerror.Error {
 // surrogate matches the escape of a UTF-16 surrogate after an even number of backslashes.
 var surrogate = regexp.MustCompile(`(?i)(?:^|[^\\])(?:\\\\)*\\ud[89a-f][0-9a-f]{2}`)
 
-// isParserLimit tells the parser's own limits from syntax errors: gqlparser has no type for them.
+// isParserLimit distinguishes the parser's own limits from syntax errors, because gqlparser has no
+// type for them.
 func isParserLimit(message string) bool {
 	return strings.HasPrefix(message, "exceeded token limit") ||
 		strings.HasPrefix(message, "exceeded maximum nesting depth")

@@ -13,16 +13,16 @@ import (
 	"plaza/transport/request"
 )
 
-// maxKept is the longest text, in bytes, that is kept, parsed or not: it bounds the memory of both
-// caches.
+// maxKept is the maximum length, in bytes, of a cached text, parsed or not. It bounds the memory of
+// both caches.
 const maxKept = 16 << 10
 
-// maxPersisted is how many documents clients can register, least recently used out first. With
-// maxKept it bounds their memory: 16 MiB.
+// maxPersisted is the size of the LRU cache of documents that clients register. With maxKept it
+// bounds their memory to 16 MiB.
 const maxPersisted = 1000
 
-// documents are the texts that clients need not send, by their ids. An id is "sha256:" and the hash
-// of the text, in hexadecimal digits, or one that the manifest gives.
+// documents holds the texts that clients need not send, by their ids. An id is "sha256:" and the
+// hash of the text, in hexadecimal digits, or an id from the manifest.
 type documents struct {
 	trusted     map[string]string // the operator's manifest
 	onlyTrusted bool
@@ -42,8 +42,8 @@ func hashID(text string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// textOf returns the document that a request asks to run. Errors: codes.PersistedQueryNotFound,
-// codes.QueryNotInSafelist, codes.BadUserInput if the text is not that of the id.
+// textOf returns the document of a request. Its errors have the codes codes.PersistedQueryNotFound,
+// codes.QueryNotInSafelist, or codes.BadUserInput if the text does not belong to the id.
 func (d *documents) textOf(ctx context.Context, req *request.Request) (string, *gqlerror.Error) {
 	if req.Query == "" {
 		return d.known(ctx, req.DocumentID)
@@ -53,10 +53,10 @@ func (d *documents) textOf(ctx context.Context, req *request.Request) (string, *
 	}
 	id := hashID(req.Query)
 	if d.onlyTrusted && d.trusted[id] == "" {
-		return "", codes.Errorf(codes.QueryNotInSafelist, "this server runs only the operations in its manifest, and this is none of them")
+		return "", codes.Errorf(codes.QueryNotInSafelist, "this server runs only the operations in its manifest, and this is not one of them")
 	}
 	if req.DocumentID != "" && req.DocumentID != id && d.trusted[req.DocumentID] != req.Query {
-		return "", codes.Errorf(codes.BadUserInput, "the query is not the one with the hash or documentId that came with it")
+		return "", codes.Errorf(codes.BadUserInput, "the query does not match the hash or documentId that was sent with it")
 	}
 	return req.Query, nil
 }
@@ -71,7 +71,7 @@ func (d *documents) known(ctx context.Context, id string) (string, *gqlerror.Err
 	return "", codes.Errorf(codes.PersistedQueryNotFound, "PersistedQueryNotFound") // clients look for this text
 }
 
-// register keeps the text of a request that was found valid, if the client sent its hash.
+// register stores the text of a valid request if the client sent its hash.
 func (d *documents) register(ctx context.Context, req *request.Request) {
 	if req.Query != "" && req.DocumentID != "" && len(req.Query) <= maxKept && d.trusted[req.DocumentID] == "" {
 		d.registered.Add(ctx, req.DocumentID, req.Query)

@@ -29,7 +29,7 @@ func TestDocumentsAreCached(t *testing.T) {
 	}
 }
 
-// TestRegisteredDocumentsAreLimited: the last ones are known.
+// TestRegisteredDocumentsAreLimited: only the last ones are kept.
 func TestRegisteredDocumentsAreLimited(t *testing.T) {
 	d := newDocuments(nil, false)
 	textOf := func(n int) string { return fmt.Sprintf(`{ n%d: viewer }`, n) }

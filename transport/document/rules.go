@@ -10,9 +10,9 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// newRules returns the specification's validation rules, limited in time: "did you mean" would
-// compare every unknown name with the whole schema, and GraphiQL, which knows the schema, makes the
-// same suggestions.
+// newRules returns the specification's validation rules without suggestions: "did you mean" would
+// compare every unknown name with the whole schema, which takes long, and GraphiQL makes the same
+// suggestions itself.
 func newRules() *rules.Rules {
 	all := rules.NewDefaultRules()
 	for _, plain := range []validator.Rule{

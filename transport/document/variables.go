@@ -33,7 +33,7 @@ func coerceVariables(schema *ast.Schema, operation *ast.OperationDefinition, raw
 	return values, nil
 }
 
-// variableError turns gqlparser's error, whose path starts with "variable", into ours.
+// variableError converts gqlparser's error, whose path starts with "variable".
 func variableError(err error) *gqlerror.Error {
 	var cause *gqlerror.Error
 	if !errors.As(err, &cause) || len(cause.Path) == 0 {
@@ -86,7 +86,7 @@ func (c variableChecker) check(typ *ast.Type, value any, path string) *gqlerror.
 		}
 	case ast.InputObject:
 		return c.checkObject(definition, value, path)
-	default: // output types, which validation keeps out
+	default: // output types, which validation has rejected
 	}
 	return nil
 }
@@ -111,7 +111,8 @@ func (c variableChecker) checkObject(definition *ast.Definition, value any, path
 	return nil
 }
 
-// fitsScalar judges the built-in scalars and enums; custom scalars judge for themselves.
+// fitsScalar checks values of the built-in scalars and enums. Custom scalars check their values
+// themselves.
 func fitsScalar(definition *ast.Definition, value any) bool {
 	switch definition.Name {
 	case "Int":

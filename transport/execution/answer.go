@@ -12,7 +12,7 @@ import (
 	"plaza/transport/document"
 )
 
-// Answer is one GraphQL response on its way out.
+// Answer is one GraphQL response before it is encoded.
 type Answer struct {
 	Errors gqlerror.List
 	Data   json.RawMessage // absent when nil: nothing was executed
@@ -25,11 +25,11 @@ func newAnswer(resp *graphql.Response, cost *document.Cost) *Answer {
 	return &Answer{Errors: resp.Errors, Data: resp.Data, Cost: cost, extensions: resp.Extensions}
 }
 
-// RequestFailed says whether there are errors and nothing was executed.
+// RequestFailed reports whether there are errors and nothing was executed.
 func (a *Answer) RequestFailed() bool { return a.Data == nil && len(a.Errors) > 0 }
 
-// Frame gives the JSON before and after the data, which gqlgen has marshalled already: it is
-// written between them as it is, without another pass over it.
+// Frame returns the JSON before and after the data. gqlgen has already marshalled the data, so the
+// caller can write them in between as they are.
 func (a *Answer) Frame() (head, tail []byte, err error) {
 	var before, after bytes.Buffer
 	before.WriteByte('{')
@@ -54,7 +54,7 @@ func (a *Answer) Frame() (head, tail []byte, err error) {
 	return before.Bytes(), after.Bytes(), nil
 }
 
-// encode gives the whole answer.
+// encode returns the whole answer as JSON.
 func (a *Answer) encode() ([]byte, error) {
 	head, tail, err := a.Frame()
 	return slices.Concat(head, a.Data, tail), err
@@ -86,7 +86,7 @@ func separate(buf *bytes.Buffer) {
 	}
 }
 
-// failed is a response without data.
+// failed returns a response without data.
 func failed(err *gqlerror.Error) []byte {
 	response, _ := (&Answer{Errors: gqlerror.List{err}}).encode()
 	return response

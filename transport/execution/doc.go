@@ -1,9 +1,9 @@
-// Package execution carries out operations for every transport in the same way: it counts requests
-// on arrival, authenticates them, has their documents checked, charges what they cost, runs them by
-// gqlgen's executor, and presents what goes wrong.
+// Package execution carries out operations in the same way for all transports: it counts requests
+// on arrival, authenticates them, checks their documents, charges their cost, runs them with
+// gqlgen's executor, and presents errors.
 //
-// A transport that answers once calls the steps itself ([Executor.Arrive], Authenticate, Prepare,
-// Answer), because it reports the failure of each in its own way. One that keeps a connection open
-// hands each operation to [Executor.Serve], with a [Sink] that words what the operation has to say.
-// Serve also carries out subscriptions, which go on as a [Stream].
+// A transport with a single answer calls the steps itself ([Executor.Arrive], Authenticate,
+// Prepare, Answer), because it reports failures of each step differently. A transport that keeps a
+// connection open passes each operation to [Executor.Serve], with a [Sink] that encodes and sends
+// the operation's messages. Serve also carries out subscriptions, which continue as a [Stream].
 package execution

@@ -16,8 +16,8 @@ import (
 type Executor struct {
 	options   Options
 	documents *document.Checker
-	whole     *executor.Executor // of operations
-	events    *executor.Executor // of streams: without AroundOperations
+	whole     *executor.Executor // for operations
+	events    *executor.Executor // for events of streams: without AroundOperations
 }
 
 // New creates an executor. It starts nothing, and panics if a required option is missing.
@@ -31,8 +31,8 @@ func New(es graphql.ExecutableSchema, documents document.Options, options Option
 	}
 }
 
-// dispatcher sets gqlgen's executor up for dispatching only: documents are checked by package
-// document.
+// dispatcher configures gqlgen's executor only to run operations, because package document checks
+// documents.
 func dispatcher(es graphql.ExecutableSchema, options Options, aroundOperations []graphql.OperationMiddleware) *executor.Executor {
 	exec := executor.New(es)
 	exec.SetErrorPresenter(options.ErrorPresenter)
@@ -46,13 +46,13 @@ func dispatcher(es graphql.ExecutableSchema, options Options, aroundOperations [
 	return exec
 }
 
-// Arrive counts a request before anything of it is read, and returns why it is rejected.
+// Arrive counts a request before it is read, and returns an error if it is rejected.
 func (e *Executor) Arrive(ctx context.Context) *gqlerror.Error {
 	return exhausted(e.options.Arrive(ctx))
 }
 
-// Authenticate returns the context of who sends the Authorization. On failure it gives the error to
-// send, UNAUTHENTICATED unless the presenter finds that the server itself failed (INTERNAL) or names
+// Authenticate returns the context for an Authorization. On failure it returns the error to send:
+// UNAUTHENTICATED, unless the presenter returns INTERNAL, because the server itself failed, or
 // another code.
 func (e *Executor) Authenticate(ctx context.Context, authorization string) (context.Context, *gqlerror.Error) {
 	authenticated, err := e.options.Authenticate(ctx, authorization)
@@ -66,8 +66,7 @@ func (e *Executor) Authenticate(ctx context.Context, authorization string) (cont
 	return ctx, presented
 }
 
-// Check returns the operation that a request asks to run, or why it may not: see
-// [document.Checker.Check].
+// Check returns the operation of a request, or the errors to send: see [document.Checker.Check].
 func (e *Executor) Check(ctx context.Context, req *request.Request) (*document.Operation, gqlerror.List) {
 	op, errs := e.documents.Check(ctx, req)
 	if op != nil {
@@ -83,7 +82,7 @@ func callRoot(ctx context.Context, next graphql.RootResolver) graphql.Marshaler 
 func callField(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
 
 // Prepare checks a request and charges the client for its operation. If it fails, the operation is
-// nil unless the cost or a rate limit was the reason.
+// nil unless the reason was the cost or a rate limit.
 func (e *Executor) Prepare(ctx context.Context, req *request.Request) (op *document.Operation, quotas []Quota, errs gqlerror.List) {
 	op, errs = e.Check(ctx, req)
 	if len(errs) == 0 {
@@ -112,12 +111,13 @@ func (e *Executor) Answer(ctx context.Context, op *document.Operation) *Answer {
 // Refused reports the code with which a request or operation is rejected before it runs.
 func (e *Executor) Refused(ctx context.Context, code string) { e.options.Refused(ctx, code) }
 
-// Recovered presents a panic from outside of the resolvers (gqlgen catches those inside).
+// Recovered presents a panic outside of resolvers. (gqlgen catches those in resolvers.)
 func (e *Executor) Recovered(ctx context.Context, value any) *gqlerror.Error {
 	return e.Present(ctx, e.options.Recover(ctx, value))
 }
 
-// Present runs the presenter where an error must be sent: one that it drops becomes INTERNAL.
+// Present runs the presenter for an error that must be sent. If the presenter drops it, it becomes
+// INTERNAL.
 func (e *Executor) Present(ctx context.Context, err error) *gqlerror.Error {
 	if presented := e.options.ErrorPresenter(ctx, err); presented != nil {
 		return presented

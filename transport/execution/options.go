@@ -15,19 +15,19 @@ type Options struct {
 	// means anonymous and no error) to the context that the operation runs in. It is called once
 	// for each HTTP request. On a websocket it is called once for connection_init, with the
 	// "Authorization" of its payload (or else the handshake's header), and again with the same
-	// value for each operation, because a token can be revoked in between. The returned context must
-	// derive from the given one. Default: everyone is anonymous.
+	// value for each operation, because a token can be revoked in between. The returned context
+	// must derive from the given one. Default: everyone is anonymous.
 	//
 	// An error rejects the request: 401 over HTTP; a websocket is closed with 4403. If
 	// ErrorPresenter turns it into INTERNAL (an unavailable database), it is 500 over HTTP, 1011 in
 	// connection_init, and an error message for an operation.
 	Authenticate func(ctx context.Context, authorization string) (context.Context, error)
 
-	// AroundOperations wrap each operation, the first outermost: this is where loaders are
-	// installed for queries and mutations.
+	// AroundOperations wrap each operation, the first outermost. They install the loaders for
+	// queries and mutations.
 	AroundOperations []graphql.OperationMiddleware
-	// AroundResponses wrap each response: one of a query or mutation, and each that is executed for
-	// an event of a subscription.
+	// AroundResponses wrap each response: that of a query or mutation, and each one for an event of
+	// a subscription.
 	AroundResponses []graphql.ResponseMiddleware
 
 	// ErrorPresenter converts an error that a resolver, Authenticate or Recover returned to the
@@ -36,11 +36,10 @@ type Options struct {
 	// Recover converts a panic to an error. Required.
 	Recover graphql.RecoverFunc
 
-	// Arrive counts a request, the handshake of a websocket or an operation on one, before anything
-	// of it is read. Charge counts an operation before it runs, in its authenticated context. A
-	// Quota with a RetryAfter rejects it with RATE_LIMITED: status 429, or an error message on a
-	// websocket. Answers over HTTP carry the quotas of Charge as RateLimit headers. Default: no
-	// limits.
+	// Arrive counts a request, the handshake of a websocket or an operation on one, before it is
+	// read. Charge counts an operation before it runs, in its authenticated context. A Quota with a
+	// RetryAfter rejects it with RATE_LIMITED: status 429, or an error message on a websocket.
+	// Answers over HTTP carry the quotas of Charge as RateLimit headers. Default: no limits.
 	Arrive func(ctx context.Context) []Quota
 	Charge func(ctx context.Context, charge Charge) []Quota
 

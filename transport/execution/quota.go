@@ -10,13 +10,13 @@ import (
 	"plaza/transport/document"
 )
 
-// Charge is what an operation is about to use.
+// Charge is what an operation will use of the limits.
 type Charge struct {
 	Cost   int // its requested [document.Cost]
 	Writes int // the root fields of a mutation
 }
 
-// chargeOf is what running an operation is charged.
+// chargeOf returns the charge for an operation.
 func chargeOf(op *document.Operation) Charge {
 	charge := Charge{Cost: op.Cost.Requested}
 	if op.Kind() == ast.Mutation {
@@ -31,11 +31,12 @@ type Quota struct {
 	Limit      int    // how much may be used at once
 	Remaining  int    // how much may be used now
 	Window     time.Duration
-	Reset      time.Duration // until Remaining is Limit; after Window it surely is
-	RetryAfter time.Duration // not 0: the limit refuses this request, and admits it in this time
+	Reset      time.Duration // until Remaining is Limit again, which takes at most Window
+	RetryAfter time.Duration // not 0: the limit refuses this request, and will admit it after this time
 }
 
-// longest is the quota that takes longest to recover; its RetryAfter is 0 if none refuses.
+// longest returns the refusing quota that takes longest to recover. Its RetryAfter is 0 if none
+// refuses.
 func longest(quotas []Quota) (found Quota) {
 	for _, q := range quotas {
 		if q.RetryAfter > found.RetryAfter {
@@ -45,7 +46,7 @@ func longest(quotas []Quota) (found Quota) {
 	return found
 }
 
-// exhausted is the error of the quota that takes longest to recover; nil if none refuses.
+// exhausted returns the error of the quota that takes longest to recover, or nil if none refuses.
 func exhausted(quotas []Quota) *gqlerror.Error {
 	refused := longest(quotas)
 	if refused.RetryAfter == 0 {

@@ -15,7 +15,7 @@ import (
 // Serve carries out an operation of any kind on a connection that may carry several: it counts,
 // authenticates and checks the request, and sends a response for each event of a subscription, or
 // one for a query or mutation. ctx ends when the client no longer listens. If Serve returns true, a
-// [Stream] carries on with the subscription, until ctx ends.
+// [Stream] continues the subscription until ctx ends.
 func (e *Executor) Serve(ctx context.Context, authorization string, req *request.Request, to Sink) (streams bool) {
 	ctx = request.WithNewID(graphql.StartOperationTrace(ctx))
 	stream := &Stream{executor: e, to: to}
@@ -43,8 +43,9 @@ func (e *Executor) Serve(ctx context.Context, authorization string, req *request
 	return stream.taken
 }
 
-// begin takes an operation through all that precedes its execution, and returns it with its
-// authenticated context; nil if it may not run, which the client then knows.
+// begin does everything that precedes the execution of an operation, and returns the operation with
+// its authenticated context. It returns nil if the operation may not run, after it has sent the
+// errors to the client.
 func (e *Executor) begin(ctx context.Context, authorization string, req *request.Request, to Sink) (*document.Operation, context.Context) {
 	if limited := e.Arrive(ctx); limited != nil {
 		e.Refused(ctx, codes.Of(limited))

@@ -5,15 +5,14 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// Sink takes what one operation has to say to the client that started it. Its methods may be called
-// from several goroutines; they do nothing once the operation has ended, or the client no longer
-// listens.
+// Sink sends the messages of one operation to its client. Its methods may be called from several
+// goroutines. They do nothing once the operation has ended, or the client no longer listens.
 type Sink interface {
 	// Accept is called before the operation runs, unless it is rejected. It returns whether the
 	// operation may run on this transport; if not, the sink has ended it.
 	Accept(kind ast.Operation) bool
 	// Next sends a response as JSON, and returns whether the client still listens. It waits for a
-	// client that is slow.
+	// slow client.
 	Next(response []byte) bool
 	// Complete ends the operation: all responses were sent.
 	Complete()

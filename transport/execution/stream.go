@@ -14,8 +14,8 @@ type streamKey struct{}
 // Stream is a running subscription, for the resolver of its field. The resolver is called once when
 // the subscription begins: it takes the stream with [StreamOf], keeps it, and returns a channel
 // that is closed. For each event its caller then calls Execute, which calls the resolver again,
-// with the event in its context: now it returns a channel with the event. A stream needs no
-// goroutine while nothing happens.
+// with the event in its context: now it returns a channel with the event. An idle stream needs no
+// goroutine.
 type Stream struct {
 	executor  *Executor
 	operation *document.Operation // for the executions
@@ -24,8 +24,8 @@ type Stream struct {
 	taken     bool            // by the resolver; only the goroutine that begins the subscription uses it
 }
 
-// Context is the subscription's context, authenticated: it ends with the subscription. It holds
-// nothing that was made for its beginning.
+// Context returns the subscription's authenticated context, which ends with the subscription. It
+// contains nothing of the call that began it, such as loaders.
 func (s *Stream) Context() context.Context { return s.ctx }
 
 // StreamOf returns the stream of a subscription's context; nil in other operations.
@@ -37,13 +37,13 @@ func StreamOf(ctx context.Context) *Stream {
 	return s
 }
 
-// waitForQuota is how long a stream waits at least before it asks again for what the limits have
-// refused: a user may have thousands of streams that wait.
+// waitForQuota is the shortest pause before a stream asks again after the limits have refused a
+// charge. It is long because a user may have thousands of waiting streams.
 const waitForQuota = time.Second
 
-// Await charges the cost of a response, and waits until the limits admit it, or the subscription has
-// ended. A stream is delayed where a request would be refused, because it asks for nothing: what it
-// sends depends on others.
+// Await charges the cost of a response, and waits until the limits admit it, or the subscription
+// has ended. A stream is delayed where a request would be refused, because its client does not
+// control how many events there are.
 func (s *Stream) Await() {
 	for s.ctx.Err() == nil {
 		refused := longest(s.executor.options.Charge(s.ctx, Charge{Cost: s.operation.Cost.Requested}))
@@ -57,8 +57,8 @@ func (s *Stream) Await() {
 	}
 }
 
-// Execute runs the subscription for one event, and returns the response as JSON. ctx derives from
-// Context, of this stream or of another one that selects the same.
+// Execute runs the subscription for one event, and returns the response as JSON. ctx must derive
+// from the Context of this stream, or of another one with the same selection.
 func (s *Stream) Execute(ctx context.Context) (response []byte) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -77,8 +77,8 @@ func (s *Stream) Execute(ctx context.Context) (response []byte) {
 	return response
 }
 
-// Send sends a response of Execute, which may be that of another stream with the same operation, if
-// the client still listens. It waits for a client that is slow.
+// Send sends a response of Execute if the client still listens. The response may be that of another
+// stream with the same operation. Send waits for a slow client.
 func (s *Stream) Send(response []byte) { s.to.Next(response) }
 
 // End ends the subscription with an error, which goes through the presenter.

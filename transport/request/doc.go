@@ -1,6 +1,6 @@
 // Package request reads GraphQL requests: from the JSON of a body or a message, or from a query
-// string. It gives each an id, which its answer and the log carry.
+// string. It gives each request an id, which the answer and the log contain.
 //
-// What it returns has the right shape and is Unicode text. Whether the document of a request may
-// run is up to package document.
+// The requests that it returns are well formed and valid Unicode. Package document decides whether
+// the document of a request may run.
 package request

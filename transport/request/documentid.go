@@ -9,9 +9,9 @@ import (
 // MaxDocumentID limits, in bytes, a request's documentId.
 const MaxDocumentID = 256
 
-// documentID reads the id of a request's document; "" if it has none. There are two notations:
-// documentId, of GraphQL over HTTP's appendix on persisted documents, and Apollo's
-// extensions.persistedQuery (https://www.apollographql.com/docs/apollo-server/performance/apq).
+// documentID returns the id of a request's document, or "". There are two notations: documentId, of
+// GraphQL over HTTP's appendix on persisted documents, and Apollo's extensions.persistedQuery
+// (https://www.apollographql.com/docs/apollo-server/performance/apq).
 func documentID(members map[string]json.RawMessage, extensions map[string]any) (string, error) {
 	id, err := stringMember(members, "documentId")
 	if err != nil || len(id) > MaxDocumentID {

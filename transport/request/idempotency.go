@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// idempotencyKey is the extension of a request with the key under which a mutation is carried out
-	// once, however often it is sent.
+	// idempotencyKey is the extension of a request with an idempotency key: a mutation is carried
+	// out once, however often it is sent with the same key.
 	idempotencyKey = "idempotencyKey"
-	// idempotencyHeader is the header that stands for the extension:
+	// idempotencyHeader is the header that clients may send instead of the extension:
 	// https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
 	idempotencyHeader = "Idempotency-Key"
 
 	maxIdempotencyKey = 255
 )
 
-// TakeIdempotencyKey moves the key in a header, quoted or not, to the extensions.
+// TakeIdempotencyKey copies the key from a header, quoted or not, to the extensions.
 func (req *Request) TakeIdempotencyKey(header http.Header) error {
 	values := header.Values(idempotencyHeader)
 	switch len(values) {
@@ -42,7 +42,8 @@ func (req *Request) TakeIdempotencyKey(header http.Header) error {
 	return nil
 }
 
-// unquote returns the text of a quoted string (RFC 9651, section 3.3.3), or else the text itself.
+// unquote returns the content of a quoted string (RFC 9651, section 3.3.3), and any other text as
+// it is.
 func unquote(text string) string {
 	quoted := len(text) > 1 && strings.HasPrefix(text, `"`) && strings.HasSuffix(text, `"`)
 	if !quoted {
@@ -51,7 +52,7 @@ func unquote(text string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
 }
 
-// CheckIdempotencyKey says what is wrong with the key of a request, if it has one.
+// CheckIdempotencyKey returns an error if the request has an invalid key.
 func (req *Request) CheckIdempotencyKey() *gqlerror.Error {
 	value, ok := req.Extensions[idempotencyKey]
 	if !ok || value == nil {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestIdempotencyKeysOfHeaders reads keys from headers and extensions. The want "" is a refusal, and
-// "-" no key.
+// TestIdempotencyKeysOfHeaders reads keys from headers and extensions. The want "" is a refusal,
+// and "-" no key.
 func TestIdempotencyKeysOfHeaders(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("k", 255)

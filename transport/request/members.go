@@ -10,7 +10,8 @@ import (
 	"plaza/transport/codes"
 )
 
-// parseObject splits a JSON object into its members; text that is not Unicode is found and named.
+// parseObject splits a JSON object into its members. Its error names the part that is not valid
+// Unicode.
 func parseObject(data []byte) (map[string]json.RawMessage, error) {
 	if !ValidText(data) {
 		return nil, locateBadText(data, "")
@@ -28,8 +29,9 @@ func parseObject(data []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// locateBadText names the part of a JSON text that is not Unicode, or says that the whole is not
-// JSON. root is the name of the whole: "" for a request, whose members are then named without it.
+// locateBadText returns an error that names the part of a JSON text that is not valid Unicode, or
+// says that the text is not JSON. root is the name of the whole text: "" for a request, so that its
+// members have no prefix.
 func locateBadText(data []byte, root string) error {
 	marked, mark, ok := markBadText(data)
 	if !ok {
@@ -40,7 +42,7 @@ func locateBadText(data []byte, root string) error {
 		return errNotJSON
 	}
 	path, found := findText(value, mark, root)
-	if !found || path == "" { // lost to a duplicate key, or the request is itself a string
+	if !found || path == "" { // a duplicate key has replaced it, or the request is itself a string
 		path = wholeRequest
 	}
 	return &TextError{codes.Truncate(path, codes.MaxMessage/2)}

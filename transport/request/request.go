@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Request is one GraphQL request, from whatever transport.
+// Request is one GraphQL request, from any transport.
 type Request struct {
-	Query         string // "" if DocumentID names it
+	Query         string // "" if only DocumentID is given
 	DocumentID    string // "" or the id of a document that was registered, or that Query registers
 	OperationName string
 	Variables     map[string]any
@@ -18,7 +18,7 @@ type Request struct {
 
 // Parse reads {query, documentId, operationName, variables, extensions}. Keys are case-sensitive,
 // null counts as absent, unknown keys are ignored, numbers stay json.Number. The error is a
-// [*TextError], or says in one sentence what the request is not.
+// [*TextError], or one sentence that says what is malformed.
 func Parse(data []byte) (*Request, error) {
 	members, err := parseObject(data)
 	if err != nil {

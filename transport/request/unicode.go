@@ -24,8 +24,8 @@ func ValidText(data []byte) bool {
 	return !bad
 }
 
-// markBadText replaces what is not Unicode in JSON by a rune that occurs nowhere else in it, and
-// returns that rune; ok is false if every candidate occurs already.
+// markBadText replaces the parts of JSON that are not valid Unicode with a rune that occurs nowhere
+// else in it, and returns that rune. ok is false if all candidates occur.
 func markBadText(data []byte) (marked []byte, mark rune, ok bool) {
 	const first, last = '\uFDD0', '\uFDEF' // Unicode's noncharacters: never meant for interchange
 	lower := bytes.ToLower(data)
@@ -55,7 +55,7 @@ func replaceBadText(data []byte, mark rune) (clean []byte, bad bool) {
 	return clean, bad
 }
 
-// textUnit measures the rune or escape that data starts with.
+// textUnit returns the size of the rune or escape at the start of data.
 func textUnit(data []byte) (size int, valid bool) {
 	if data[0] != '\\' {
 		r, size := utf8.DecodeRune(data)
@@ -64,7 +64,7 @@ func textUnit(data []byte) (size int, valid bool) {
 	unit, ok := unicodeEscape(data)
 	switch {
 	case !ok && len(data) > 1 && data[1] < utf8.RuneSelf:
-		return 2, true // \n, \" and also \\, so that \\ud800 is no escape
+		return 2, true // \n, \" and also \\, so that \\ud800 is not an escape
 	case !ok:
 		return 1, true
 	case !utf16.IsSurrogate(unit):
@@ -86,7 +86,7 @@ func unicodeEscape(data []byte) (rune, bool) {
 	return rune(unit), err == nil
 }
 
-// findText gives the path of the first string or key in a decoded JSON value that contains mark.
+// findText returns the path of the first string or key in a decoded JSON value that contains mark.
 func findText(value any, mark rune, path string) (string, bool) {
 	switch value := value.(type) {
 	case string:
@@ -117,7 +117,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// JSONString writes valid UTF-8 as JSON, which cannot fail.
+// JSONString encodes valid UTF-8 as JSON, which cannot fail.
 func JSONString(s string) json.RawMessage {
 	data, err := json.Marshal(s)
 	if err != nil {

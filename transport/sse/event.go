@@ -13,7 +13,7 @@ import (
 // heartbeat is a comment, which clients ignore.
 const heartbeat = ":\n\n"
 
-// next is the event with a response. On a single connection it names the operation.
+// next returns the event with a response. On a single connection it names the operation.
 func (s *stream) next(id string, response []byte) []byte {
 	var buf bytes.Buffer
 	buf.WriteString("event: next\ndata: ")
@@ -30,7 +30,8 @@ func (s *stream) next(id string, response []byte) []byte {
 	return buf.Bytes()
 }
 
-// complete is the last event of an operation. Browsers drop an event without a line of data.
+// complete returns the last event of an operation. It has a line of data because browsers drop
+// events without one.
 func (s *stream) complete(id string) []byte {
 	if !s.single() {
 		return []byte("event: complete\ndata:\n\n")
@@ -38,13 +39,13 @@ func (s *stream) complete(id string) []byte {
 	return []byte("event: complete\ndata: {\"id\":" + string(request.JSONString(id)) + "}\n\n")
 }
 
-// failed are the last events of an operation that fails. The protocol has none for errors: they are
-// a response without data.
+// failed returns the last events of a failed operation. The protocol has no event for errors, so
+// they are a response without data.
 func (s *stream) failed(id string, errs gqlerror.List) []byte {
 	return append(s.next(id, withoutData(errs)), s.complete(id)...)
 }
 
-// withoutData is a response that has only errors.
+// withoutData returns a response that has only errors.
 func withoutData(errs gqlerror.List) []byte {
 	response, err := json.Marshal(map[string]any{"errors": errs})
 	if err != nil { // an extension that does not marshal
@@ -53,8 +54,8 @@ func withoutData(errs gqlerror.List) []byte {
 	return response
 }
 
-// oneLine replaces line breaks, which are only white space between the tokens of JSON: a line break
-// would end the data.
+// oneLine replaces line breaks, because one would end the data. In JSON they are only white space
+// between tokens.
 func oneLine(response []byte) []byte {
 	if !bytes.ContainsAny(response, "\r\n") {
 		return response

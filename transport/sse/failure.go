@@ -8,7 +8,7 @@ import (
 	"plaza/transport/codes"
 )
 
-// Failure is the answer to a request that has no stream to say it on.
+// Failure is the answer to a failed request that has no stream.
 type Failure struct {
 	Status  int
 	Errs    gqlerror.List
@@ -23,7 +23,7 @@ func refusef(status int, code, format string, args ...any) *Failure {
 	return refused(codes.Refusef(status, code, format, args...))
 }
 
-// failed is the answer to an operation that was rejected before it ran.
+// failed returns the answer to an operation that was rejected before it ran.
 func failed(errs gqlerror.List) *Failure {
 	return &Failure{Status: statusOf(errs[0]), Errs: errs, Counted: true}
 }
@@ -42,7 +42,7 @@ func statusOf(err *gqlerror.Error) int {
 	return http.StatusBadRequest
 }
 
-// identityStatus is the status of an answer to an Authorization that was rejected.
+// identityStatus returns the status of the answer to a rejected Authorization.
 func identityStatus(err *gqlerror.Error) int {
 	if status := statusOf(err); status != http.StatusBadRequest {
 		return status
@@ -54,7 +54,7 @@ func unidentified(err *gqlerror.Error) *Failure {
 	return &Failure{Status: identityStatus(err), Errs: gqlerror.List{err}}
 }
 
-// unknownStream says nothing about whether another user has the stream.
+// unknownStream does not reveal whether another user has the stream.
 func unknownStream() *Failure {
 	return refusef(http.StatusNotFound, codes.BadUserInput, "no stream has this token: reserve one by PUT")
 }

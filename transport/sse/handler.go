@@ -16,17 +16,17 @@ import (
 
 const (
 	// tokenHeader and tokenParameter carry the token of a stream that a client has reserved.
-	tokenHeader    = "X-Graphql-Event-Stream-Token" //nolint:gosec // a name, no credential
+	tokenHeader    = "X-Graphql-Event-Stream-Token" //nolint:gosec // a name, not a credential
 	tokenParameter = "token"
-	// operationID is the extension of a request, and the parameter of DELETE, that names an operation
-	// on such a stream.
+	// operationID is the extension of a request, and the parameter of DELETE, that names an
+	// operation on such a stream.
 	operationID = "operationId"
 
 	maxOperationID = 255
 	maxQuotedID    = 80
 )
 
-// Handler opens streams, and knows those that clients have reserved.
+// Handler opens streams, and keeps track of those that clients have reserved.
 type Handler struct {
 	options     Options
 	executor    *execution.Executor
@@ -36,13 +36,13 @@ type Handler struct {
 	streams map[string]*stream // by token
 }
 
-// New creates a handler. Its streams run operations by the executor, and are among the connections
-// of the registry.
+// New creates a handler. Its streams run operations with the executor, and register with the
+// registry of connections.
 func New(executor *execution.Executor, among *connections.Registry, options Options) *Handler {
 	return &Handler{options: options.withDefaults(), executor: executor, connections: among, streams: map[string]*stream{}}
 }
 
-// TokenOf returns the token that a request carries; "" if it is none about a reserved stream.
+// TokenOf returns the token of a request for a reserved stream, or "" if it has none.
 func TokenOf(r *http.Request) string {
 	if token := r.Header.Get(tokenHeader); token != "" {
 		return token
@@ -50,7 +50,7 @@ func TokenOf(r *http.Request) string {
 	return r.URL.Query().Get(tokenParameter)
 }
 
-// Reserve answers with the token of a new stream, which the client then opens.
+// Reserve responds with the token of a new stream, which the client then opens.
 func (h *Handler) Reserve(w http.ResponseWriter, r *http.Request) *Failure {
 	s, failure := h.admit(r, rand.Text())
 	if failure != nil {
@@ -76,8 +76,9 @@ func (s *stream) expire() {
 	}
 }
 
-// Open opens the stream that a client has reserved, and returns when the stream has ended. A browser
-// can't send its Authorization with an EventSource: the token is enough, and opens the stream once.
+// Open opens the stream that a client has reserved, and returns when the stream has ended. A
+// browser can't send its Authorization with an EventSource, so the token is sufficient. It opens
+// the stream once.
 func (h *Handler) Open(w http.ResponseWriter, r *http.Request) *Failure {
 	if failure := h.arrive(r); failure != nil {
 		return failure
@@ -100,7 +101,7 @@ func (h *Handler) Open(w http.ResponseWriter, r *http.Request) *Failure {
 	return nil
 }
 
-// Start begins an operation on a stream that the client has reserved. read reads the request.
+// Start starts an operation on a stream that the client has reserved. read reads the request.
 func (h *Handler) Start(w http.ResponseWriter, r *http.Request, read func() (*request.Request, *codes.Refusal)) *Failure {
 	s, failure := h.own(r)
 	if failure != nil {
@@ -145,7 +146,7 @@ func (h *Handler) Stop(w http.ResponseWriter, r *http.Request) *Failure {
 	return nil
 }
 
-// Stream carries out one operation on a stream of its own, and returns when it has ended. read reads
+// Stream carries out one operation on a separate stream, and returns when it has ended. read reads
 // the request.
 func (h *Handler) Stream(w http.ResponseWriter, r *http.Request, read func() (*request.Request, *codes.Refusal)) *Failure {
 	s, failure := h.admit(r, "")
@@ -176,7 +177,7 @@ func (h *Handler) Stream(w http.ResponseWriter, r *http.Request, read func() (*r
 	return failure
 }
 
-// admit makes a stream for who sends the request, if there is a place for it.
+// admit creates a stream for the sender of a request if there is a place for it.
 func (h *Handler) admit(r *http.Request, token string) (*stream, *Failure) {
 	if h.connections.Closed() {
 		return nil, refused(codes.ShuttingDown())
@@ -204,7 +205,7 @@ func (h *Handler) admit(r *http.Request, token string) (*stream, *Failure) {
 	return s, nil
 }
 
-// arrive counts a request before anything of it is read: guessing tokens is limited, too.
+// arrive counts a request before it is read, so guessing tokens is limited too.
 func (h *Handler) arrive(r *http.Request) *Failure {
 	if limited := h.executor.Arrive(r.Context()); limited != nil {
 		return refused(&codes.Refusal{Status: http.StatusTooManyRequests, Err: limited})
@@ -212,7 +213,7 @@ func (h *Handler) arrive(r *http.Request) *Failure {
 	return nil
 }
 
-// own returns the stream that a request names by its token, and has reserved.
+// own returns the stream that a request names by its token, if the sender has reserved it.
 func (h *Handler) own(r *http.Request) (*stream, *Failure) {
 	if failure := h.arrive(r); failure != nil {
 		return nil, failure
@@ -236,8 +237,8 @@ func (h *Handler) forget(s *stream) {
 	delete(h.streams, s.token)
 }
 
-// belongsTo says whether a request comes with the sign-in that reserved the stream. Both are secret,
-// so that a token in the log of a proxy is worth nothing.
+// belongsTo reports whether a request has the same Authorization as the one that reserved the
+// stream. So a token in the log of a proxy is worthless.
 func (s *stream) belongsTo(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(s.authorization), []byte(r.Header.Get("Authorization"))) == 1
 }

@@ -7,15 +7,16 @@ import (
 
 // Options configure a [Handler]. A zero field means its default.
 type Options struct {
-	// OpenTimeout is how long a client may take to open the stream that it has reserved. Default 10 s.
+	// OpenTimeout is how long a client may take to open the stream that it has reserved. Default 10
+	// s.
 	OpenTimeout time.Duration
-	// WriteTimeout is how long one event to a client may take; a client that does not read is cut
-	// off then. Default 45 s.
+	// WriteTimeout is how long sending one event may take. After that, a client that does not read
+	// is disconnected. Default 45 s.
 	WriteTimeout time.Duration
-	// HeartbeatInterval is the time between comments that keep proxies from closing a silent stream.
-	// Default 15 s.
+	// HeartbeatInterval is the time between comments that keep proxies from closing a silent
+	// stream. Default 15 s.
 	HeartbeatInterval time.Duration
-	// FinishTimeout is how long a stream's queries and mutations may go on when the server shuts
+	// FinishTimeout is how long a stream's queries and mutations may continue when the server shuts
 	// down or the session ends, before the stream ends. Default 5 s.
 	FinishTimeout time.Duration
 	// CloseTimeout is how long the server tries to send a stream's last events. Default 2 s.

@@ -17,7 +17,7 @@ type sink struct {
 	op *operation
 }
 
-// Accept keeps GET free of effects, and answers the request.
+// Accept rejects mutations by GET, and otherwise answers the request.
 func (s sink) Accept(kind ast.Operation) bool {
 	switch {
 	case kind == ast.Mutation && s.op.readOnly:
@@ -36,7 +36,7 @@ func (s sink) Next(response []byte) bool { return s.say(s.next(s.op.ID, response
 // Complete sends the operation's last event.
 func (s sink) Complete() { s.say(s.complete(s.op.ID), true) }
 
-// Fail answers the request if the operation has not begun, or else sends the errors.
+// Fail answers the request if the operation has not begun. Otherwise it sends the errors.
 func (s sink) Fail(errs gqlerror.List) {
 	if !s.op.answer(failed(errs)) {
 		s.say(s.failed(s.op.ID, errs), true)
@@ -44,17 +44,17 @@ func (s sink) Fail(errs gqlerror.List) {
 	s.op.Cancel()
 }
 
-// Reject costs the stream: its session has ended.
+// Reject ends the stream, because its session has ended.
 func (s sink) Reject(err *gqlerror.Error) {
-	gone := s.op.Context.Err() != nil // the client gave up
+	gone := s.op.Context.Err() != nil // the client has disconnected
 	s.op.answer(&Failure{Status: identityStatus(err), Errs: gqlerror.List{err}, Counted: true})
 	if !gone && s.single() {
 		go s.Drain(connections.SessionEnds)
 	}
 }
 
-// say sends events of the operation, and returns whether the client still listens. It waits for a
-// stream that is reserved to be opened: nothing is kept for it.
+// say sends events of the operation, and returns whether the client still listens. If the stream is
+// reserved, it waits until the stream is opened, because events are not buffered.
 func (s sink) say(events []byte, last bool) bool {
 	if !s.operations.Hold(s.op.Operation) {
 		return false

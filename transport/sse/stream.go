@@ -14,7 +14,7 @@ import (
 	"plaza/transport/request"
 )
 
-// stream is one response that goes on, or the reservation of one, with the operations on it.
+// stream is one streaming response, or the reservation of one, with its operations.
 type stream struct {
 	options       *Options
 	handler       *Handler
@@ -22,14 +22,14 @@ type stream struct {
 	token         string // "" for a stream of one operation
 	authorization string // of all its operations
 	operations    connections.Operations
-	opened        chan struct{}   // closed once there is a response to write to
+	opened        chan struct{}   // closed when there is a response to write to
 	ctx           context.Context // ends when the stream ends
 	cancel        context.CancelFunc
 
 	mu     sync.Mutex
-	taken  bool                                  // a request has opened the stream, or is about to
+	taken  bool                                  // a request has opened the stream, or is opening it
 	last   []byte                                // events to send at the end
-	cut    bool                                  // nothing more is sent
+	cut    bool                                  // no more events are sent
 	timers struct{ open, heartbeat *time.Timer } // nil until they are needed
 
 	writing sync.Mutex // held while an event is written
@@ -47,10 +47,10 @@ func (h *Handler) newStream(ctx context.Context, place *connections.Place, token
 	return s
 }
 
-// single says whether the stream carries the operations of other requests.
+// single reports whether other requests start operations on the stream.
 func (s *stream) single() bool { return s.token != "" }
 
-// take lets one request open the stream.
+// take returns true for the one request that may open the stream.
 func (s *stream) take() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *stream) take() bool {
 
 // serve opens the stream as the response to a request, and returns when it has ended.
 func (s *stream) serve(w http.ResponseWriter, r *http.Request) {
-	defer context.AfterFunc(r.Context(), s.cancel)() // the client leaves
+	defer context.AfterFunc(r.Context(), s.cancel)() // when the client disconnects
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream; charset=utf-8")
 	header.Set("Cache-Control", "no-cache")
@@ -85,10 +85,10 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request) {
 	s.finish()
 }
 
-// finish writes the last events, and keeps anything else from being written: the response belongs to
-// the server once its handler has returned.
+// finish writes the last events, and prevents further writes: the response must not be used after
+// its handler has returned.
 func (s *stream) finish() {
-	s.setDeadline() // what is being written holds up the end no longer than that
+	s.setDeadline() // limits how long a current write can delay the end
 	s.mu.Lock()
 	last, cut := s.last, s.cut
 	s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *stream) finish() {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if !s.closed && !cut {
-		_ = s.control.SetWriteDeadline(time.Time{}) // the connection may be used again
+		_ = s.control.SetWriteDeadline(time.Time{}) // the connection may be reused
 	}
 	s.closed = true
 }
@@ -171,7 +171,7 @@ func (s *stream) contextOf(r *http.Request) (context.Context, context.CancelFunc
 	}
 }
 
-// start begins an operation of a request.
+// start starts the operation of a request.
 func (s *stream) start(r *http.Request, id string, req *request.Request) (*operation, *Failure) {
 	if s.ctx.Err() != nil {
 		return nil, unknownStream()
@@ -199,7 +199,7 @@ func (s *stream) notStarted(id string, err error) *Failure {
 	return unknownStream()
 }
 
-// run is the goroutine of an operation. A subscription may go on without it.
+// run is the goroutine of an operation. A subscription may continue without it.
 func (s *stream) run(op *operation, req *request.Request) {
 	if s.handler.executor.Serve(op.Context, s.authorization, req, sink{s, op}) {
 		context.AfterFunc(op.Context, func() { s.finished(op) })
@@ -216,7 +216,7 @@ func (s *stream) finished(op *operation) {
 	}
 }
 
-// Drain implements [connections.Connection]: what still runs has FinishTimeout.
+// Drain implements [connections.Connection]. Running queries and mutations get FinishTimeout.
 func (s *stream) Drain(reason connections.Reason) {
 	stopped := func(ids []string) {
 		if reason != connections.SessionEnds {
@@ -248,7 +248,8 @@ func (s *stream) Cut() {
 	}
 }
 
-// end cleans up once the stream's context has ended: when it returns, its operations have ended.
+// end cleans up after the stream's context has ended. When it returns, the stream's operations have
+// ended.
 func (s *stream) end() {
 	s.handler.forget(s)
 	s.mu.Lock()

@@ -29,11 +29,10 @@ type connection struct {
 	writing sync.Mutex // held while a message is written, and to prevent writes
 
 	mu      sync.Mutex
-	closing bool // a close frame is on its way: nothing else may follow
+	closing bool // a close frame was or is being sent: nothing else may follow
 }
 
-// read hands over message after message until the connection fails or the client answers our close
-// frame.
+// read passes messages to handle until the connection fails or the client answers our close frame.
 func (c *connection) read(handle func(data []byte)) {
 	for {
 		if err := c.stayAlive(); err != nil {
@@ -59,8 +58,8 @@ func (c *connection) read(handle func(data []byte)) {
 	}
 }
 
-// stayAlive extends the deadline for the client's next sign of life. Once the connection is closing,
-// the deadline of the closing handshake remains.
+// stayAlive extends the read deadline after any message of the client. Once the connection is
+// closing, the deadline of the closing handshake remains.
 func (c *connection) stayAlive() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,7 +132,7 @@ func (c *connection) isClosing() bool {
 	return c.closing
 }
 
-// abandon ends the operations and all writing.
+// abandon ends the operations, and prevents further writes.
 func (c *connection) abandon() {
 	c.mu.Lock()
 	c.closing = true
@@ -141,7 +140,7 @@ func (c *connection) abandon() {
 	c.cancel()
 }
 
-// Cut ends the connection without a word.
+// Cut ends the connection without notice.
 func (c *connection) Cut() {
 	c.abandon()
 	_ = c.conn.Close()

@@ -1,8 +1,8 @@
-// Package websocket carries GraphQL over websockets, in the subprotocols graphql-transport-ws and,
-// for older clients, graphql-ws of subscriptions-transport-ws.
+// Package websocket implements GraphQL over websockets, in the subprotocols graphql-transport-ws
+// and, for older clients, graphql-ws of subscriptions-transport-ws.
 //
-// A [Handler] opens sockets. Each has a reader (connection.go), which hands message after message to
-// the protocol (protocol.go); package connections knows what runs on the socket, and package execution
-// runs it. A subprotocol only words what is said. An idle socket costs one goroutine with a small
-// stack.
+// A [Handler] opens sockets. Each has a reader (connection.go), which passes messages to the
+// protocol (protocol.go). Package connections keeps track of the
+// socket's operations, and package execution runs them. A subprotocol only defines the form of messages. An idle socket costs one
+// goroutine with a small stack.
 package websocket

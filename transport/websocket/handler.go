@@ -25,8 +25,8 @@ type Handler struct {
 	upgrader    websocket.Upgrader
 }
 
-// New creates a handler. Its sockets run operations by the executor, and are among the connections
-// of the registry.
+// New creates a handler. Its sockets run operations with the executor, and register with the
+// registry of connections.
 func New(executor *execution.Executor, among *connections.Registry, options Options) *Handler {
 	options = options.withDefaults()
 	return &Handler{options: options, executor: executor, connections: among, upgrader: newUpgrader(options)}
@@ -36,15 +36,15 @@ func newUpgrader(options Options) websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: options.InitTimeout,
 		Subprotocols:     []string{subprotocolTransport, subprotocolLegacy},
-		ReadBufferSize:   1024, // idle sockets hold it
+		ReadBufferSize:   1024, // small, because idle sockets keep it
 		WriteBufferSize:  4096,
-		WriteBufferPool:  &sync.Pool{}, // idle sockets hold none
+		WriteBufferPool:  &sync.Pool{}, // so that idle sockets keep none
 		CheckOrigin:      func(r *http.Request) bool { return originAllowed(r, options.AllowedOrigins) },
 	}
 }
 
-// originAllowed: browsers always send an Origin; a client without one is not a browser, and can't
-// be misled by a page.
+// originAllowed checks the Origin, which browsers always send. A client without one is not a
+// browser, so a foreign page cannot misuse it.
 func originAllowed(r *http.Request, allowed []string) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" || slices.Contains(allowed, "*") || slices.Contains(allowed, origin) {
@@ -54,20 +54,20 @@ func originAllowed(r *http.Request, allowed []string) bool {
 	return err == nil && parsed.Host != "" && strings.EqualFold(parsed.Host, r.Host)
 }
 
-// hijacker finds the connection under middleware that wraps the ResponseWriter.
+// hijacker finds the connection below middleware that wraps the ResponseWriter.
 type hijacker struct{ http.ResponseWriter }
 
 func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return http.NewResponseController(h.ResponseWriter).Hijack()
 }
 
-// IsHandshake says whether a request asks for a websocket.
+// IsHandshake reports whether a request asks for a websocket.
 func IsHandshake(r *http.Request) bool { return websocket.IsWebSocketUpgrade(r) }
 
-// Open opens a websocket, which goes on after Open has returned, or says why not.
+// Open opens a websocket, which stays open after Open has returned, or returns why it can't.
 //
-// It leaves the socket to a goroutine of its own: that of the request has a deep stack, and holds
-// the request's buffers. An idle socket uses only that goroutine.
+// The socket gets a new goroutine, because that of the request has a deep stack and keeps the
+// request's buffers. An idle socket uses only this goroutine.
 func (h *Handler) Open(w http.ResponseWriter, r *http.Request) *codes.Refusal {
 	if h.connections.Closed() {
 		return codes.ShuttingDown()

@@ -10,7 +10,8 @@ import (
 )
 
 // legacyWS is the subprotocol graphql-ws of subscriptions-transport-ws, an older library that is no
-// longer maintained. Close codes are those of graphql-transport-ws, as its document names none.
+// longer maintained. Its specification defines no close codes, so those of graphql-transport-ws are
+// used.
 type legacyWS struct{}
 
 // The message types that only graphql-ws has.
@@ -30,7 +31,7 @@ func (legacyWS) kinds() map[string]string { return legacyKinds }
 
 func (legacyWS) next() string { return legacyData }
 
-// errors sends the first error only: the payload is one error, not a list.
+// errors sends only the first error, because the payload is one error, not a list.
 func (legacyWS) errors(id json.RawMessage, errs gqlerror.List) []byte {
 	return encodeMessage(messageError, id, encodeError(errs[0]))
 }
@@ -44,8 +45,8 @@ func encodeError(err *gqlerror.Error) []byte {
 	return payload
 }
 
-// malformed keeps the socket open: the document demands that the message is ignored. If it starts an
-// operation with an id, only that operation fails.
+// malformed keeps the socket open, because the specification demands that the message is ignored.
+// If it starts an operation with an id, only that operation fails.
 func (p legacyWS) malformed(to peer, m *message, err error) {
 	problem := codes.Errorf(codes.BadUserInput, "%v", err)
 	if m.kind == messageSubscribe && m.id != "" {
@@ -60,8 +61,8 @@ func (legacyWS) rejected(to peer, err *gqlerror.Error) {
 	to.write(encodeMessage(legacyConnectionError, nil, encodeError(err)))
 }
 
-// keepAlive is a message of its own: its clients do not see pings, and reconnect when a keep-alive
-// fails to appear after the first.
+// keepAlive sends a separate message, because clients do not see pings. After the first keep-alive,
+// they reconnect if another one is missing.
 func (legacyWS) keepAlive(to peer) { to.write(encodeMessage(legacyKeepAlive, nil, nil)) }
 
 // starting ends an operation with the same id, as the library's server does.

@@ -36,9 +36,9 @@ const (
 // maxOperationID bounds, in bytes, the id that a client gives to an operation.
 const maxOperationID = 1024
 
-// message is a client's message.
+// message is a message from a client.
 type message struct {
-	word    string // the type, as the client's subprotocol names it
+	word    string // the type, as the client's subprotocol calls it
 	kind    string // the same as one of the constants above
 	id      string
 	payload json.RawMessage    // nil when absent or null
@@ -46,9 +46,9 @@ type message struct {
 	badText *request.TextError // why a subscribe message that is otherwise well formed cannot run
 }
 
-// parseMessage reads one message of a client; kinds translates its type. The error's text is a close
-// reason for 4400; it quotes at most the message's type. The message is never nil: beside an error
-// it has what was read until then.
+// parseMessage reads one message of a client. kinds translates its type. The error's text is a
+// close reason for 4400, and quotes at most the message's type. The message is never nil: if there
+// is an error, it contains what was read before.
 func parseMessage(data []byte, kinds map[string]string) (*message, error) {
 	var members map[string]json.RawMessage
 	var m message
@@ -80,7 +80,7 @@ func parseMessage(data []byte, kinds map[string]string) (*message, error) {
 	return &m, errors.New("unknown message type")
 }
 
-// checkPayload: where a payload is optional, it must be an object.
+// checkPayload checks that an optional payload is an object.
 func (m *message) checkPayload() error {
 	if m.payload != nil && m.payload[0] != '{' {
 		return fmt.Errorf("%s payload is not an object", m.word)
@@ -115,8 +115,8 @@ func (m *message) parseSubscribe() error {
 	return err
 }
 
-// authorization gives the Authorization of a connection_init payload, "" when there is none. Header
-// names are case-insensitive, and clients rely on it here too.
+// authorization returns the Authorization of a connection_init payload, or "" if there is none.
+// Header names are case-insensitive, and clients rely on that here too.
 func (m *message) authorization() (string, error) {
 	if m.payload == nil {
 		return "", nil
@@ -133,7 +133,7 @@ func (m *message) authorization() (string, error) {
 	return *headers.Authorization, nil
 }
 
-// encodeMessage writes a message; id and payload are JSON or nil.
+// encodeMessage encodes a message. id and payload are JSON or nil.
 func encodeMessage(kind string, id, payload json.RawMessage) []byte {
 	data := make([]byte, 0, len(`{"id":,"type":"","payload":}`)+len(kind)+len(id)+len(payload))
 	data = append(data, '{')

@@ -11,21 +11,23 @@ type Options struct {
 	// websocket, besides the server's own; "*" allows all. Programs that send no Origin are always
 	// allowed.
 	AllowedOrigins []string
-	// MaxMessageBytes bounds one message from a client; more closes with 1009. Default 1 MiB.
+	// MaxMessageBytes bounds one message from a client. A longer one closes the socket with 1009.
+	// Default 1 MiB.
 	MaxMessageBytes int64
-	// InitTimeout is how long a client may take to send connection_init; then 4408. Default 10 s.
+	// InitTimeout is how long a client may take to send connection_init. After that, the socket is
+	// closed with 4408. Default 10 s.
 	InitTimeout time.Duration
-	// WriteTimeout is how long one message or ping to a client may take; a client that does not
-	// read is cut off then. Default PingInterval + PongTimeout: a client that is slow for a shorter
-	// time is not lost, and reads in the end why its subscriptions ended.
+	// WriteTimeout is how long sending one message or ping may take. After that, a client that does
+	// not read is disconnected. Default PingInterval + PongTimeout, so a client that is slow for a
+	// shorter time stays connected, and can read why its subscriptions ended.
 	WriteTimeout time.Duration
 	// PingInterval is the time between the server's keep-alive pings (websocket frames). Default 25
 	// s.
 	PingInterval time.Duration
-	// PongTimeout is how long after a ping was due a client may stay silent; then it is cut off.
-	// Default 20 s.
+	// PongTimeout is how long a client may send nothing after a ping was due. After that, it is
+	// disconnected. Default 20 s.
 	PongTimeout time.Duration
-	// FinishTimeout is how long a socket's queries and mutations may go on when the server shuts
+	// FinishTimeout is how long a socket's queries and mutations may continue when the server shuts
 	// down or the session ends, before the socket is closed. Default 5 s.
 	FinishTimeout time.Duration
 	// CloseTimeout is how long the server tries to send a close frame, and then waits for the

@@ -24,14 +24,14 @@ func (k *socket) serve() {
 	k.read(k.handleApart)
 }
 
-// handleApart lets another goroutine handle a message, and waits for it: the reader's stack remains
-// small, which an idle socket keeps.
+// handleApart handles a message in another goroutine, and waits for it. So the reader's stack,
+// which an idle socket keeps, stays small.
 func (k *socket) handleApart(data []byte) {
 	handled := make(chan struct{})
 	go func() {
 		defer close(handled)
 		defer func() {
-			if value := recover(); value != nil { // otherwise it ends the process
+			if value := recover(); value != nil { // otherwise the panic would end the process
 				_ = k.executor.Recovered(k.ctx, value)
 				k.close(websocket.CloseInternalServerErr, "Internal server error")
 			}
@@ -53,7 +53,7 @@ func (k *socket) handle(data []byte) {
 		k.initialise(m)
 	case messagePing:
 		k.write(encodeMessage(messagePong, nil, m.payload))
-	case messagePong: // a sign of life like any other
+	case messagePong: // needs no answer; stayAlive has extended the deadline
 	case messageSubscribe:
 		k.subscribe(m)
 	case messageComplete:
@@ -63,7 +63,8 @@ func (k *socket) handle(data []byte) {
 	}
 }
 
-// initialise authenticates the socket. The reader waits for it, so nothing can overtake the ack.
+// initialise authenticates the socket. The reader waits for it, so no other message can be sent
+// before the ack.
 func (k *socket) initialise(m *message) {
 	if k.initialised {
 		k.close(closeTooManyInits, "Too many initialisation requests")
@@ -137,7 +138,7 @@ func (k *socket) fail(id string, err *gqlerror.Error) {
 	k.write(k.protocol.errors(request.JSONString(id), gqlerror.List{err}))
 }
 
-// run is the goroutine of an operation. A subscription may go on without it, as a stream.
+// run is the goroutine of an operation. A subscription may continue without it, as a stream.
 func (k *socket) run(op *connections.Operation, req *request.Request) {
 	if k.executor.Serve(op.Context, k.authorization, req, sink{k, op, request.JSONString(op.ID)}) {
 		context.AfterFunc(op.Context, func() { k.operations.Finish(op) })

@@ -19,7 +19,7 @@ type sink struct {
 	id json.RawMessage // the operation's, as JSON
 }
 
-// Accept notes which operations are subscriptions.
+// Accept records which operations are subscriptions.
 func (s sink) Accept(kind ast.Operation) bool {
 	if kind == ast.Subscription {
 		s.operations.MarkStreaming(s.op)
@@ -52,15 +52,15 @@ func (s sink) Fail(errs gqlerror.List) {
 	s.op.Cancel()
 }
 
-// Reject costs the socket: its token was revoked.
+// Reject closes the socket, because its token was revoked.
 func (s sink) Reject(*gqlerror.Error) {
-	if s.op.Context.Err() == nil { // not because the client gave up
+	if s.op.Context.Err() == nil { // the client is still connected
 		s.close(closeForbidden, "Forbidden")
 	}
 }
 
-// say sends a message of the operation, and returns whether the client still listens. The last one
-// releases the operation's id first.
+// say sends a message of the operation, and returns whether the client still listens. Before the
+// last one, it releases the operation's id.
 func (s sink) say(message []byte, last bool) bool {
 	if !s.operations.Hold(s.op) {
 		return false

@@ -13,7 +13,7 @@ import (
 	"plaza/transport/execution"
 )
 
-// socket is one websocket with what runs on it.
+// socket is one websocket with its operations.
 type socket struct {
 	connection
 
@@ -25,7 +25,7 @@ type socket struct {
 	timers       struct{ init, ping *time.Timer } // guarded by connection.mu
 
 	// Only the reader uses these.
-	initialised   bool // connection_init has come
+	initialised   bool // connection_init has arrived
 	authorization string
 }
 
@@ -60,7 +60,7 @@ func protocolOf(name string) subprotocol {
 	return transportWS{}
 }
 
-// ping sends a keep-alive. A client that does not answer runs into its read deadline.
+// ping sends a keep-alive. If a client does not answer, its read deadline expires.
 func (k *socket) ping() {
 	_ = k.control(websocket.PingMessage, nil)
 	if k.acknowledged.Load() {
@@ -81,7 +81,7 @@ func (k *socket) write(message []byte) bool {
 // complete ends an operation that the client no longer listens to.
 func (k *socket) complete(name string) bool { return k.operations.Stop(name) }
 
-// Drain implements [connections.Connection]: what still runs has FinishTimeout.
+// Drain implements [connections.Connection]. Running queries and mutations get FinishTimeout.
 func (k *socket) Drain(reason connections.Reason) {
 	closed := sync.OnceFunc(func() {
 		switch reason {
@@ -97,7 +97,7 @@ func (k *socket) Drain(reason connections.Reason) {
 	}
 }
 
-// end cleans up: when it returns, the socket's operations have ended.
+// end cleans up. When it returns, the socket's operations have ended.
 func (k *socket) end() {
 	k.Cut()
 	k.mu.Lock()

@@ -28,10 +28,10 @@ func (transportWS) errors(id json.RawMessage, errs gqlerror.List) []byte {
 
 func (transportWS) malformed(to peer, _ *message, err error) { to.close(closeBadRequest, err.Error()) }
 
-func (transportWS) rejected(peer, *gqlerror.Error) {} // the close code says it
+func (transportWS) rejected(peer, *gqlerror.Error) {} // the close code is enough
 
 func (transportWS) keepAlive(peer) {} // pings are frames
 
-func (transportWS) starting(peer, string) {} // an id in use costs the socket
+func (transportWS) starting(peer, string) {} // an id in use closes the socket
 
 func (transportWS) stopped(peer, string, bool) {} // the client expects no answer

@@ -139,7 +139,7 @@ func TestFetchRefusesWhatIsNotPinned(t *testing.T) {
 
 			left, err := filepath.Glob(filepath.Join(cache, "*", "mongod"))
 			if err != nil || len(left) > 0 {
-				t.Errorf("the cache was filled all the same: %v, %v", left, err)
+				t.Errorf("the cache was filled nevertheless: %v, %v", left, err)
 			}
 		})
 	}
@@ -195,7 +195,7 @@ func TestDatabaseName(t *testing.T) {
 
 	for _, name := range []string{one, other} {
 		if len(name) > 63 || !utf8.ValidString(name) || strings.ContainsAny(name, "/\\. \"$*<>:|?\x00") {
-			t.Errorf("%q is no name for a database", name)
+			t.Errorf("%q is not a valid name for a database", name)
 		}
 	}
 

@@ -38,7 +38,8 @@ func memoryFolder() string {
 	return sharedMemory
 }
 
-// availableMemory is how much memory the machine can give without swapping, in bytes; 0 if it does not say.
+// availableMemory is how much memory the machine can give without swapping, in bytes; 0 if it does
+// not say.
 func availableMemory(system fs.FS) uint64 {
 	content, _ := fs.ReadFile(system, "proc/meminfo")
 	for line := range strings.Lines(string(content)) {
@@ -70,7 +71,8 @@ func memoryLimit(system fs.FS) uint64 {
 	return limit
 }
 
-// lowestLimit is the lowest limit of a control group and of those above it. In a container the path may be the host's: then only the root is there.
+// lowestLimit is the lowest limit of a control group and of those above it. In a container the path
+// may be the host's: then only the root is there.
 func lowestLimit(system fs.FS, root, group, file string) uint64 {
 	limit := uint64(math.MaxUint64)
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {

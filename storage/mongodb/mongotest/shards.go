@@ -282,12 +282,12 @@ func (q query) reaches(filter any) {
 	q.routing.faultf("%s %s by %v: it has no %s", q.command, q.collection, by, q.key[0].Key)
 }
 
-// names says whether the field is the one that the query searches by, or a part of it.
+// names reports whether the field is the one that the query searches by, or a part of it.
 func (s Scatter) names(field string) bool {
 	return field == s.By || s.By != "" && strings.HasPrefix(field, s.By+".")
 }
 
-// routes says whether a filter gives values for a field, in each of its branches.
+// routes reports whether a filter gives values for a field, in each of its branches.
 func routes(filter any, name string) bool {
 	if isValue(field(filter, name)) || field(field(filter, name), "$in") != nil {
 		return true
@@ -301,7 +301,7 @@ func routes(filter any, name string) bool {
 	return len(branches) > 0
 }
 
-// isValue says whether a condition compares for equality.
+// isValue reports whether a condition compares for equality.
 func isValue(condition any) bool {
 	if d, ok := condition.(bson.D); ok {
 		return len(d) == 0 || d[0].Key[0] != '$'

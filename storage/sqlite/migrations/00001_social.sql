@@ -40,7 +40,7 @@ CREATE TABLE circle_members (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX circle_members_by_member ON circle_members (member, owner);
 
--- A row stands here exactly while the followed is in at least one of the follower's circles.
+-- A row exists exactly while the followed is in at least one of the follower's circles.
 CREATE TABLE follows (
 	follower BLOB NOT NULL,
 	followed BLOB NOT NULL,

@@ -16,7 +16,7 @@ CREATE TABLE post_versions (
 ALTER TABLE posts ADD COLUMN edits INTEGER NOT NULL DEFAULT 0; -- how many versions there are
 
 -- Histories did not say to whom a version was shown. Where there were no other changes than edits it was the
--- audience of now; else it is not known, and the version is shown to nobody else.
+-- present one; otherwise it is unknown, and the version is shown to no one else.
 INSERT INTO post_versions (post, number, audience, audience_circles, type, detail, edited_at)
 	SELECT posts.id, version.key + 1,
 		iif(posts.revision = json_array_length(posts.history), posts.audience, 'ONLY_ME'),

@@ -13,7 +13,7 @@ CREATE TABLE thread_mutes (
 
 CREATE INDEX comments_by_author ON comments (author, id) WHERE author IS NOT NULL;
 
--- A user who stands here is having all comments up to an id erased, in chunks.
+-- All comments up to an id of a user in this table are being erased, in chunks.
 CREATE TABLE comment_erasures (
 	user       BLOB PRIMARY KEY NOT NULL,
 	up_to      BLOB NOT NULL,

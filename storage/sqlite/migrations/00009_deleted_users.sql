@@ -1,5 +1,5 @@
 -- +goose Up
--- Users who have deleted their account. A row stays for good: whoever stands here exists for nobody. Until it is done, there is
+-- Users who have deleted their account. A row is permanent: to all others, such a user does not exist. Until it is done, there is
 -- something of theirs left to remove.
 
 CREATE TABLE deleted_users (

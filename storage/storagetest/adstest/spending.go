@@ -247,8 +247,8 @@ func (m *market) check(budget ads.Micros) {
 	}
 }
 
-// finish waits until all leases have ended: then one lease for each kill is out of reach, and
-// nothing else. Then it waits until these are settled, too, and serves the rest of the budget.
+// finish waits until all leases have ended: by then only one lease for each kill is still
+// unavailable. Then it waits until these are settled too, and serves the rest of the budget.
 func (m *market) finish(budget ads.Micros) {
 	m.pass(ads.LeaseLife)
 	l, leases := m.ledger(m.campaign), ads.Micros(m.killed)*max(m.dearest(), budget/200)

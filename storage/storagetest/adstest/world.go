@@ -45,7 +45,7 @@ func (w *world) play(history func(t *rapid.T)) {
 		if !failed && played >= most {
 			return // never while a failure shrinks
 		}
-		played, failed = played+1, true // reset when it has ended well
+		played, failed = played+1, true // reset when it has succeeded
 		history(t)
 		failed = false
 	})
@@ -230,8 +230,8 @@ func (w *world) count(now time.Time, some ...ads.Recording) []ads.Receipt {
 	return receipts
 }
 
-// pause and resume return whether that changed the campaign, also if others save it at the same
-// time.
+// pause and resume return whether that changed the campaign. They retry if others save it at the
+// same time.
 func (w *world) pause(c ads.CampaignID) (bool, error) { return w.setState(c, ads.Paused) }
 
 func (w *world) resume(c ads.CampaignID) (bool, error) { return w.setState(c, ads.Active) }

@@ -14,17 +14,19 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// Resolver answers the test schema. Its fields connect it to a test; a nil one is not used.
+// Resolver resolves the test schema. Its fields connect it to a test. Those that a test does not
+// need may be nil.
 type Resolver struct {
-	// Viewer names who is signed in.
+	// Viewer returns the name of the user who is signed in.
 	Viewer func(ctx context.Context) string
-	// RequestIDOf reads the request's id.
+	// RequestIDOf returns the request's id.
 	RequestIDOf func(ctx context.Context) string
-	// LoaderOf numbers the loaders that were installed around the response.
+	// LoaderOf returns the number of the loaders that were installed around the response.
 	LoaderOf func(ctx context.Context) int
 	// StreamOf returns the stream of a subscription.
 	StreamOf func(ctx context.Context) Stream
-	// Started takes a value when waits, holds, forever or flood begins; Ended when its context has ended.
+	// Started takes a value when waits, holds, forever or flood begins; Ended when its context has
+	// ended.
 	Started, Ended chan string
 	// Release lets holds return.
 	Release chan struct{}

@@ -12,7 +12,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Config says what a server is, and what it works with.
+// Config describes a server, and what it works with.
 type Config[L any] struct {
 	Client   *mongo.Client
 	Primary  *mdb.Primary // of the client's deployment
@@ -21,8 +21,9 @@ type Config[L any] struct {
 	Routed   bool   // the client is connected to a mongos
 	Jobs     mdb.Jobs
 	Edition  Edition
-	Settings []string // what servers have to agree on, by name
-	// Use is what settings mean to calls. Errors: of settings that this server does not know.
+	Settings []string // the names of what servers have to agree on
+	// Use converts settings to what calls work with. It returns an error for settings that this
+	// server does not know.
 	Use func(settings map[string]*Setting) (L, error)
 
 	Timeout         time.Duration // of a call
@@ -30,12 +31,12 @@ type Config[L any] struct {
 	Lease           time.Duration // how long the server works without a heartbeat
 	TransactionLife time.Duration // the database's transactionLifetimeLimitSeconds
 	Logger          *slog.Logger  // optional
-	Outdated        func(error)   // is told when the server knows too little to go on; optional
+	Outdated        func(error)   // called when the server is too old for the database; optional
 }
 
-// New makes a server that has not joined the others yet. It sends nothing.
+// New returns a server that has not joined the others yet. It sends nothing.
 func New[L any](c Config[L]) *Member[L] {
-	host, _ := os.Hostname() // for people alone
+	host, _ := os.Hostname() // only shown to operators
 	db := c.Client.Database(c.Database)
 	m := &Member[L]{
 		roster: &roster{

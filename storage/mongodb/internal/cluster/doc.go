@@ -1,14 +1,19 @@
-// Package cluster is the agreement of all servers on one database: who is there, what they have recorded for each other, and until when each may act.
+// Package cluster coordinates all servers that use one database: which servers there are, what they
+// have recorded for each other, and until when each of them may act.
 //
-//   - A server is a [Member]. It joins before it reads its settings, and leaves when its last call has ended. Its heartbeats renew a lease; without a
-//     lease it neither writes nor answers, so the others have to wait only for servers whose heartbeats come (member.go). [Member.DB] runs all calls of
-//     the server within that lease.
-//   - The settings say how the database keeps things, and how far it is moved from one layout to another ([Setting], [Move]). The versions say in
-//     which versions documents are written ([Versions], [Edition]). A server works by both as they were when a call began: an [Era]. A change goes
-//     on to its next step only when the calls of older eras have ended on all servers. What the settings mean to calls is up to the caller
-//     (Config.Use), which gets it back as [Era.InUse].
-//   - A server that falls silent keeps nothing locked: the others end its transactions (silence.go). [Member.IsGone] says when it can do nothing more.
-//   - What only one server at a time may do has a turn ([Member.TakeTurn]).
+//   - A server is a [Member]. It joins before it reads its settings, and leaves when its last call
+//     has ended. Its heartbeats renew a lease. Without a lease it neither writes nor answers, so
+//     the others only have to wait for servers that send heartbeats (member.go). [Member.DB] runs
+//     all calls of the server within that lease.
+//   - The settings record the layouts of the database, and the progress of a migration to another
+//     layout ([Setting], [Move]). The recorded versions are those in which servers write documents
+//     ([Versions], [Edition]). A call uses both as they were when it began: its [Era]. A change
+//     proceeds to its next step only when the calls of older eras have ended on all servers. The
+//     caller decides what the settings mean to calls (Config.Use, [Era.InUse]).
+//   - A server that stops sending heartbeats does not keep locks: the others end its transactions
+//     (silence.go). [Member.IsGone] reports whether it can do nothing more.
+//   - A server takes a turn for work that only one server at a time may do ([Member.TakeTurn]).
 //
-// Each document of the collections "servers" and "settings" is described next to its type. The package knows no layout and no noun of Plaza.
+// The types of the documents in the collections "servers" and "settings" have the description of
+// each field. The package knows nothing of specific layouts, users or posts.
 package cluster

@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// Era is how a server works while neither a setting nor the written versions of documents change. Each call belongs to the
-// era in which it began. A change goes on to its next step only when the calls of older eras have ended on all servers
-// (member).
+// Era is a period in which neither a setting nor the written versions of documents change. Each
+// call belongs to the era in which it began. A change proceeds to its next step only when the calls
+// of older eras have ended on all servers.
 type Era[L any] struct {
 	member      *Member[L]
 	Generations map[string]int    // of the settings, by their names
-	Layouts     map[string]string // that are read, by the settings' names
-	written     Versions          // calls write documents of these versions, or, of a later era, newer ones
+	Layouts     map[string]string // the layouts that are read, by the names of the settings
+	written     Versions          // calls write documents of these versions; those of later eras may write newer ones
 	InUse       L                 // what the settings mean to calls
 	calls       sync.WaitGroup
 	ended       bool // its calls have outlived the server's lease, and must not write; member.mu guards it
 }
 
-// NewEra is the era of these settings and written versions.
+// NewEra returns the era of these settings and written versions.
 func (m *Member[L]) NewEra(settings map[string]*Setting, written Versions) (e *Era[L], err error) {
 	e = &Era[L]{member: m, Generations: map[string]int{}, Layouts: map[string]string{}, written: written}
 	for name, d := range settings {
@@ -29,7 +29,7 @@ func (m *Member[L]) NewEra(settings map[string]*Setting, written Versions) (e *E
 	return e, err
 }
 
-// differs says whether calls of the two eras work differently.
+// differs reports whether calls of the two eras work differently.
 func (e *Era[L]) differs(other *Era[L]) bool {
 	return !maps.Equal(e.Generations, other.Generations) || !maps.Equal(e.written, other.written)
 }
@@ -45,12 +45,12 @@ func (e *Era[L]) Leave() { e.calls.Done() }
 
 type eraKey struct{}
 
-// Context makes calls under it belong to the era.
+// Context returns a context whose calls belong to the era.
 func (e *Era[L]) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, eraKey{}, e)
 }
 
-// Era is the era that a call belongs to; outside of calls, the current one.
+// Era returns the era that a call belongs to, or outside of calls the current one.
 func (m *Member[L]) Era(ctx context.Context) *Era[L] {
 	if e, ok := ctx.Value(eraKey{}).(*Era[L]); ok {
 		return e

@@ -13,11 +13,11 @@ import (
 	"plaza/storage/mongodb/internal/wait"
 )
 
-// errStaleBeat: another heartbeat has counted since this one began.
+// errStaleBeat means that the server has adopted another heartbeat since this one began.
 var errStaleBeat = errors.New("a later heartbeat has overtaken this one")
 
-// run renews the lease until ctx ends. A heartbeat that hangs, on a dead connection for example, does not delay the next ones: each
-// takes another connection.
+// run renews the lease until ctx ends. A heartbeat that hangs, for example on a dead connection,
+// does not delay the next one, which takes another connection.
 func (m *Member[L]) run(ctx context.Context) {
 	var beats sync.WaitGroup
 	defer beats.Wait()
@@ -28,7 +28,7 @@ func (m *Member[L]) run(ctx context.Context) {
 			defer close(ended)
 			m.tryBeat(ctx)
 		})
-		wait.For(ctx, m.lease/8, ended) // a beat has half a lease, so at most five run at once
+		wait.For(ctx, m.lease/8, ended) // a beat times out after half a lease, so at most five run concurrently
 	}
 }
 
@@ -45,7 +45,8 @@ func (m *Member[L]) tryBeat(ctx context.Context) {
 	}
 }
 
-// noteFailure logs when heartbeats begin to fail, and when they succeed again. A full disk has its own message.
+// noteFailure logs when heartbeats begin to fail, and when they succeed again. A full disk has its
+// own message.
 func (m *Member[L]) noteFailure(ctx context.Context, err error) {
 	switch {
 	case mdb.IsNoRoom(err):
@@ -56,7 +57,7 @@ func (m *Member[L]) noteFailure(ctx context.Context, err error) {
 	}
 }
 
-// noteRoom takes notice of whether the database had room for a heartbeat.
+// noteRoom records whether the database had room for a heartbeat, and logs changes.
 func (m *Member[L]) noteRoom(ctx context.Context, err error) {
 	switch full := mdb.IsNoRoom(err); {
 	case full && !m.full.Swap(true):
@@ -66,14 +67,15 @@ func (m *Member[L]) noteRoom(ctx context.Context, err error) {
 	}
 }
 
-// findings are what one heartbeat has read.
+// findings is what one heartbeat has read.
 type findings[L any] struct {
 	settings map[string]*Setting
-	era      *Era[L] // that the settings stand for
+	era      *Era[L] // of these settings
 }
 
-// beat renews the leases and adopts what has changed. The server stores its heartbeat before it reads the settings: a change
-// that comes after that waits for it. errStaleBeat: a later heartbeat has counted.
+// beat renews the leases and adopts changed settings. It stores the heartbeat before it reads the
+// settings, so later changes wait for this server. It returns errStaleBeat if the server has
+// adopted a later heartbeat.
 func (m *Member[L]) beat(ctx context.Context, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -94,7 +96,7 @@ func (m *Member[L]) beat(ctx context.Context, within time.Duration) error {
 	return notRenewed
 }
 
-// find reads what servers agree on.
+// find reads what the servers have agreed on.
 func (m *Member[L]) find(ctx context.Context) (found findings[L], err error) {
 	recorded, err := m.ReadVersions(ctx)
 	if err != nil {
@@ -110,14 +112,15 @@ func (m *Member[L]) find(ctx context.Context) (found findings[L], err error) {
 	return found, err
 }
 
-// isStale says whether another heartbeat has counted since this one began.
+// isStale reports whether the server has adopted another heartbeat since this one began.
 func (m *Member[L]) isStale(began time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return !began.After(m.counted)
 }
 
-// Renew stores a heartbeat: what the server is, and the oldest generations and versions that its calls still work by.
+// Renew stores a heartbeat: the description of the server, and the oldest generations and versions
+// that its calls still use.
 func (m *Member[L]) Renew(ctx context.Context) error {
 	oldest := m.oldest()
 	d := mdb.Doc("v", mdb.FirstVersion, "process", m.process, "app", AppName(m.ID), "user", m.user,
@@ -125,20 +128,21 @@ func (m *Member[L]) Renew(ctx context.Context) error {
 	update := mdb.Doc("$set", d, "$currentDate", mdb.Doc("at", true))
 	renewed, err := m.collection.UpdateOne(ctx, mdb.Doc("_id", m.ID), update)
 	if err == nil && renewed.MatchedCount == 0 {
-		// Only now an upsert: a heartbeat that leave has cancelled may still arrive, after the document was removed.
+		// The first update is no upsert: a heartbeat that Leave has cancelled may still arrive
+		// after the document was removed.
 		_, err = m.collection.UpdateOne(ctx, mdb.Doc("_id", m.ID), update, options.UpdateOne().SetUpsert(true))
 	}
 	return err
 }
 
-// tell logs what changed settings mean.
+// tell logs changes of settings for the operator.
 func (m *Member[L]) tell(ctx context.Context, before, now map[string]*Setting) {
 	for name, d := range before {
 		m.tellChange(ctx, d, now[name])
 	}
 }
 
-// tellChange logs what a changed setting means to the operator. The server may have missed phases.
+// tellChange logs the change of a setting for the operator. The server may have missed phases.
 func (m *Member[L]) tellChange(ctx context.Context, before, now *Setting) {
 	logger := m.logger.With("of", now.Name, "layout", now.Value)
 	if before.Value != now.Value {
@@ -153,7 +157,8 @@ func (m *Member[L]) tellChange(ctx context.Context, before, now *Setting) {
 	}
 }
 
-// retire ends the server's part for good: it knows too little of what the others write. Calls under way do not write any more.
+// retire stops the server permanently, because it does not know the versions that the others write.
+// Calls that have begun do not write any more.
 func (m *Member[L]) retire(ctx context.Context, why error) {
 	m.mu.Lock()
 	if m.left {

@@ -12,7 +12,8 @@ import (
 	"plaza/storage/mongodb/internal/mdbtest"
 )
 
-// TestHeartbeatsThatHangAreOvertaken: the lease is renewed while three heartbeats in a row get no answer, not even that they have failed.
+// TestHeartbeatsThatHangAreOvertaken: the lease is renewed although three heartbeats in a row get
+// no answer, not even an error.
 func TestHeartbeatsThatHangAreOvertaken(t *testing.T) {
 	t.Parallel()
 	h := mdbtest.NewHolder("update", "servers")
@@ -28,7 +29,8 @@ func TestHeartbeatsThatHangAreOvertaken(t *testing.T) {
 	})
 }
 
-// TestAHeartbeatThatIsLateChangesNothing: what a slow heartbeat has read is older than what a quick one has adopted meanwhile.
+// TestAHeartbeatThatIsLateChangesNothing: a slow heartbeat may have read older settings than those
+// that a faster one has adopted meanwhile.
 func TestAHeartbeatThatIsLateChangesNothing(t *testing.T) {
 	t.Parallel()
 	reads := mdbtest.NewHolder("", "")

@@ -9,18 +9,19 @@ import (
 )
 
 const (
-	// ElectionTime is how long a call waits for a primary, or for the next heartbeat. With the
-	// time that it takes to give up a transaction that was under way, a call without a primary fails within 5 s.
+	// ElectionTime is how long a call waits for a primary or for the next heartbeat. Including the
+	// time to abort its transaction, a call fails within 5 s if there is no primary.
 	ElectionTime = 4 * time.Second
-	// leaveTimeout bounds the wait for calls under way.
+	// leaveTimeout bounds the wait for calls to end.
 	leaveTimeout = 5 * time.Second
 	// lostTimeout bounds the sign-off from a database that does not answer.
 	lostTimeout = 500 * time.Millisecond
 )
 
-// AwaitWrites waits until the server may write: a database that has stalled delays a call, and does not fail it.
-// mdb.ErrLeaseOver: no heartbeat has succeeded for ElectionTime, or the store is closed.
-// social.ErrNoRoom: the heartbeats find the database's disk full.
+// AwaitWrites waits until the server may write, so a short stall of the database delays calls
+// instead of failing them. It returns mdb.ErrLeaseOver if the lease is not renewed within
+// ElectionTime or the store is closed, and social.ErrNoRoom if the last heartbeat found the
+// database's disk full.
 func (m *Member[L]) AwaitWrites(ctx context.Context) error {
 	if m.full.Load() {
 		return social.ErrNoRoom
@@ -28,7 +29,7 @@ func (m *Member[L]) AwaitWrites(ctx context.Context) error {
 	return m.await(ctx, &m.writesUntil)
 }
 
-// AwaitReads does the same for reads.
+// AwaitReads waits until the server may read. It returns mdb.ErrLeaseOver like AwaitWrites.
 func (m *Member[L]) AwaitReads(ctx context.Context) error { return m.await(ctx, &m.readsUntil) }
 
 func (m *Member[L]) await(ctx context.Context, until *time.Time) error {
@@ -53,7 +54,8 @@ func (m *Member[L]) await(ctx context.Context, until *time.Time) error {
 	return nil
 }
 
-// isReady says whether a lease lasts, or else what is closed when it may: nil once the store is closed.
+// isReady reports whether a lease is valid, and returns a channel that the next successful
+// heartbeat closes. The channel is nil if the store is closed.
 func (m *Member[L]) isReady(until *time.Time) (ready bool, renewed <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -63,11 +65,11 @@ func (m *Member[L]) isReady(until *time.Time) (ready bool, renewed <-chan struct
 	return !isOver(*until), m.renewed
 }
 
-// MayWrite is mdb.ErrLeaseOver where a call of the era must not write any more.
+// MayWrite returns mdb.ErrLeaseOver if calls of the era must not write any more.
 func (m *Member[L]) MayWrite(e *Era[L]) error { return m.may(e, &m.writesUntil) }
 
-// mayRead is mdb.ErrLeaseOver where what a call of the era has read may be out of date. A server that can still look for changes may
-// read, even when it can't write a heartbeat.
+// mayRead returns mdb.ErrLeaseOver if what a call of the era has read may be out of date. A server
+// that can look for changed settings may read, even if it can't write a heartbeat.
 func (m *Member[L]) mayRead(e *Era[L]) error { return m.may(e, &m.readsUntil) }
 
 func (m *Member[L]) may(e *Era[L], until *time.Time) error {
@@ -79,8 +81,9 @@ func (m *Member[L]) may(e *Era[L], until *time.Time) error {
 	return nil
 }
 
-// isOver says whether a moment has passed, by the monotonic clock or by the wall's: the first stands still while a machine is suspended,
-// and others see a silent server all that time.
+// isOver reports whether a time has passed, by the monotonic clock or the wall clock. It needs both
+// because the monotonic clock stops while a machine is suspended, and the other servers miss its
+// heartbeats during that time.
 func isOver(until time.Time) bool {
 	now := time.Now()
 	return now.After(until) || now.Round(0).After(until.Round(0))

@@ -13,9 +13,9 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Member is a server's part in the agreement of all servers on the settings. Its heartbeat renews a lease, and adopts what has
-// changed. Without a lease the server neither writes nor answers, because it may have missed a change. So a change of
-// a setting has to wait only for servers whose heartbeats arrive.
+// Member is one server among all that use a database. Its heartbeat renews a lease, and adopts
+// changed settings. Without a lease the server neither writes nor answers, because it may have
+// missed a change. So a change of a setting only has to wait for servers that send heartbeats.
 type Member[L any] struct {
 	*roster
 
@@ -23,26 +23,27 @@ type Member[L any] struct {
 	stop     context.CancelFunc
 	stopped  chan struct{}
 	logger   *slog.Logger
-	claimed  Versions // the versions to write until the first heartbeat has counted
+	claimed  Versions // the versions to write until the first heartbeat was adopted
 	outdated func(error)
 
 	mu          sync.Mutex
-	known       map[string]*Setting // as the last heartbeat that counted has read them; none before the first
+	known       map[string]*Setting // as the last adopted heartbeat read them; none before the first
 	counted     time.Time           // when that heartbeat ended
-	eras        []*Era[L]           // those that have calls; the last is the current one
+	eras        []*Era[L]           // those that have running calls; the last one is the current era
 	writesUntil time.Time
 	readsUntil  time.Time
 	renewed     chan struct{} // closed by the next heartbeat that succeeds
 	left        bool
 
-	full    atomic.Bool // the last heartbeat had no room on the database's disk
-	failing atomic.Bool // the log says that heartbeats fail
+	full    atomic.Bool // the last heartbeat found the database's disk full
+	failing atomic.Bool // the failure of heartbeats was logged
 }
 
 // IsFull reports whether the last heartbeat found the database's disk full.
 func (m *Member[L]) IsFull() bool { return m.full.Load() }
 
-// Join adds the server to the list, adopts the settings, and begins the heartbeat and the watch over the others.
+// Join adds the server to the list, adopts the settings, and starts to send heartbeats and to watch
+// those of the others.
 func (m *Member[L]) Join(ctx context.Context) (err error) {
 	if m.user, err = m.authenticatedUser(ctx); err != nil {
 		return err
@@ -62,7 +63,7 @@ func (m *Member[L]) Join(ctx context.Context) (err error) {
 	return nil
 }
 
-// Leave waits up to 5 s for calls under way, and removes the server from the list.
+// Leave waits up to 5 s for calls to end, and removes the server from the list.
 func (m *Member[L]) Leave() {
 	if m.stop == nil {
 		return
@@ -78,11 +79,12 @@ func (m *Member[L]) Leave() {
 	select {
 	case <-idle:
 		m.signOff(ctx)
-	case <-ctx.Done(): // others will find out
+	case <-ctx.Done(): // the others will notice the missing heartbeats
 	}
 }
 
-// signOff removes the server from the list. A database that answers no heartbeat would only delay the server's end.
+// signOff removes the server from the list. It does not wait long for a database that has not
+// answered the last heartbeats.
 func (m *Member[L]) signOff(ctx context.Context) {
 	if m.failing.Load() {
 		var cancel context.CancelFunc
@@ -92,20 +94,20 @@ func (m *Member[L]) signOff(ctx context.Context) {
 	_, _ = m.collection.DeleteOne(ctx, mdb.Doc("_id", m.ID))
 }
 
-// Stop ends the heartbeats, as a death does: the server's lease runs out.
+// Stop ends the heartbeats as a crash would: the server's lease runs out.
 func (m *Member[L]) Stop() {
 	m.stop()
 	<-m.stopped
 }
 
-// wait refuses calls that come from now on, and waits for those of all eras before.
+// wait rejects new calls, and waits for those of all earlier eras.
 func (m *Member[L]) wait() {
 	for _, e := range m.end() {
-		e.calls.Wait() // no more can begin
+		e.calls.Wait() // no further calls can begin
 	}
 }
 
-// end begins an era in which nothing can be done, and returns those before it.
+// end begins an era in which calls fail, and returns the earlier eras.
 func (m *Member[L]) end() []*Era[L] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -116,7 +118,7 @@ func (m *Member[L]) end() []*Era[L] {
 	return before
 }
 
-// oldest is the oldest era that has calls.
+// oldest returns the oldest era that has calls.
 func (m *Member[L]) oldest() *Era[L] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,7 +128,7 @@ func (m *Member[L]) oldest() *Era[L] {
 	return m.eras[0]
 }
 
-// Written are the versions in which documents are written now.
+// Written returns the versions in which documents are written now.
 func (m *Member[L]) Written() Versions {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,8 +138,9 @@ func (m *Member[L]) Written() Versions {
 	return m.eras[len(m.eras)-1].written
 }
 
-// adopt lets a heartbeat count, unless another one has counted since it began: then what it found may be older, and it says
-// false. So heartbeats that count follow each other, whatever the order in which they end.
+// adopt makes the findings of a heartbeat current, and renews the leases. It returns false if
+// another heartbeat was adopted since this one began, because its findings may be older. So adopted
+// heartbeats follow one another, whatever the order in which they end.
 func (m *Member[L]) adopt(ctx context.Context, found findings[L], began time.Time, renewed bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -157,8 +160,8 @@ func (m *Member[L]) adopt(ctx context.Context, found findings[L], began time.Tim
 	return true
 }
 
-// enterEra begins a new era if a setting or a written version has changed, or if the lease was over: what began before that must
-// end. m.mu is held.
+// enterEra begins a new era if a setting or a written version has changed, or if the lease had
+// ended: earlier calls must not write any more. The caller holds m.mu.
 func (m *Member[L]) enterEra(e *Era[L], renewed bool) {
 	first := len(m.eras) == 0
 	lapsed := !first && renewed && isOver(m.writesUntil)
@@ -170,12 +173,13 @@ func (m *Member[L]) enterEra(e *Era[L], renewed bool) {
 	}
 }
 
-// begin makes an era the current one; those before it are forgotten when their calls have ended. m.mu is held.
+// begin makes an era the current one. Earlier eras are removed when their calls have ended. The
+// caller holds m.mu.
 func (m *Member[L]) begin(e *Era[L]) {
 	if len(m.eras) > 0 {
 		old := m.eras[len(m.eras)-1]
 		go func() {
-			old.calls.Wait() // no more can begin
+			old.calls.Wait() // no further calls can begin
 			m.mu.Lock()
 			m.eras = slices.DeleteFunc(m.eras, func(e *Era[L]) bool { return e == old })
 			m.mu.Unlock()
@@ -185,7 +189,7 @@ func (m *Member[L]) begin(e *Era[L]) {
 	m.eras = append(m.eras, e)
 }
 
-// Now is the current era.
+// Now returns the current era.
 func (m *Member[L]) Now() *Era[L] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -202,8 +206,9 @@ func (m *Member[L]) Enter(ctx context.Context) (context.Context, mdb.Call) {
 	return ctx, e
 }
 
-// ClaimVersions refuses a database that a newer Plaza has upgraded. A database of an older release than the previous one is
-// raised to that; a new one, without users, gets the newest versions immediately.
+// ClaimVersions returns an error if a newer Plaza has upgraded the database. It raises the versions
+// of a database that is older than the previous release to those of that release. A new database,
+// without users, gets the newest versions immediately.
 func (m *Member[L]) ClaimVersions(ctx context.Context, users *mongo.Collection) error {
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
@@ -230,6 +235,6 @@ func (m *Member[L]) ClaimVersions(ctx context.Context, users *mongo.Collection) 
 	if recorded, err = m.ReadVersions(ctx); err != nil {
 		return mdb.Translate(ctx, "settings", err)
 	}
-	m.claimed = recorded.Newest // the first heartbeat says what this server writes
+	m.claimed = recorded.Newest // the first heartbeat stores what this server writes
 	return nil
 }

@@ -19,10 +19,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, mongotest.IgnoreServer()) }
 
-// settingNames are what the servers of these tests agree on.
+// settingNames are the settings on which the servers of these tests agree.
 var settingNames = []string{"first", "second", "third"}
 
-// open makes a server join those of a new database. For its calls, the settings mean the layout of the first one.
+// open makes a server join those of a new database. Its calls use the layout of the first setting.
 func open(t *testing.T, monitor *event.CommandMonitor, heartbeat, lease time.Duration) *Member[string] {
 	t.Helper()
 	uri, database := mongotest.Database(t)
@@ -53,13 +53,13 @@ type noJobs struct{}
 func (noJobs) Added() int64 { return 0 }
 func (noJobs) Wake()        {}
 
-// ping is a call.
+// ping makes a call.
 func ping(t *testing.T, s *Member[string]) error {
 	t.Helper()
 	return s.DB.Read(t.Context(), "ping", func(ctx context.Context) error { return s.client.Ping(ctx, nil) })
 }
 
-// known is how many documents the server has.
+// known returns how many documents the server has.
 func known(t *testing.T, s *Member[string]) int64 {
 	t.Helper()
 	n, err := s.collection.CountDocuments(t.Context(), mdb.Doc("_id", s.ID))
@@ -79,7 +79,7 @@ func TestALeaseEndsByEitherClock(t *testing.T) {
 	}{
 		{now.Add(time.Hour), false},
 		{now.Add(-time.Second), true},
-		{now.Add(-time.Second).Round(0), true}, // as the wall has it
+		{now.Add(-time.Second).Round(0), true}, // by the wall clock
 	} {
 		if got := isOver(c.until); got != c.want {
 			t.Errorf("%v is over: %v", c.until, got)
@@ -87,8 +87,8 @@ func TestALeaseEndsByEitherClock(t *testing.T) {
 	}
 }
 
-// TestSigningOffFromALostDatabase: a server whose heartbeats fail does not wait long for the removal of its document; any other
-// has all the time that it is given.
+// TestSigningOffFromALostDatabase: a server whose heartbeats fail does not wait long for the
+// removal of its document. Any other server uses the whole time limit.
 func TestSigningOffFromALostDatabase(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]bool{"lost": true, "there": false} {
@@ -113,7 +113,8 @@ func TestSigningOffFromALostDatabase(t *testing.T) {
 	}
 }
 
-// TestCloseWaitsForOlderEras: a server is known until the last call has ended, also of an era before the current one.
+// TestCloseWaitsForOlderEras: a server is known until its last call has ended, even if that belongs
+// to an earlier era.
 func TestCloseWaitsForOlderEras(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil, time.Hour, testtime.Patience())
@@ -129,7 +130,7 @@ func TestCloseWaitsForOlderEras(t *testing.T) {
 	}()
 	<-s.stopped
 	if n := known(t, s); n != 1 {
-		t.Errorf("%d servers are known while a call is under way", n)
+		t.Errorf("%d servers are known while a call runs", n)
 	}
 	select {
 	case <-left:
@@ -146,7 +147,8 @@ func TestCloseWaitsForOlderEras(t *testing.T) {
 	}
 }
 
-// TestCallsMeetClose: a store that is always busy closes when the calls under way have ended. It had waited for a moment without any.
+// TestCallsMeetClose: a store that is always busy closes when the running calls have ended. Earlier
+// it waited for a moment without any calls.
 func TestCallsMeetClose(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil, time.Hour, testtime.Patience())

@@ -2,20 +2,20 @@ package cluster
 
 import "time"
 
-// Move is in a setting while the database is moved from one layout to another: which layouts are in use, and how far it is.
-// Every change of what servers have to do is a new generation of the setting.
+// Move is part of a setting during a migration: the two layouts, and the progress. Whenever it
+// changes what servers have to do, the setting gets a new generation.
 type Move struct {
 	From  string    `bson:"from"`
 	To    string    `bson:"to"`
 	Phase Phase     `bson:"phase"`
-	At    string    `bson:"at,omitempty"`    // how far the phase is: an id
-	Done  int       `bson:"done"`            // how many that was
-	Total int       `bson:"total"`           // how many there were when the phase began, about
+	At    string    `bson:"at,omitempty"`    // the id up to which the phase is done
+	Done  int       `bson:"done"`            // how many things that were
+	Total int       `bson:"total"`           // about how many there were when the phase began
 	Fixed int       `bson:"fixed,omitempty"` // how many copies were made again because they differed
 	Since time.Time `bson:"since"`           // when the phase began
 }
 
-// Phase is a part of a migration. A setting's value is the layout that is read all the time.
+// Phase is a part of a migration. The setting's value is always the layout that is read.
 type Phase string
 
 const (
@@ -28,7 +28,7 @@ const (
 	PhaseUndoing   Phase = "undoing"   // From is read and written; To is removed
 )
 
-// KeepsBoth says whether both layouts are kept in step.
+// KeepsBoth reports whether servers write both layouts.
 func (m *Move) KeepsBoth() bool {
 	switch m.Phase {
 	case PhaseCopying, PhaseComparing, PhaseSwitched, PhaseReturning:
@@ -38,7 +38,7 @@ func (m *Move) KeepsBoth() bool {
 	return false
 }
 
-// Value is the layout that is read in a phase.
+// Value returns the layout that is read in a phase.
 func (m *Move) Value(p Phase) string {
 	if p == PhaseSwitched || p == PhaseFinishing {
 		return m.To

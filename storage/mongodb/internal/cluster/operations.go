@@ -12,25 +12,27 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// AppName is what the connections of a server are called, in MongoDB's log too: they tell whose a transaction is.
+// AppName returns the application name of a server's connections, which identifies the owner of a
+// transaction. MongoDB logs it too.
 func AppName(self string) string { return "plaza " + self }
 
-// errOtherUser: a MongoDB user may end only its own sessions.
+// errOtherUser means that a server's sessions can't be ended: a MongoDB user may only end its own.
 var errOtherUser = errors.New("that server uses another MongoDB user, or runs an older Plaza: run all servers as the same MongoDB user")
 
-// EndTransactions ends the transactions that a server has open, and says how many there were.
+// EndTransactions ends the open transactions of a server, and returns how many there were.
 func (r *roster) EndTransactions(ctx context.Context, d *Server) (n int, err error) {
 	return r.endOperations(ctx, d, inTransaction())
 }
 
 func inTransaction() bson.D { return mdb.Doc("transaction", mdb.Doc("$exists", true)) }
 
-// atWork matches what may still change something: transactions, and commands outside of them.
+// atWork matches everything that can still write: transactions, and commands outside of them.
 func atWork() bson.D {
 	return mdb.Doc("$or", bson.A{inTransaction(), mdb.Doc("lsid", mdb.Doc("$exists", true), "op", mdb.Doc("$nin", bson.A{"query", "getmore"}))})
 }
 
-// endOperations ends the sessions of a server whose operations match, and says how many there were.
+// endOperations ends the sessions of a server whose operations match, and returns how many there
+// were.
 func (r *roster) endOperations(ctx context.Context, d *Server, match bson.D) (n int, err error) {
 	if d.App != AppName(d.ID) || d.User != r.user {
 		return 0, errOtherUser
@@ -45,7 +47,8 @@ func (r *roster) endOperations(ctx context.Context, d *Server, match bson.D) (n 
 	return n, err
 }
 
-// sessionsOf are the sessions of the connections with a name whose operations match.
+// sessionsOf returns the sessions of the connections with this application name whose operations
+// match.
 func (r *roster) sessionsOf(ctx context.Context, app string, match bson.D) (sessions bson.A, err error) {
 	cursor, err := r.client.Database("admin").Aggregate(ctx, mongo.Pipeline{
 		mdb.Doc("$currentOp", mdb.Doc("allUsers", false, "idleSessions", true)),
@@ -62,8 +65,9 @@ func (r *roster) sessionsOf(ctx context.Context, app string, match bson.D) (sess
 	return sessions, err
 }
 
-// isIdle ends what the server has under way, and looks twice: MongoDB lists the sessions that are at work before those
-// that rest, and one that begins to commit in between is in neither list.
+// isIdle ends the server's operations, and reports whether there were none. It looks twice: MongoDB
+// lists active sessions before idle ones, and one that begins to commit in between is in neither
+// list.
 func (r *roster) isIdle(ctx context.Context, d *Server) bool {
 	for range 2 {
 		if n, err := r.endOperations(ctx, d, atWork()); n > 0 || err != nil {
@@ -73,7 +77,8 @@ func (r *roster) isIdle(ctx context.Context, d *Server) bool {
 	return true
 }
 
-// authenticatedUser is whom MongoDB knows this process as, with the database that knows them; "" where it asks nobody.
+// authenticatedUser returns the MongoDB user of this process with its database, or "" if MongoDB
+// has no access control.
 func (r *roster) authenticatedUser(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -90,15 +95,15 @@ func (r *roster) authenticatedUser(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s@%s", user.User, user.DB), nil
 }
 
-// IsGone says that a server can do nothing more: it has no lease, so it begins nothing and commits nothing; and MongoDB
-// does nothing any more of what it had begun.
+// IsGone reports whether a server can do nothing more: its lease has ended, so it neither begins
+// nor commits anything, and MongoDB runs none of its operations any more.
 func (r *roster) IsGone(ctx context.Context, d *Server) bool {
 	left := time.Duration(d.Lease-d.Silence) * time.Millisecond
 	switch {
 	case left >= 0:
 		return false
-	case left < -r.transactionLife*3/2: // MongoDB looks for old ones twice in a transaction's life
+	case left < -r.transactionLife*3/2: // MongoDB looks for expired transactions twice in that time
 		return true
 	}
-	return !r.Routed && r.isIdle(ctx, d) // a router has not been tried
+	return !r.Routed && r.isIdle(ctx, d) // not tried with a mongos
 }

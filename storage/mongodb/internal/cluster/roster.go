@@ -14,23 +14,24 @@ import (
 	"plaza/storage/mongodb/internal/wait"
 )
 
-// Server is a document of servers: one open Store. It is there from before the Store reads its settings until after its last
-// write; who goes on without the Store must be sure that it is gone (migration.agree).
+// Server is a document of "servers", for one open Store. It exists from before the Store reads its
+// settings until after its last write. A migration that continues without the Store must be sure
+// that it is gone (migration.agree).
 type Server struct {
 	ID      string         `bson:"_id"`
 	Version int            `bson:"v"`
-	Process string         `bson:"process"` // for people: host and process id
-	App     string         `bson:"app"`     // what its connections are called; "" before Plaza told them apart
+	Process string         `bson:"process"` // for operators: host and process id
+	App     string         `bson:"app"`     // the application name of its connections; "" in old versions of Plaza
 	User    string         `bson:"user"`    // the MongoDB user; "" without access control
-	Adopted map[string]int `bson:"adopted"` // by setting: the oldest generation that calls still work by
-	Knows   Versions       `bson:"knows"`   // the newest versions of documents that it reads; none before servers told
+	Adopted map[string]int `bson:"adopted"` // by setting: the oldest generation that calls still use
+	Knows   Versions       `bson:"knows"`   // the newest versions of documents that it reads; empty in old versions of Plaza
 	Writes  Versions       `bson:"writes"`  // the oldest versions in which calls still write documents
-	Lease   int64          `bson:"lease"`   // in ms: how long after At it may still do something
+	Lease   int64          `bson:"lease"`   // in ms: how long after At it may act
 	At      time.Time      `bson:"at"`      // the last heartbeat, by the database's clock
-	Silence int64          `bson:"silence"` // in ms: the time since then; only when it is read
+	Silence int64          `bson:"silence"` // in ms: the time since At; computed by the query, not stored
 }
 
-// Describe is for people.
+// Describe returns the process and a warning if its heartbeats are missing, for operators.
 func (d *Server) Describe() string {
 	if d.Silence < d.Lease {
 		return d.Process
@@ -38,7 +39,7 @@ func (d *Server) Describe() string {
 	return fmt.Sprintf("%s, silent for %d s", d.Process, d.Silence/1000)
 }
 
-// Silent is how long the server has not been heard, once that are several heartbeats; or 0.
+// Silent returns the time since the last heartbeat, or 0 if few heartbeats are missing.
 func (d *Server) Silent() time.Duration {
 	if d.Silence < d.Lease/4 {
 		return 0
@@ -46,7 +47,8 @@ func (d *Server) Silent() time.Duration {
 	return time.Duration(d.Silence) * time.Millisecond
 }
 
-// roster is the servers of a database, as one of them sees them, and what they have recorded for each other.
+// roster gives one server access to the list of all servers of the database, and to what they have
+// recorded for each other.
 type roster struct {
 	client           *mongo.Client
 	DB               *mdb.DB
@@ -60,18 +62,19 @@ type roster struct {
 	timeout          time.Duration
 	transactionLife  time.Duration // the database's transactionLifetimeLimitSeconds
 	Routed           bool          // through a mongos, to shards
-	changed          chan struct{} // asks for a heartbeat at once
+	changed          chan struct{} // asks for an immediate heartbeat
 }
 
-// silentLife is how long a server is known that died: far longer than anything that it has begun can last.
+// silentLife is how long the document of a dead server is kept: far longer than any of its
+// operations can last.
 const silentLife = 24 * time.Hour
 
-// Indexes are the declared indexes of the servers' collection.
+// Indexes returns the declared indexes of the servers' collection.
 func (r *roster) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{r.collection: {mdb.ExpiringIndex("at", silentLife)}}
 }
 
-// Pause is the time between two looks at the servers.
+// Pause waits before the next look at the servers.
 func (r *roster) Pause(ctx context.Context) error {
 	wait.For(ctx, r.Heartbeat/4, nil)
 	return ctx.Err()
@@ -93,7 +96,8 @@ func (r *roster) Servers(ctx context.Context) (all []Server, err error) {
 	return all, err
 }
 
-// Forget removes a server that can do nothing any more; one that is heard just now is not meant.
+// Forget removes a server that can do nothing more, unless it has sent a heartbeat since it was
+// read.
 func (r *roster) Forget(ctx context.Context, d Server) error {
 	return r.DB.Read(ctx, "forget server", func(ctx context.Context) error {
 		_, err := r.collection.DeleteOne(ctx, mdb.Doc("_id", d.ID, "at", d.At))
@@ -101,7 +105,9 @@ func (r *roster) Forget(ctx context.Context, d Server) error {
 	})
 }
 
-// IsAlive waits until it is certain whether another server still has a lease: nil where it has not. It tells waiting of it meanwhile.
+// IsAlive waits until it is certain whether another server is alive: it returns the server after a
+// new heartbeat, and nil if the lease has ended. Meanwhile it calls waiting (optional) with the
+// name of the process.
 func (r *roster) IsAlive(ctx context.Context, server string, waiting func(process string)) (*Server, error) {
 	if server == "" || server == r.ID {
 		return nil, nil
@@ -128,7 +134,7 @@ func (r *roster) IsAlive(ctx context.Context, server string, waiting func(proces
 	}
 }
 
-// Hurry asks for a heartbeat at once.
+// Hurry asks for an immediate heartbeat.
 func (r *roster) Hurry() {
 	select {
 	case r.changed <- struct{}{}:

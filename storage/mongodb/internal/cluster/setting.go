@@ -12,17 +12,17 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Setting is a document of settings: what all servers on a database must agree on.
+// Setting is a document of "settings": something that all servers of a database must agree on.
 type Setting struct {
 	Name       string `bson:"_id"`
 	Version    int    `bson:"v"`
 	Value      string `bson:"value"`                // the layout that is read
-	Generation int    `bson:"generation,omitempty"` // grows with each change that servers have to agree on
+	Generation int    `bson:"generation,omitempty"` // increases with each change that servers have to agree on
 	Move       *Move  `bson:"move,omitempty"`       // the migration that is under way
-	Driver     string `bson:"driver,omitempty"`     // the server that moves it just now
+	Driver     string `bson:"driver,omitempty"`     // the server that runs the migration now
 }
 
-// Layouts are those that may be in use.
+// Layouts returns the layouts that may be in use.
 func (d *Setting) Layouts() []string {
 	if d.Move == nil {
 		return []string{d.Value}
@@ -30,17 +30,17 @@ func (d *Setting) Layouts() []string {
 	return []string{d.Move.From, d.Move.To}
 }
 
-// Layouts is what can be recorded as the layout of something. The first server that opens a database
-// records one; the engine's layouts.go says how the record is used.
+// Layouts describes the layouts of one subject. The first server that opens a database records one;
+// layouts.go of the engine explains how servers use the record.
 type Layouts struct {
-	Name   string // of what is laid out, of the document, and of the flag
-	Usual  string // what a new database has, where nothing else is wanted
-	Oldest string // what databases have that are older than the setting
-	Data   string // the collection of what is laid out; if it has documents, the database is not new
+	Name   string // of the subject, which is also that of the document and of the flag
+	Usual  string // the default for a new database
+	Oldest string // the layout of databases that are older than the setting
+	Data   string // a collection of the subject: if it has documents, the database is not new
 	Known  []string
 }
 
-// Check says whether there is such a layout; "" stands for whatever the database has.
+// Check returns an error if there is no such layout. "" means the layout that the database has.
 func (g Layouts) Check(layout string) error {
 	if layout == "" || slices.Contains(g.Known, layout) {
 		return nil
@@ -48,7 +48,7 @@ func (g Layouts) Check(layout string) error {
 	return fmt.Errorf("there is no layout %q of %s: choose %s", layout, g.Name, strings.Join(g.Known, " or "))
 }
 
-// Recorded reads the setting, and records the first one.
+// Recorded reads the setting, which it creates if missing.
 func (r *roster) Recorded(ctx context.Context, g Layouts, wanted string) (*Setting, error) {
 	first, err := r.firstLayout(ctx, g, wanted)
 	if err != nil {
@@ -81,7 +81,8 @@ func (r *roster) ReadSettings(ctx context.Context) (map[string]*Setting, error) 
 	return all, nil
 }
 
-// firstLayout is what is recorded where nothing is: a database with data in it is older than the setting.
+// firstLayout returns the layout to record if none is: the oldest one if the database has data,
+// because it must be older than the setting.
 func (r *roster) firstLayout(ctx context.Context, g Layouts, wanted string) (string, error) {
 	has, err := mdb.HasDocuments(ctx, r.settings.Database().Collection(g.Data))
 	switch {

@@ -7,26 +7,28 @@ import (
 	"plaza/storage/mongodb/internal/wait"
 )
 
-// A server that is killed in the middle of a transaction leaves it open, and MongoDB keeps it open for a minute: until then
-// nobody else can change what it has changed. So every server watches the others, and ends the transactions of one that is
-// silent. A server that was only slow loses nothing by that: it runs its transactions again.
+// A server that is killed during a transaction leaves it open, and MongoDB keeps it open for a
+// minute. Until then no other server can change the same documents. So every server watches the
+// others' heartbeats, and ends the transactions of a server whose heartbeats are missing. A server
+// that was only slow loses nothing: it retries its transactions.
 
-// watch is what a server knows of another one.
+// watch is what a server has observed of another one.
 type watch struct {
 	at    time.Time     // the other's last heartbeat
-	quiet time.Duration // since then, as far as this server's own heartbeats came
-	ended bool          // since then its transactions were ended
-	told  bool          // since then the log has said why they could not be
+	quiet time.Duration // the time since then in which this server's own heartbeats arrived
+	ended bool          // its transactions were ended since then
+	told  bool          // a failure to end them was logged since then
 }
 
-// watches are those of one server, by the id of the other. All times are the database's.
+// watches holds what one server has observed of the others, by id. All times are the database's.
 type watches struct {
 	own    time.Time // this server's last heartbeat
 	others map[string]*watch
 }
 
-// look takes note of all heartbeats. Between two looks a server counts as silent for as long as this one's heartbeats went
-// on, and at most for most: when the database stalls for every server, none of them counts as silent.
+// look records all heartbeats. Between two looks, a server counts as silent only for the time that
+// this server's own heartbeats covered, and at most for most. So no server counts as silent when
+// the database stalls for all of them.
 func (w *watches) look(all []Server, self string, most time.Duration) {
 	var passed time.Duration
 	for _, d := range all {
@@ -46,7 +48,7 @@ func (w *watches) look(all []Server, self string, most time.Duration) {
 	}
 }
 
-// guard ends the transactions of servers that fall silent, until ctx ends.
+// guard ends the transactions of servers whose heartbeats are missing, until ctx ends.
 func (m *Member[L]) guard(ctx context.Context) {
 	var w watches
 	for ctx.Err() == nil {
@@ -55,17 +57,18 @@ func (m *Member[L]) guard(ctx context.Context) {
 	}
 }
 
-// lookEvery is the pause between two looks at the others: short next to half a lease, and no shorter than a heartbeat.
+// lookEvery is the pause between two looks at the others: short compared with half a lease, but not
+// shorter than a heartbeat.
 func (m *Member[L]) lookEvery() time.Duration { return max(m.Heartbeat, m.lease/16) }
 
-// endSilent ends the transactions of those that have been silent for half a lease, each once. What fails is tried
-// again at the next look.
+// endSilent ends, once, the transactions of each server that has been silent for half a lease. If
+// that fails, it tries again at the next look.
 func (m *Member[L]) endSilent(ctx context.Context, w *watches) {
 	ctx, cancel := context.WithTimeout(ctx, m.lease/2)
 	defer cancel()
 	all, err := m.Servers(ctx)
 	if err != nil {
-		return // the heartbeat says why
+		return // the heartbeat logs the reason
 	}
 	w.look(all, m.ID, 2*m.lookEvery())
 	for i := range all {
@@ -79,10 +82,10 @@ func (m *Member[L]) endSilent(ctx context.Context, w *watches) {
 		switch {
 		case err != nil && !known.told && ctx.Err() == nil:
 			known.told = true
-			logger.WarnContext(ctx, "a server has fallen silent, and its transactions cannot be ended: "+
+			logger.WarnContext(ctx, "a server sends no heartbeats, and its transactions cannot be ended: "+
 				"what they have changed is locked until MongoDB gives them up", "error", err)
 		case n > 0:
-			logger.WarnContext(ctx, "a server has fallen silent, and its transactions were ended", "transactions", n)
+			logger.WarnContext(ctx, "a server sends no heartbeats, so its transactions were ended", "transactions", n)
 		}
 	}
 }

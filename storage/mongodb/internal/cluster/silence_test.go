@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestSilenceIsMeasuredByOwnHeartbeats: who is heard is not silent, and who is not is silent only while this server's own heartbeats go on.
+// TestSilenceIsMeasuredByOwnHeartbeats: a server whose heartbeats arrive is not silent, and one
+// whose heartbeats are missing counts as silent only while this server's own heartbeats arrive.
 func TestSilenceIsMeasuredByOwnHeartbeats(t *testing.T) {
 	t.Parallel()
 	const beat = time.Second
@@ -21,16 +22,16 @@ func TestSilenceIsMeasuredByOwnHeartbeats(t *testing.T) {
 		{1, 1, 0},
 		{2, 1, 1}, // the other one is silent …
 		{3, 1, 2},
-		{4, 4, 0},  // … and is heard
+		{4, 4, 0},  // … and sends a heartbeat
 		{4, 4, 0},  // the database stalls for both
-		{40, 4, 2}, // this server is heard first
+		{40, 4, 2}, // this server sends the first heartbeat
 		{41, 41, 0},
 		{42, 41, 1},
-		{42, 41, 1}, // this server is silent, too
+		{42, 41, 1}, // this server is silent too
 		{90, 41, 3},
 	} {
 		if got := look(step.own, step.other); got != step.want {
-			t.Errorf("at %d, heard at %d: silent for %d beats, want %d", step.own, step.other, got, step.want)
+			t.Errorf("at %d, last heartbeat at %d: silent for %d beats, want %d", step.own, step.other, got, step.want)
 		}
 	}
 	w.look([]Server{{ID: "own", At: at(100)}}, "own", 2*beat)

@@ -11,13 +11,14 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// turnDoc is a document of settings whose driver does something that only one server at a time may do.
+// turnDoc is a document of "settings" that names the server whose turn it is.
 type turnDoc struct {
 	Driver string `bson:"driver"` // a server's id; "": none
 }
 
-// TakeTurn makes this server the driver of the document of settings with that name, unless a living server is: that is the holder
-// then. It tells waiting (optional) of a server that may be dead, while it makes sure.
+// TakeTurn takes the turn with that name for this server. If another living server has it, TakeTurn
+// returns that server as the holder. While it waits to see whether the holder is alive, it calls
+// waiting (optional) with the name of its process.
 func (r *roster) TakeTurn(ctx context.Context, name string, waiting func(process string)) (holder *Server, err error) {
 	for {
 		d, err := r.readTurn(ctx, name)
@@ -44,7 +45,8 @@ func (r *roster) readTurn(ctx context.Context, name string) (d turnDoc, err erro
 	return d, err
 }
 
-// takeTurnFrom takes the turn from a dead server, or from none (""). It fails where another server was quicker.
+// takeTurnFrom takes the turn from a dead server, or from none (""). It returns false if another
+// server was faster.
 func (r *roster) takeTurnFrom(ctx context.Context, name, driver string) (taken bool, err error) {
 	err = r.DB.Read(ctx, "take a turn", func(ctx context.Context) error {
 		result, err := r.settings.UpdateOne(ctx, mdb.Doc("_id", name, "driver", mdb.Doc("$in", bson.A{driver, nil})),
@@ -58,7 +60,7 @@ func (r *roster) takeTurnFrom(ctx context.Context, name, driver string) (taken b
 	return taken, err
 }
 
-// EndTurn lets other servers have the turn.
+// EndTurn releases the turn for other servers.
 func (r *roster) EndTurn(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
 	defer cancel()

@@ -14,15 +14,17 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// UpgradeState says which versions of documents a database has, and may have.
+// UpgradeState is the state of the upgrade to this version of Plaza.
 type UpgradeState struct {
-	// Pending are the collections whose newest version servers do not write yet: "posts: 2, not yet 3". None: the upgrade is finished.
+	// Pending are the collections whose newest version servers do not write yet, as in "posts: 2,
+	// not yet 3". If there are none, the upgrade is finished.
 	Pending []string
-	// Older are the servers of an earlier version that run, for people: host and process id.
+	// Older are the running servers of an earlier version, for the operator: host and process id.
 	Older []string
 }
 
-// Upgrade says whether the upgrade to this version of Plaza is finished, and who is in its way.
+// Upgrade returns whether the upgrade to this version of Plaza is finished, and which servers
+// prevent it.
 func (r *roster) Upgrade(ctx context.Context) (state UpgradeState, err error) {
 	var recorded versionsDoc
 	err = r.DB.Read(ctx, "settings", func(ctx context.Context) error {
@@ -41,13 +43,13 @@ func (r *roster) Upgrade(ctx context.Context) (state UpgradeState, err error) {
 	return state, err
 }
 
-// Reads are the versions of documents that a server reads.
+// Reads returns the newest versions of documents that a server reads.
 func Reads(d *Server) Versions { return d.Knows }
 
-// Writes are the versions in which a server writes documents.
+// Writes returns the versions in which a server writes documents.
 func Writes(d *Server) Versions { return d.Writes }
 
-// ServersBefore are the living servers that do not read, or do not write, these versions yet.
+// ServersBefore returns the living servers that do not read, or do not write, these versions yet.
 func (r *roster) ServersBefore(ctx context.Context, v Versions, of func(*Server) Versions) (older []string, err error) {
 	all, err := r.Servers(ctx)
 	for i := range all {
@@ -58,9 +60,11 @@ func (r *roster) ServersBefore(ctx context.Context, v Versions, of func(*Server)
 	return older, err
 }
 
-// FinishUpgrade lets servers write documents of the newest versions. Servers of earlier versions refuse the database from then on:
-// while some run, it names them and changes nothing. Those that start at the same time stop; waiting (optional) is told of them. When it returns, all servers write the newest versions.
-// Its errors are for people.
+// FinishUpgrade lets servers write documents of the newest versions. From then on, servers of
+// earlier versions refuse the database. While some run, it returns an OlderServersError and changes
+// nothing. Earlier servers that start at the same time stop; FinishUpgrade passes their names to
+// waiting (optional). When it returns without an error, all servers write the newest versions. Its
+// errors are written for the operator.
 func (r *roster) FinishUpgrade(ctx context.Context, waiting func(processes []string)) error {
 	state, err := r.Upgrade(ctx)
 	switch {
@@ -80,7 +84,7 @@ func (r *roster) FinishUpgrade(ctx context.Context, waiting func(processes []str
 	if err != nil {
 		return err
 	}
-	return r.awaitServers(ctx, Writes, nil) // at their next heartbeats, when the calls that began before have ended
+	return r.awaitServers(ctx, Writes, nil) // they do after their next heartbeats, once earlier calls have ended
 }
 
 // awaitServers waits until all living servers read, or write, the newest versions.
@@ -100,21 +104,24 @@ func (r *roster) awaitServers(ctx context.Context, of func(*Server) Versions, wa
 	}
 }
 
-// OlderServersError says that servers of an earlier version run, which would not know what is written from now on.
+// OlderServersError means that servers of an earlier version run, which could not read what newer
+// ones will write.
 type OlderServersError struct {
 	Processes []string
 }
 
-// Error is for people.
+// Error is written for the operator.
 func (e *OlderServersError) Error() string {
 	return fmt.Sprintf("%d processes of an earlier version of Plaza use this database: stop or replace them first (%q)", len(e.Processes), e.Processes)
 }
 
-// versionsDoc is the document "documents" of settings: the versions that the database has.
+// versionsDoc is the document "documents" of "settings": the versions of the database's documents.
 type versionsDoc struct {
-	// Newest are the versions that servers write. A server refuses a database in which they are beyond those that it knows.
+	// Newest are the versions that servers write. A server refuses a database if it does not know
+	// these versions.
 	Newest Versions `bson:"newest"`
-	// Next are those that servers will write when the upgrade that is being finished is. Only servers that know them may run.
+	// Next are the versions that servers will write when the current upgrade is finished. Only
+	// servers that know them may run.
 	Next Versions `bson:"next,omitempty"`
 }
 
@@ -142,8 +149,8 @@ func (r *roster) raiseVersions(ctx context.Context, field string, to Versions) e
 	})
 }
 
-// admits refuses a database that has, or is about to have, documents that this Plaza does not know: to change documents
-// without knowing what they mean would destroy them.
+// admits returns an error if the database has, or will soon have, documents of versions that this
+// Plaza does not know. A server that changed such documents could destroy them.
 func (e Edition) admits(d versionsDoc) error {
 	for _, claimed := range []Versions{d.Newest, d.Next} {
 		for _, collection := range slices.Sorted(maps.Keys(claimed)) {

@@ -7,13 +7,13 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Versions are versions of documents, by collection. A collection that is not named has version 1.
+// Versions are versions of documents, by collection. A collection that is missing has version 1.
 type Versions map[string]int
 
-// Of returns the version of a collection's documents; the first one where none is recorded.
+// Of returns the version of a collection's documents, which is 1 if none is recorded.
 func (v Versions) Of(collection string) int { return max(v[collection], mdb.FirstVersion) }
 
-// Reach says whether v is at least as new as other, in every collection.
+// Reach reports whether v is at least as new as other for every collection.
 func (v Versions) Reach(other Versions) bool {
 	for collection := range other {
 		if v.Of(collection) < other.Of(collection) {
@@ -23,19 +23,21 @@ func (v Versions) Reach(other Versions) bool {
 	return true
 }
 
-// ErrTooNew says that a newer Plaza has written a document: to read it without what is new would lose that.
+// ErrTooNew means that a newer Plaza has written a document. This one would lose the new fields if
+// it changed the document.
 var ErrTooNew = errors.New("was written by a newer Plaza: run that one, or a newer one")
 
-// Edition is what one version of Plaza can do with documents.
+// Edition describes which versions of documents one version of Plaza reads and writes.
 type Edition struct {
-	// Newest are the versions that it reads, and writes once the upgrade is finished.
+	// Newest are the newest versions that it reads, and that it writes once the upgrade is
+	// finished.
 	Newest Versions
-	// Previous are those that the release before wrote. It writes them until the upgrade is finished, so that the operator can go
-	// back to that release.
+	// Previous are the versions that the previous release wrote. This one writes them until the
+	// upgrade is finished, so that the operator can go back to that release.
 	Previous Versions
 }
 
-// Known is ErrTooNew for a document of a collection whose version is newer than these.
+// Known returns ErrTooNew if a document of the collection has a newer version than v.
 func (v Versions) Known(collection string, version int) error {
 	if newest := v.Of(collection); version > newest {
 		return fmt.Errorf("a document of %s of version %d (this Plaza knows %d) %w", collection, version, newest, ErrTooNew)

@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Check waits for a primary, and refuses what has neither transactions nor change streams. It does not wait where it
-// finds out that waiting is in vain.
+// Check waits for a primary, and returns an error for a server without transactions and change
+// streams. It stops waiting as soon as it finds a reason why no primary can appear.
 func Check(ctx context.Context, client *mongo.Client, a Address, timeout time.Duration) (h Server, err error) {
 	connecting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -46,7 +46,8 @@ func Check(ctx context.Context, client *mongo.Client, a Address, timeout time.Du
 	return h, a.explain(ctx, err)
 }
 
-// awaitHello asks until a primary answers or ctx ends: the driver gives up sooner.
+// awaitHello repeats the hello command until a primary answers or ctx ends, because the driver
+// gives up earlier.
 func awaitHello(ctx context.Context, client *mongo.Client) (Server, error) {
 	for {
 		h, err := askHello(ctx, client)
@@ -56,11 +57,11 @@ func awaitHello(ctx context.Context, client *mongo.Client) (Server, error) {
 	}
 }
 
-// explain says why no primary has answered.
+// explain returns an error with the reason why no primary has answered.
 func (a Address) explain(ctx context.Context, cause error) error {
 	if d := a.diagnose(ctx); d.fault != nil {
 		return d.fault
 	}
 	return fmt.Errorf("MongoDB at %v: %w: is the server running, and does it have a primary? (%v)",
-		a.Hosts, social.ErrUnavailable, cause) //nolint:errorlint // driver types stay in here
+		a.Hosts, social.ErrUnavailable, cause) //nolint:errorlint // hides the driver's types
 }

@@ -15,18 +15,18 @@ const (
 	probedHosts  = 3
 )
 
-// diagnosis is what the named servers say, asked one by one, when no primary answers.
+// diagnosis is what the servers in the URI answer, each asked directly, when no primary answers.
 type diagnosis struct {
-	fault   error // why one of them cannot be used; nil where none has said
+	fault   error // why one of them cannot be used; nil if no reason was found
 	healthy bool  // one of them can be used, as soon as there is a primary
 }
 
-// isFinal says whether it is no use to wait for a primary.
+// isFinal reports whether waiting for a primary is useless.
 func (d diagnosis) isFinal() bool {
 	return d.fault != nil && !d.healthy && !errors.Is(d.fault, social.ErrUnavailable)
 }
 
-// diagnose asks the first few of the named servers, all at once, for at most probeTimeout.
+// diagnose asks the first few servers of the URI concurrently, for at most probeTimeout.
 func (a Address) diagnose(ctx context.Context) (d diagnosis) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -46,7 +46,7 @@ func (a Address) diagnose(ctx context.Context) (d diagnosis) {
 	return d
 }
 
-// examine asks one server. A server that does not answer has neither a fault nor health.
+// examine asks one server. If the server does not answer, it is neither faulty nor healthy.
 func (a Address) examine(ctx context.Context, host string) diagnosis {
 	h, err := probe(ctx, host, a.TLS)
 	if err != nil {

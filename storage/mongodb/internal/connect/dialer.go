@@ -6,10 +6,11 @@ import (
 	"net"
 )
 
-// readAhead is how many bytes a connection reads at once: most answers, with what stands before them.
+// readAhead is the buffer size in bytes: it holds most answers with their headers.
 const readAhead = 16 << 10
 
-// Dialer makes connections that read ahead: the driver reads the length of each answer by itself, which is a system call more.
+// Dialer makes connections with a read buffer. Without it, the driver needs an extra system call to
+// read the length of each answer.
 type Dialer struct{ net.Dialer }
 
 // DialContext implements options.ContextDialer.

@@ -12,7 +12,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// probe asks one server what it is, without credentials: hello needs no rights. The error is that of the first attempt.
+// probe sends hello to one server. It needs no credentials. The error is that of the first attempt.
 func probe(ctx context.Context, host string, config *tls.Config) (Server, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

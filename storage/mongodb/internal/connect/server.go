@@ -19,19 +19,19 @@ const (
 	minWireVersion    = 17 // MongoDB 6.0
 	defaultDatabase   = "plaza"
 	disconnectTimeout = 5 * time.Second
-	// diagnoseAfter is how long a primary may take to answer before the servers are asked what is wrong.
+	// diagnoseAfter is how long a primary may take to answer before Check starts a diagnosis.
 	diagnoseAfter = 500 * time.Millisecond
 )
 
-// Address is what a URI says of where the data lies.
+// Address is the part of a URI that says where the database is.
 type Address struct {
 	Hosts      []string
 	Database   string
 	replicaSet string
-	TLS        *tls.Config // nil: without TLS
+	TLS        *tls.Config // nil: no TLS
 }
 
-// Parse reads what a URI says of the hosts and of the database. Its errors are for people.
+// Parse reads the hosts and the database from a URI. Its errors are written for the operator.
 func Parse(uri string) (Address, error) {
 	parsed, err := connstring.ParseAndValidate(uri)
 	if lookup, failed := errors.AsType[*net.DNSError](err); failed {
@@ -52,7 +52,7 @@ func Parse(uri string) (Address, error) {
 	return a, nil
 }
 
-// Server is what a server says of itself.
+// Server is a server's answer to hello.
 type Server struct {
 	SetName        string `bson:"setName"`
 	Message        string `bson:"msg"` // "isdbgrid": a mongos
@@ -60,14 +60,14 @@ type Server struct {
 	MaxWireVersion int    `bson:"maxWireVersion"`
 }
 
-// IsRouter says whether it is a mongos, in front of a sharded cluster.
+// IsRouter reports whether it is a mongos, in front of a sharded cluster.
 func (h Server) IsRouter() bool { return h.Message == "isdbgrid" }
 
 func (h Server) check() error {
 	switch {
 	case h.Uninitiated:
 		return fmt.Errorf("the MongoDB server is %w: it was started with --replSet, but the replica set is not initiated: "+
-			"run rs.initiate() in mongosh", social.ErrUnavailable) // a member that has just started says so, too
+			"run rs.initiate() in mongosh", social.ErrUnavailable) // a member that has just started says so too
 	case h.SetName == "" && !h.IsRouter():
 		return errors.New("the MongoDB server is standalone, and Plaza needs a replica set " +
 			"(for transactions and change streams): start mongod with --replSet rs0, and run rs.initiate() in mongosh once; " +
@@ -78,7 +78,7 @@ func (h Server) check() error {
 	return nil
 }
 
-// Disconnect closes all connections of a client, and waits for at most 5 s.
+// Disconnect closes all connections of a client. It waits for at most 5 s.
 func Disconnect(client *mongo.Client) error {
 	ctx, cancel := context.WithTimeout(context.Background(), disconnectTimeout)
 	defer cancel()

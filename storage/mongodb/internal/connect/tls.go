@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// explainTLS says what is wrong with TLS where a server accepts connections but does not answer; nil where there is another reason.
+// explainTLS returns what is wrong with TLS if a server accepts connections but does not answer,
+// and nil if TLS is not the reason.
 func (a Address) explainTLS(ctx context.Context, host string, failure error) error {
 	reason := ""
 	switch {
@@ -24,10 +25,10 @@ func (a Address) explainTLS(ctx context.Context, host string, failure error) err
 	if reason == "" {
 		return nil
 	}
-	return fmt.Errorf("TLS with MongoDB at %s fails: %s (%v)", host, reason, failure) //nolint:errorlint // driver types stay in here
+	return fmt.Errorf("TLS with MongoDB at %s fails: %s (%v)", host, reason, failure) //nolint:errorlint // hides the driver's types
 }
 
-// isDown says whether nothing has answered at all.
+// isDown reports whether there was no answer at all.
 func isDown(err error) bool {
 	var operation *net.OpError
 	var lookup *net.DNSError
@@ -35,7 +36,7 @@ func isDown(err error) bool {
 		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// withTLS says why a handshake of TLS has failed; "" where that is not known.
+// withTLS returns why a TLS handshake has failed, or "" if that is unknown.
 func (a Address) withTLS(ctx context.Context, host string, failure error) string {
 	var (
 		authority x509.UnknownAuthorityError
@@ -63,7 +64,7 @@ func (a Address) withTLS(ctx context.Context, host string, failure error) string
 	return ""
 }
 
-// namesOf are the hosts that a certificate is for.
+// namesOf returns the hosts that a certificate is for.
 func namesOf(c *x509.Certificate) []string {
 	names := append([]string{}, c.DNSNames...)
 	for _, ip := range c.IPAddresses {
@@ -72,26 +73,27 @@ func namesOf(c *x509.Certificate) []string {
 	return names
 }
 
-// speaksPlainly says whether a server answers without TLS.
+// speaksPlainly reports whether a server answers without TLS.
 func speaksPlainly(ctx context.Context, host string) bool {
 	_, err := probe(ctx, host, nil)
 	return err == nil
 }
 
-// speaksTLS says whether a server begins a handshake of TLS.
+// speaksTLS reports whether a server begins a TLS handshake.
 func speaksTLS(ctx context.Context, host string) bool {
 	speaks, _ := shakeHands(ctx, host)
 	return speaks
 }
 
-// asksForCertificate says whether a server asks its clients for certificates. One that does not, and closes the connection
-// after the handshake, may be a proxy whose MongoDB is down.
+// asksForCertificate reports whether a server asks its clients for certificates. One that does not,
+// and closes the connection after the handshake, may be a proxy whose MongoDB is down.
 func asksForCertificate(ctx context.Context, host string) bool {
 	_, asks := shakeHands(ctx, host)
 	return asks
 }
 
-// shakeHands begins a handshake of TLS. The server's certificate does not matter, for nothing is sent afterwards.
+// shakeHands begins a TLS handshake. It accepts any certificate, because it sends nothing
+// afterwards.
 func shakeHands(ctx context.Context, host string) (speaks, asks bool) {
 	host = withPort(host)
 	name, _, _ := net.SplitHostPort(host)
@@ -109,7 +111,8 @@ func shakeHands(ctx context.Context, host string) (speaks, asks bool) {
 	return err == nil || isAlert(err), asks
 }
 
-// isAlert says whether the other side has ended a handshake with an alert: crypto/tls exports no type for it.
+// isAlert reports whether the other side has ended a handshake with an alert. crypto/tls exports no
+// type for that.
 func isAlert(err error) bool {
 	var operation *net.OpError
 	return errors.As(err, &operation) && operation.Op == "remote error"

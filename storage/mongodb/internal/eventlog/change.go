@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// changeSlots is how many documents changes has. A transaction adds to one of them, and is in
-	// conflict with others that add to the same at the same time.
+	// changeSlots is the number of documents in "changes". A transaction adds to one of them, and
+	// conflicts with others that add to the same one concurrently.
 	changeSlots = 16
-	// changesKept is how many changes a document keeps. A server that has missed more than that
-	// reads everything again.
+	// changesKept is how many changes a document keeps. A server that has missed more forgets
+	// everything that it has cached.
 	changesKept = 32
 )
 
@@ -26,7 +26,7 @@ const (
 type changeDoc struct {
 	Slot    int           `bson:"_id"`
 	Version int           `bson:"v"`
-	Count   int64         `bson:"count"`            // of all that were ever added
+	Count   int64         `bson:"count"`            // of all changes that were ever added
 	Latest  []storeChange `bson:"latest,omitempty"` // the newest changesKept, oldest first
 }
 
@@ -47,7 +47,7 @@ func (d *changeCount) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 // storeChange is a social.Change.
 type storeChange struct {
 	Users    []social.UserID `bson:"users,omitempty"`
-	Pairs    []social.UserID `bson:"pairs,omitempty"` // two by two
+	Pairs    []social.UserID `bson:"pairs,omitempty"` // two ids for each pair
 	Around   []social.UserID `bson:"around,omitempty"`
 	Sessions []bson.Binary   `bson:"sessions,omitempty"`
 	All      bool            `bson:"all,omitempty"`
@@ -72,7 +72,7 @@ func (d *storeChange) change() social.Change {
 	}
 	for _, hash := range d.Sessions {
 		if len(hash.Data) != len([32]byte{}) {
-			return social.Change{All: true} // of a newer version
+			return social.Change{All: true} // written by a newer version
 		}
 		c.Sessions = append(c.Sessions, [32]byte(hash.Data))
 	}
@@ -92,15 +92,17 @@ func (l *Log) Note(ctx context.Context, c social.Change) error {
 	return mdb.OrRetry(err)
 }
 
-// AppendWith writes what a transaction has changed to the log of changes, and its event to that of events.
+// AppendWith writes a transaction's change to the log of changes, and its event to the log of
+// events.
 func (l *Log) AppendWith(ctx context.Context, c social.Change, events ...social.Event) error {
 	if err := l.Append(ctx, events...); err != nil {
 		return err
 	}
-	return l.Note(ctx, c) // last: others wait for it
+	return l.Note(ctx, c) // last, because concurrent writers wait for it
 }
 
-// ForgetChanges removes what the log of changes names, such as users who are deleted. Servers that have not read it yet forget everything.
+// ForgetChanges removes all entries of the log of changes, and with them the ids of deleted users.
+// Servers that have not read these entries yet forget everything that they have cached.
 func (l *Log) ForgetChanges(ctx context.Context) error {
 	_, err := l.changes.UpdateMany(ctx, slots, mdb.Doc("$set", mdb.Doc("latest", []storeChange{{All: true}}), "$inc", mdb.Doc("count", int64(1))),
 		options.UpdateMany().SetHint("_id_"))
@@ -110,7 +112,7 @@ func (l *Log) ForgetChanges(ctx context.Context) error {
 // slots matches the documents of changes.
 var slots = mdb.Doc("_id", mdb.Doc("$gte", 0, "$lt", changeSlots))
 
-// Changes implements social.ChangeLog. It mostly reads only the counts.
+// Changes implements social.ChangeLog. Most calls read only the counts.
 func (l *Log) Changes(ctx context.Context, since social.ChangePosition) (changes []social.Change, now social.ChangePosition, err error) {
 	err = l.db.ReadAcknowledged(ctx, "changes", func(ctx context.Context) error {
 		if l.writes(l.changes.Name()) < changesVersion {
@@ -154,7 +156,7 @@ func (l *Log) changesSince(ctx context.Context, since social.ChangePosition) ([]
 	return changes, now, err
 }
 
-// after returns the changes behind a count.
+// after returns the changes that follow a count.
 func (d *changeDoc) after(count int64) []social.Change {
 	missed := d.Count - count
 	if missed < 0 || missed > int64(len(d.Latest)) {

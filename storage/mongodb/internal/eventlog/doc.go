@@ -1,9 +1,8 @@
-// Package eventlog keeps the two logs that servers follow: that of events, which social.EventLog
-// describes, and that of changes, by which servers forget what they remember of people
+// Package eventlog keeps the two logs that servers follow: the log of events (social.EventLog), and
+// the log of changes, which tells servers what to remove from their caches of users and relations
 // (social.ChangeLog, ADR 40).
 //
-// Both are written inside the transaction of what happened: events with [Log.Append], and what a
-// transaction changes of users, relations and sessions with [Log.Note], or both with
-// [Log.AppendWith]. An entry of the log of changes comes last in its transaction, because others
-// wait for it.
+// A transaction writes its entries itself: an event with [Log.Append], a change of users, relations
+// or sessions with [Log.Note], or both with [Log.AppendWith]. It writes the entry of the log of
+// changes last, because concurrent writers wait for it.
 package eventlog

@@ -10,11 +10,11 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// eventDoc is a document of events: the log, in which nothing changes.
+// eventDoc is a document of events. It never changes.
 type eventDoc struct {
 	ID      social.EventID   `bson:"_id"`
 	Version int              `bson:"v"`
-	At      time.Time        `bson:"at"` // when it was stored: the log's documents expire by it
+	At      time.Time        `bson:"at"` // when it was stored, from which its retention counts
 	Kind    social.EventKind `bson:"kind"`
 	Actor   social.UserID    `bson:"actor,omitempty"`
 	Target  social.UserID    `bson:"target,omitempty"`
@@ -46,7 +46,7 @@ func (d *eventDoc) event() social.Event {
 	return e
 }
 
-// Append writes to the log of events, inside the transaction of what happened.
+// Append writes events to the log, as a part of the transaction that they report.
 func (l *Log) Append(ctx context.Context, events ...social.Event) error {
 	docs := make([]eventDoc, len(events))
 	for i := range events {
@@ -56,12 +56,13 @@ func (l *Log) Append(ctx context.Context, events ...social.Event) error {
 	return err
 }
 
-// KeepEvents implements social.EventLog: it changes the index by which the database itself removes events.
+// KeepEvents implements social.EventLog. It changes the TTL index, so that the database removes
+// events.
 func (l *Log) KeepEvents(ctx context.Context, retention time.Duration) error {
 	return l.db.Read(ctx, "keep events", func(ctx context.Context) error {
 		changed, err := l.indexes.Expire(ctx, l.events, mdb.ExpiringIndex("at", retention))
 		if changed {
-			l.logger.InfoContext(ctx, "events are kept for another time", "retention", retention.String())
+			l.logger.InfoContext(ctx, "the retention of events has changed", "retention", retention.String())
 		}
 		return err
 	})

@@ -22,7 +22,7 @@ type Config struct {
 	Logger   *slog.Logger
 }
 
-// Log is the log of events, and that of changes.
+// Log is the log of events and the log of changes.
 type Log struct {
 	db      *mdb.DB
 	writes  func(collection string) int
@@ -40,7 +40,7 @@ var (
 	_ social.ChangeLog = (*Log)(nil)
 )
 
-// Events is the name of the collection of events. KeepEvents says when these expire.
+// Events is the name of the collection of events. KeepEvents sets when they expire.
 const Events = "events"
 
 // New returns the logs of a database.
@@ -52,7 +52,7 @@ func New(c Config) *Log {
 	}
 }
 
-// Indexes are the declared indexes of each collection.
+// Indexes returns the declared indexes of each collection.
 func (l *Log) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
 		l.events:  {mdb.ExpiringIndex("at", social.DefaultEventRetention)},
@@ -60,7 +60,7 @@ func (l *Log) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	}
 }
 
-// ShardKeys are the shard keys of the collections, as those of the other packages.
+// ShardKeys returns the shard keys of the collections.
 func ShardKeys() map[string]bson.D {
 	return map[string]bson.D{
 		Events:    mdb.Doc("_id", "hashed"),
@@ -68,10 +68,10 @@ func ShardKeys() map[string]bson.D {
 	}
 }
 
-// changesVersion: from version 2 on, all servers add what they change. While version 1 is written,
-// servers that add nothing may run, so what is there is not complete.
+// Since changesVersion 2, all servers add their changes. While version 1 is written, older servers
+// that add nothing may run, so the log is incomplete.
 const changesVersion = 2
 
-// Versions are the newest versions of documents that this package reads and writes, of collections
-// that have had several.
+// Versions returns the newest versions that this package reads and writes, for the collections that
+// have had several.
 func Versions() cluster.Versions { return cluster.Versions{"changes": changesVersion} }

@@ -15,7 +15,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Tail implements social.EventLog, by a change stream.
+// Tail implements social.EventLog with a change stream.
 func (l *Log) Tail(ctx context.Context, position string) (social.EventStream, error) {
 	from := options.ChangeStream()
 	if position != "" {
@@ -33,10 +33,11 @@ func (l *Log) Tail(ctx context.Context, position string) (social.EventStream, er
 	return startTail(changes), nil
 }
 
-// tokenField is the field of a resume token that has all of it.
+// tokenField is the field of a resume token that contains all of it.
 const tokenField = "_data"
 
-// The server's errors about resume tokens: it does not know the token, or the oplog does not reach back to it.
+// The server's errors about resume tokens: it does not know the token, or the oplog does not reach
+// back to it.
 const (
 	codeInvalidResumeToken      = 260
 	codeChangeStreamFatalError  = 280
@@ -48,13 +49,13 @@ func lost(err error) error {
 	var failure mongo.ServerError
 	if errors.As(err, &failure) && (failure.HasErrorCode(codeInvalidResumeToken) ||
 		failure.HasErrorCode(codeChangeStreamFatalError) || failure.HasErrorCode(codeChangeStreamHistoryLost)) {
-		return fmt.Errorf("%w: %v", social.ErrPositionLost, err) //nolint:errorlint // no driver type leaves the package
+		return fmt.Errorf("%w: %v", social.ErrPositionLost, err) //nolint:errorlint // hides the driver's types
 	}
 	return err
 }
 
-// tail reads ahead by one event in a goroutine of its own, because a change stream does not survive the end of a
-// context that Next was called with.
+// tail reads one event ahead in its own goroutine, because a change stream does not survive the end
+// of a context that was passed to Next.
 type tail struct {
 	changes *mongo.ChangeStream
 	events  chan social.Event
@@ -108,7 +109,8 @@ func (t *tail) isOpen(ctx context.Context) bool {
 	return ctx.Err() == nil && t.changes.Err() == nil && t.changes.ID() != 0
 }
 
-// rest moves the position on while there are no events: the oplog forgets that of an old one.
+// rest advances the position while there are no events, because the oplog would drop an old
+// position.
 func (t *tail) rest() {
 	if token, ok := t.changes.ResumeToken().Lookup(tokenField).StringValueOK(); ok {
 		t.moveTo(token)
@@ -121,7 +123,7 @@ func (t *tail) moveTo(position string) {
 	t.position = position
 }
 
-// reason is why the change stream has ended.
+// reason returns why the change stream has ended.
 func (t *tail) reason(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errClosed
@@ -132,7 +134,7 @@ func (t *tail) reason(ctx context.Context) error {
 	return fmt.Errorf("mongodb: event stream: %w: the log was dropped", social.ErrPositionLost)
 }
 
-// readChange reads the change stream's current event; its position is the resume token's text.
+// readChange reads the change stream's current event. Its position is the text of the resume token.
 func readChange(changes *mongo.ChangeStream) (social.Event, error) {
 	var change struct {
 		Token struct {

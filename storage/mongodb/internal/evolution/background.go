@@ -9,36 +9,36 @@ import (
 	"plaza/storage/mongodb/internal/wait"
 )
 
-// upgradeRate is how many documents a second are looked at in the background, at most: people go
-// first.
+// upgradeRate is the most documents per second that the background upgrade reads, so that requests
+// have priority.
 const upgradeRate = 2_000
 
-// Upgrading is what a server knows of the upgrading of documents in the background.
+// Upgrading upgrades documents in the background. It remembers what was done and logged.
 type Upgrading struct {
 	d    *Documents
-	done cluster.Versions // to which all documents were upgraded; nil: it is not known
-	said string           // what was logged last
+	done cluster.Versions // the versions that all documents have reached; nil: not known yet
+	said string           // the state that was logged last
 }
 
-// Upgrading returns what begins to know.
+// Upgrading returns a new background upgrade.
 func (d *Documents) Upgrading() *Upgrading { return &Upgrading{d: d} }
 
-// Run brings documents of older versions to those that servers write now, until ctx ends: again
-// whenever these are raised. One server at a time does it, and another goes on where one has died.
-// It logs what is incomplete meanwhile.
+// Run upgrades older documents to the versions that servers write now, until ctx ends. It starts
+// again whenever these versions are raised. One server at a time does it; if that one dies, another
+// continues. Run logs what is incomplete meanwhile.
 func (u *Upgrading) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := u.Step(ctx); err != nil && ctx.Err() == nil {
 			if u.isNew("failed") {
-				u.d.c.Logger.WarnContext(ctx, "documents of older versions could not be upgraded; trying again", "error", err)
+				u.d.c.Logger.WarnContext(ctx, "cannot upgrade documents of older versions, will try again", "error", err)
 			}
 		}
 		wait.For(ctx, u.d.c.Every, nil)
 	}
 }
 
-// Step upgrades all documents, unless that is done already, or is for later, or another server is
-// at it.
+// Step upgrades all documents, unless that is done, has to wait for older servers, or another
+// server does it now.
 func (u *Upgrading) Step(ctx context.Context) error {
 	written := u.d.c.Server.Written()
 	if u.done != nil && u.done.Reach(written) {
@@ -48,9 +48,9 @@ func (u *Upgrading) Step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(older) > 0 { // what they write after the upgrade has passed would be missed
+	if len(older) > 0 { // they could write older documents after the upgrade has passed
 		if u.isNew("waiting") {
-			u.d.c.Logger.WarnContext(ctx, "documents of older versions are upgraded when servers of the older version have stopped", "servers", strings.Join(older, "; "))
+			u.d.c.Logger.WarnContext(ctx, "the upgrade of documents waits until the servers of the older version have stopped", "servers", strings.Join(older, "; "))
 		}
 		return nil
 	}
@@ -59,7 +59,7 @@ func (u *Upgrading) Step(ctx context.Context) error {
 		return err
 	}
 	if len(old) > 0 && u.isNew("upgrading") {
-		u.d.c.Logger.WarnContext(ctx, "documents of older versions are being upgraded: until that is done, usersByName does not find everyone, and lists of circle members take longer", "collections", strings.Join(old, ", "))
+		u.d.c.Logger.WarnContext(ctx, "upgrading documents of older versions: until that is done, usersByName does not find everyone, and lists of circle members take longer", "collections", strings.Join(old, ", "))
 	}
 	if err := u.all(ctx); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (u *Upgrading) Step(ctx context.Context) error {
 	return nil
 }
 
-// all upgrades all documents, where that is not recorded as done.
+// all upgrades all documents, unless the database records that this was done.
 func (u *Upgrading) all(ctx context.Context) error {
 	written := u.d.c.Server.Written()
 	state, err := u.d.State(ctx)
@@ -87,7 +87,7 @@ func (u *Upgrading) all(ctx context.Context) error {
 	return err
 }
 
-// isNew says whether something else was logged last.
+// isNew reports whether the state differs from the one that was logged last.
 func (u *Upgrading) isNew(state string) bool {
 	before := u.said
 	u.said = state

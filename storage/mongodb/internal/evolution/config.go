@@ -13,7 +13,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Server is this server's part in the agreement of all servers, a cluster.Member.
+// Server is this server's membership in the cluster: a cluster.Member.
 type Server interface {
 	TakeTurn(ctx context.Context, name string, waiting func(process string)) (holder *cluster.Server, err error)
 	EndTurn(ctx context.Context, name string) error
@@ -29,24 +29,24 @@ type Config struct {
 	Settings *mongo.Collection
 	Self     string // the id of this server
 	Server   Server
-	Upgrades map[string]mdb.Upgrade // of all collections that have had several versions
+	Upgrades map[string]mdb.Upgrade // for all collections that have had several versions
 	// Upgraded is called with the versions that all documents have reached.
 	Upgraded func(cluster.Versions)
-	// Every is how often it is looked at in the background whether there is something to upgrade.
+	// Every is the interval at which the background upgrade looks for something to do.
 	Every  time.Duration
 	Logger *slog.Logger
 }
 
-// Documents are all documents of a database.
+// Documents upgrades the documents of a database.
 type Documents struct{ c Config }
 
-// New returns the documents of a database.
+// New returns the upgrader of a database's documents.
 func New(c Config) *Documents { return &Documents{c} }
 
-// order begins with users, because a search by name would miss them.
+// order returns the collections, beginning with users, because a search by name misses older ones.
 func (d *Documents) order() []string {
 	return append([]string{"users"}, slices.DeleteFunc(d.names(), func(name string) bool { return name == "users" })...)
 }
 
-// names are the collections that have had several versions.
+// names returns the collections that have had several versions.
 func (d *Documents) names() []string { return slices.Sorted(maps.Keys(d.c.Upgrades)) }

@@ -1,7 +1,7 @@
-// Package evolution brings stored documents of older versions to those that servers write now, while
-// they go on (ADR 19): at the operator's wish ([Documents.Migrate]), or in the background
+// Package evolution upgrades stored documents to the versions that servers write now, while servers
+// run (ADR 19): either when the operator asks for it ([Documents.Migrate]), or in the background
 // ([Upgrading]).
 //
-// It walks whole collections by their _ids, and remembers in the settings how far it is. What an
-// older document becomes is up to the package that owns the collection, as an [mdb.Upgrade] says.
+// It reads whole collections in the order of their _ids, and records its progress in the settings.
+// The package that owns a collection provides an [mdb.Upgrade], which defines the new document.
 package evolution

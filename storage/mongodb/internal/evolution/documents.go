@@ -18,9 +18,9 @@ import (
 // defaultBatch is how many documents are read and written at a time.
 const defaultBatch = 500
 
-// Migrate brings what older servers have written to the versions that servers write now, while they
-// go on. It goes on where an earlier run was stopped, and begins again where that one had ended. One
-// process at a time does it: for any other the error is errBusy. Its errors are for people.
+// Migrate upgrades older documents to the versions that servers write now, while servers run. It
+// continues a run that was stopped, and starts from the beginning if the last one was completed.
+// One process at a time does it; another one gets errBusy. Its errors are written for the operator.
 func (d *Documents) Migrate(ctx context.Context, m Migration) (err error) {
 	if m.Batch <= 0 {
 		m.Batch = defaultBatch
@@ -53,7 +53,7 @@ func (d *Documents) Migrate(ctx context.Context, m Migration) (err error) {
 	return err
 }
 
-// State says how far the migration of documents is.
+// State returns the progress of the migration of documents.
 func (d *Documents) State(ctx context.Context) (State, error) {
 	var r record
 	servers, err := d.c.Server.Servers(ctx)
@@ -75,8 +75,8 @@ func (d *Documents) State(ctx context.Context) (State, error) {
 	return state, err
 }
 
-// Old names the collections that have documents of older versions than servers write now; none,
-// once Migrate has brought all to those. Before that it may read whole collections.
+// Old returns the collections that have documents of older versions than servers write now: none
+// after Migrate. Before that it may read whole collections.
 func (d *Documents) Old(ctx context.Context) (collections []string, err error) {
 	state, err := d.State(ctx)
 	if err != nil || state.Newest {
@@ -95,8 +95,8 @@ func (d *Documents) Old(ctx context.Context) (collections []string, err error) {
 	return collections, nil
 }
 
-// Versions counts the documents of all collections that have had several versions. It reads them
-// all.
+// Versions counts the documents of each collection that has had several versions. It reads all of
+// them.
 func (d *Documents) Versions(ctx context.Context) ([]Counts, error) {
 	var all []Counts
 	for _, name := range d.names() {

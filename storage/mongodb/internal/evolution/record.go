@@ -14,30 +14,30 @@ import (
 	"plaza/storage/mongodb/internal/migrate"
 )
 
-// record is a document of settings: how far the migration of
-// documents is, or that it has ended.
+// record is a document of "settings": the progress of the migration of documents, or its
+// completion.
 type record struct {
-	Driver   string                 `bson:"driver"`   // the server that is at it; "": none
-	Walks    map[string]positionDoc `bson:"walks"`    // by collection; nil: none is under way
-	Finished time.Time              `bson:"finished"` // the last one
-	Newest   cluster.Versions       `bson:"newest"`   // the versions that it reached
+	Driver   string                 `bson:"driver"`   // the server that runs it; "": none
+	Walks    map[string]positionDoc `bson:"walks"`    // by collection; nil: no migration runs
+	Finished time.Time              `bson:"finished"` // when the last one was completed
+	Newest   cluster.Versions       `bson:"newest"`   // the versions that the last one reached
 }
 
-// positionDoc says how far a collection is on the way to a version.
+// positionDoc is the progress of a collection to a version.
 type positionDoc struct {
 	Version int           `bson:"version"`
-	After   bson.RawValue `bson:"after"` // an _id: all up to there are done
+	After   bson.RawValue `bson:"after"` // the _id up to which all documents are done
 	Done    int           `bson:"done"`
 	Total   int           `bson:"total"`
 }
 
-// setting is the document of settings that is a record.
+// setting is the _id of the record in "settings".
 const setting = "documentMigration"
 
-// errBusy says that another process is upgrading documents.
-var errBusy = errors.New("documents are being upgraded by another process just now")
+// errBusy means that another process is upgrading documents.
+var errBusy = errors.New("another process is upgrading documents now")
 
-// claim makes this process the one that migrates documents.
+// claim takes the turn to migrate documents for this process.
 func (d *Documents) claim(ctx context.Context, recorded *record, waiting func(process string)) error {
 	holder, err := d.c.Server.TakeTurn(ctx, setting, waiting)
 	if err != nil {
@@ -49,8 +49,8 @@ func (d *Documents) claim(ctx context.Context, recorded *record, waiting func(pr
 	return d.read(ctx, recorded)
 }
 
-// change changes what is recorded. migrate.ErrOvertaken: this process was
-// silent for so long that another one goes on.
+// change changes the record. It returns migrate.ErrOvertaken if another process has taken over,
+// because this one sent no heartbeats for too long.
 func (d *Documents) change(ctx context.Context, update bson.D) error {
 	return d.c.DB.Read(ctx, "settings", func(ctx context.Context) error {
 		result, err := d.c.Settings.UpdateOne(ctx, mdb.Doc("_id", setting, "driver", d.c.Self), update)

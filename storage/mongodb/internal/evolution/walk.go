@@ -11,10 +11,10 @@ import (
 	"plaza/storage/mongodb/internal/migrate"
 )
 
-// upgradeTries is how often a document is read again that is changed at the same time.
+// upgradeTries is how often a document is read again if it changes during its upgrade.
 const upgradeTries = 5
 
-// walk goes through one collection by _id.
+// walk upgrades one collection in the order of _id.
 type walk struct {
 	d     *Documents
 	m     Migration
@@ -47,7 +47,7 @@ func (w *walk) show() {
 	}
 }
 
-// batch upgrades the next documents, and says whether there may be more.
+// batch upgrades the next documents. It reports whether there may be more.
 func (w *walk) batch(ctx context.Context) (more bool, err error) {
 	var docs []bson.Raw
 	err = w.d.c.DB.Read(ctx, "migrate documents", func(ctx context.Context) error {
@@ -73,8 +73,8 @@ func (w *walk) batch(ctx context.Context) (more bool, err error) {
 	return len(docs) == w.m.Batch, w.pace.Wait(ctx, len(docs))
 }
 
-// upgrade writes the documents that are older. It reads those again that were changed since they
-// were read.
+// upgrade writes those of the documents that are older. If some were changed since they were read,
+// it reads them again.
 func (w *walk) upgrade(ctx context.Context, docs []bson.Raw) error {
 	for range upgradeTries {
 		models, ids, err := w.models(docs)
@@ -97,10 +97,10 @@ func (w *walk) upgrade(ctx context.Context, docs []bson.Raw) error {
 			return err
 		}
 	}
-	return nil // servers of the older version change it all the time: what is left is for the next run
+	return nil // a server of the older version keeps changing them: the next run upgrades the rest
 }
 
-// models are the updates of those documents that are older, and their ids.
+// models returns the updates of those documents that are older, and their ids.
 func (w *walk) models(docs []bson.Raw) (models []mongo.WriteModel, ids []bson.RawValue, err error) {
 	for _, raw := range docs {
 		if v, ok := raw.Lookup("v").AsInt64OK(); ok && int(v) >= w.to {

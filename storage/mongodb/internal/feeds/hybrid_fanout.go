@@ -91,7 +91,7 @@ func (f *hybridLayout) pull(ctx context.Context, post social.PostID, users []soc
 	return err
 }
 
-// isMerged says whether the author's posts need no pushing. If the author now has too many
+// isMerged reports whether the author's posts need no pushing. If the author now has too many
 // followers, it adds the job that names the author in their lists.
 func (f *hybridLayout) isMerged(ctx context.Context, j *jobs.Job) (bool, error) {
 	var m mergedAuthorDoc

@@ -24,7 +24,7 @@ import (
 //     the stamp of that.
 //  2. The reader reads the follows and the newest posts: everything that was committed before the
 //     first push could come.
-//  3. The first reader to come here joins these posts with those that were pushed, if the document
+//  3. The first reader to get here joins these posts with those that were pushed, if the document
 //     still has the stamp of step 1.
 //
 // A change of the user's follows removes the stamp and IDs in its own transaction, so that step 3
@@ -190,12 +190,12 @@ func dormant(user social.UserID) mongo.WriteModel {
 		"$unset", mdb.Doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1)))
 }
 
-// reaches says whether the list, with the merged authors, has all posts within the page's bounds.
+// reaches reports whether the list, with the merged authors, has all posts within the page's bounds.
 func (l *newsListDoc) reaches(p social.Page) bool {
 	return l.Floor.IsZero() || p.Before >= social.Key(l.Floor.Bytes())
 }
 
-// ends says whether the list ends before the page begins.
+// ends reports whether the list ends before the page begins.
 func (l *newsListDoc) ends(p social.Page) bool {
 	return !l.Floor.IsZero() && p.After != "" && p.After <= social.Key(l.Floor.Bytes())
 }

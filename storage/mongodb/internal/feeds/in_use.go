@@ -15,7 +15,7 @@ type InUse struct {
 	kept []Layout // all that are kept in step, beginning with read
 }
 
-// NewInUse returns what a setting says, out of all layouts.
+// NewInUse returns the layouts that a setting names.
 func NewInUse(layouts map[string]Layout, d *cluster.Setting) InUse {
 	read := layouts[d.Value]
 	all := InUse{read: read, kept: []Layout{read}}

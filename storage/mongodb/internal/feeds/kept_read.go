@@ -137,7 +137,7 @@ func (v *keptView) openPage(p social.Page) ([]social.PostID, bool) {
 	return ids, len(ids) == p.Limit || v.open.Floor.IsZero()
 }
 
-// has says whether the feed has the beginning of the page.
+// has reports whether the feed has the beginning of the page.
 func (v *keptView) has(p social.Page) bool {
 	switch {
 	case v.open == nil || !v.open.Ready:
@@ -258,8 +258,8 @@ func (v *keptView) keep(copies []postCopy) {
 	}
 }
 
-// find selects the page's ids, in list order. Not ok: a part is missing, because the feed was just
-// built again.
+// find selects the page's ids, in list order. It returns false if a part is missing, because the
+// feed was just built again.
 func (f *keptFeed) find(ctx context.Context, v *keptView, p social.Page) (ids []social.PostID, ok bool, err error) {
 	s := newSpan(v.open, p)
 	for closed := v.closed; ; {
@@ -341,7 +341,7 @@ func (s *span) add(c *closedPart) bool {
 	return true
 }
 
-// isWhole says whether everything that is kept within the bounds is known.
+// isWhole reports whether everything that is kept within the bounds is known.
 func (s *span) isWhole() bool {
 	if s.page.Last {
 		return s.reach.Compare(s.open.From.ID) >= 0
@@ -349,7 +349,7 @@ func (s *span) isWhole() bool {
 	return s.reach.Compare(latest(s.before, s.open.Floor).ID) <= 0
 }
 
-// done says whether enough is known for the page.
+// done reports whether enough is known for the page.
 func (s *span) done() bool { return s.isWhole() || len(s.within()) >= s.page.Limit }
 
 // within returns the known ids in the page's bounds, each once.

@@ -18,8 +18,8 @@ import (
 	"plaza/storage/mongodb/internal/wait"
 )
 
-// Mover moves feeds. They are caches, so nothing is copied: once all servers keep the new
-// layout in step, the feeds of all users are built in it, if it keeps them, and then compared with
+// Mover moves feeds. They are caches, so it copies nothing: once all servers keep the new layout in
+// step, it builds the feeds of all users, if the layout keeps them, and then compares them with
 // what users read.
 type Mover struct{ c MoverConfig }
 
@@ -31,8 +31,8 @@ type MoverConfig struct {
 	Follows Follows
 	Indexes *indexes.Builder
 	Jobs    *jobs.Queue
-	Workers *jobs.Workers // this process takes part in the work that it waits for
-	Pause   time.Duration // between two looks at what differs
+	Workers *jobs.Workers // run the jobs that the mover waits for in this process too
+	Pause   time.Duration // between two comparisons of feeds that differ
 }
 
 var _ migrate.Mover = Mover{}
@@ -122,8 +122,8 @@ func (v Mover) Compare(ctx context.Context, m *migrate.Run) error {
 	return m.EachUser(ctx, v.c.Users, func(ctx context.Context, user social.UserID) error { return v.compareUser(ctx, m.Move(), user) })
 }
 
-// catchUp waits until the jobs that existed when it began are done. This process takes part in
-// that.
+// catchUp waits until the jobs that existed when it began are done. This process runs jobs
+// meanwhile.
 func (v Mover) catchUp(ctx context.Context) error {
 	began := time.Now()
 	for {
@@ -186,8 +186,8 @@ func (v Mover) seen(ctx context.Context, user social.UserID, posts []*social.Pos
 	return seen[:min(len(seen), comparedPosts)], nil
 }
 
-// compareFeed compares what is read of a user in both layouts. That changes meanwhile, and the new
-// layout may be late.
+// compareFeed compares a feed of a user in both layouts. It retries, because feeds change meanwhile
+// and the new layout may be late.
 func (v Mover) compareFeed(ctx context.Context, move *cluster.Move, what string, user social.UserID,
 	read func(context.Context, Layout) ([]*social.Post, error),
 ) error {

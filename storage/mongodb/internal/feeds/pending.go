@@ -19,8 +19,8 @@ import (
 // read as in the layout read.
 const maxPending = 200
 
-// pending reads the posts within a page's bounds that jobs of a kind have yet to push. Not ok:
-// there are too many.
+// pending reads the posts within a page's bounds that jobs of a kind have yet to push. It returns
+// false if there are too many.
 func (e *base) pending(ctx context.Context, kind jobs.Kind, p social.Page) (posts []jobs.Pending, ok bool, err error) {
 	bounds := mdb.Doc("$gt", mdb.ZeroKey)
 	if p.Before != "" {

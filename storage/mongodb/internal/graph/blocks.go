@@ -41,7 +41,7 @@ func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (b
 	return blocked && err == nil, err
 }
 
-// endBoth ends and counts the follows between the two of a new block.
+// endBoth ends the follows between the two users of a new block, and updates the counts.
 func (s *Store) endBoth(ctx context.Context, block social.Edge, there, back Document) error {
 	circles := slices.Concat(there.Circles, back.Circles)
 	if len(circles) == 0 {
@@ -86,7 +86,7 @@ func (s *Store) Unblock(ctx context.Context, from, to social.UserID, e social.Ev
 	return unblocked && err == nil, err
 }
 
-// endEdge takes a block or mute off an edge; it says whether there was one.
+// endEdge removes a block or mute from an edge. It reports whether there was one.
 func (s *Store) endEdge(ctx context.Context, from, to social.UserID, field string) (bool, error) {
 	filter := append(edgeKey(from, to), bson.E{Key: field, Value: mdb.Doc("$exists", true)})
 	result, err := s.edges.UpdateOne(ctx, filter, mdb.Doc("$unset", mdb.Doc(field, 1)))

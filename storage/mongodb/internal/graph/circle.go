@@ -34,7 +34,8 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Eve
 	return err
 }
 
-// nextCircle is the id of a new circle, behind those that its owner has. ErrAccountGone: there is no such owner.
+// nextCircle returns the id of a new circle, greater than those of its owner's other circles. It
+// returns ErrAccountGone if there is no such owner.
 func (s *Store) nextCircle(ctx context.Context, owner social.UserID) (social.CircleID, error) {
 	var last circleDoc
 	err := s.circles.FindOne(ctx, mdb.Doc("owner", owner), options.FindOne().SetSort(mdb.Doc("_id", -1)).SetHint(byOwnerID).
@@ -67,7 +68,7 @@ func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e soci
 		if err := mdb.OrNotFound(s.circles.FindOne(ctx, mdb.Doc("_id", circle)).Decode(&d)); err != nil {
 			return err
 		}
-		// Its owner is the shard key. Any other removal or change of the circle meanwhile is a conflict.
+		// The owner is the shard key. Concurrent changes of the circle conflict with this deletion.
 		if _, err := s.circles.DeleteOne(ctx, mdb.Doc("_id", circle, "owner", d.Owner)); err != nil {
 			return err
 		}
@@ -78,7 +79,8 @@ func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e soci
 	})
 }
 
-// emptyCircle takes everybody out of a circle, and ends the follows that rested on it alone.
+// emptyCircle removes all members from a circle, and ends the follows of those who are in no other
+// circle.
 func (s *Store) emptyCircle(ctx context.Context, owner social.UserID, circle social.CircleID) error {
 	members := mdb.Doc("owner", owner, "circles", circle)
 	edges, err := mdb.FindAll[Document](ctx, s.edges, members, mdb.InBatch,
@@ -102,7 +104,7 @@ func (s *Store) emptyCircle(ctx context.Context, owner social.UserID, circle soc
 	return err
 }
 
-// endFollows counts the ends of the owner's follows of others.
+// endFollows updates the counts after the owner's follows of others have ended.
 func (s *Store) endFollows(ctx context.Context, owner social.UserID, others []social.UserID) error {
 	if len(others) == 0 {
 		return nil
@@ -143,7 +145,7 @@ func (s *Store) CirclesOf(ctx context.Context, owner social.UserID, p social.Pag
 	return circles, err
 }
 
-// AddCircles stores circles, with the ids that they have. It takes part in a transaction. ErrTaken.
+// AddCircles stores circles with the given ids, as a part of a transaction. It may return ErrTaken.
 func (s *Store) AddCircles(ctx context.Context, circles []*social.Circle) error {
 	if len(circles) == 0 {
 		return nil

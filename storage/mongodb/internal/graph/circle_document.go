@@ -7,13 +7,13 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// circleDoc is a document of circles. Who is in them stands on the edges.
+// circleDoc is a document of circles. The members are stored in edges.
 type circleDoc struct {
 	ID        social.CircleID `bson:"_id"`
 	Version   int             `bson:"v"`
 	Owner     social.UserID   `bson:"owner"`
 	Name      string          `bson:"name"`
-	NameKey   string          `bson:"nameKey"` // the same for names that differ in case alone
+	NameKey   string          `bson:"nameKey"` // equal for names that differ only in case
 	IsDefault bool            `bson:"isDefault,omitempty"`
 	Members   int             `bson:"members"`
 }

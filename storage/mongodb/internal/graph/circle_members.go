@@ -37,7 +37,7 @@ func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge socia
 	return added && err == nil, err
 }
 
-// countMember counts a new membership, and the follow if that is new too.
+// countMember counts a new membership, and the follow if it is new.
 func (s *Store) countMember(ctx context.Context, m social.Membership, isFollow bool, e social.Event) error {
 	filter := mdb.Doc("_id", m.Circle, "owner", m.Owner)
 	if err := mdb.UpdateOne(ctx, s.circles, filter, mdb.Doc("$inc", mdb.Doc("members", 1))); err != nil {
@@ -53,7 +53,8 @@ func (s *Store) countMember(ctx context.Context, m social.Membership, isFollow b
 	return s.log.AppendWith(ctx, social.BothChanged(m.Owner, m.Member), events...)
 }
 
-// countFollow adds n to what the two users count, and changes the owner's feed. ErrNotFound: there is no such user.
+// countFollow adds n to the follow counts of the two users, and updates the owner's feed. It
+// returns ErrNotFound if one of the users is missing.
 func (s *Store) countFollow(ctx context.Context, owner, other social.UserID, n int) error {
 	err := mdb.Increment(ctx, s.users.Collection(), map[social.UserID]bson.D{owner: mdb.Doc("following", n), other: mdb.Doc("followers", n)})
 	if err != nil {
@@ -97,13 +98,13 @@ func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e soc
 	return unfollowed && err == nil, err
 }
 
-// uncountMembers counts a member less in each of the circles, which are the owners'.
+// uncountMembers subtracts one member from each of the circles, which belong to the owners.
 func (s *Store) uncountMembers(ctx context.Context, circles []social.CircleID, owners ...social.UserID) error {
 	_, err := s.circles.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", circles), "owner", mdb.Doc("$in", owners)), mdb.Doc("$inc", mdb.Doc("members", -1)))
 	return err
 }
 
-// uncount counts memberships that ended, and the follow if that ended too.
+// uncount subtracts memberships that ended from the counts, and the follow if it ended too.
 func (s *Store) uncount(ctx context.Context, owner, member social.UserID, circles []social.CircleID, isFollow bool, e social.Event) error {
 	if err := s.uncountMembers(ctx, circles, owner); err != nil {
 		return err

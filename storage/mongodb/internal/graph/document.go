@@ -10,20 +10,20 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Document is a document of edges: all that owner does to other, and whether other blocks owner.
-// There is one for each ordered pair, and a block writes both of a pair: whatever else comes at the
-// same time meets it in one of the two.
+// Document is a document of edges: whether owner follows, mutes or blocks other, and whether other
+// blocks owner. There is one for each ordered pair. A block writes both documents of a pair, so it
+// conflicts with every concurrent change of either.
 type Document struct {
 	ID        bson.Binary       `bson:"_id"` // mdb.PairKey(owner, other)
 	Version   int               `bson:"v"`
 	Owner     social.UserID     `bson:"owner"`
 	Other     social.UserID     `bson:"other"`
 	Follow    social.EdgeID     `bson:"follow,omitempty"`
-	Circles   []social.CircleID `bson:"circles,omitempty"` // the owner's that hold the other; not empty while there is a follow
+	Circles   []social.CircleID `bson:"circles,omitempty"` // the owner's circles that contain the other; not empty while there is a follow
 	Mute      social.EdgeID     `bson:"mute,omitempty"`
 	Block     social.EdgeID     `bson:"block,omitempty"`
 	BlockedBy bool              `bson:"blockedBy,omitempty"`
-	Gone      bool              `bson:"gone,omitempty"` // on the edge of a user to themselves alone: they have deleted their account
+	Gone      bool              `bson:"gone,omitempty"` // only on the edge of a user to themselves: they have deleted their account
 }
 
 // SetField implements mdb.Document.
@@ -55,7 +55,7 @@ func (d *Document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 // Evolve implements mdb.Evolving.
 func (d *Document) Evolve() error { return Versions().Known("edges", d.Version) }
 
-// ended are the follows among the edges, without what is over.
+// ended returns the edges that had a follow, without the follow and its circles.
 func ended(before ...Document) []Document {
 	var edges []Document
 	for _, d := range before {
@@ -68,7 +68,7 @@ func ended(before ...Document) []Document {
 
 func (d *Document) isIn(circle social.CircleID) bool { return slices.Contains(d.Circles, circle) }
 
-// joined is the edge as withCircle leaves it, where it has changed.
+// joined returns the edge with a membership added, as withCircle does it.
 func (d Document) joined(m social.Membership, edge social.EdgeID) Document {
 	d.Owner, d.Other = m.Owner, m.Member
 	if d.Follow.IsZero() {
@@ -78,7 +78,7 @@ func (d Document) joined(m social.Membership, edge social.EdgeID) Document {
 	return d
 }
 
-// leave makes the edge what withoutCircle leaves of it.
+// leave changes the edge like withoutCircle.
 func (d *Document) leave(circle social.CircleID) {
 	d.Circles = slices.DeleteFunc(d.Circles, func(c social.CircleID) bool { return c == circle })
 	if len(d.Circles) == 0 {
@@ -86,17 +86,17 @@ func (d *Document) leave(circle social.CircleID) {
 	}
 }
 
-// joinedKey is the field of an edge with the membership's id in a circle, which says since when the
-// other is in it. There is one field for each circle and not an array, because an index of an array
-// cannot sort.
+// joinedKey returns the field of an edge with the id of the membership in a circle, which contains
+// the time of joining. There is one field for each circle instead of an array, because an index on
+// an array cannot sort.
 func joinedKey(circle social.CircleID) string { return "joined." + circle.String() }
 
-// edgeKey matches one edge by its _id and its shard key, which writes need.
+// edgeKey matches one edge by its _id and, as writes must, by its shard key.
 func edgeKey(owner, other social.UserID) bson.D {
 	return mdb.Doc("_id", mdb.PairKey(owner.ID, other.ID), "owner", owner, "other", other)
 }
 
-// withCircle puts a circle onto an edge, with the id of the membership, and begins the follow where
+// withCircle adds a circle to an edge, with the id of the membership, and begins the follow if
 // there is none.
 func withCircle(circle social.CircleID, edge social.EdgeID) mdb.Pipeline {
 	isIn, joined := mdb.Doc("$in", bson.A{circle, storedCircles}), joinedKey(circle)
@@ -109,7 +109,7 @@ func withCircle(circle social.CircleID, edge social.EdgeID) mdb.Pipeline {
 
 var storedCircles = mdb.Doc("$ifNull", bson.A{"$circles", bson.A{}})
 
-// withoutCircle takes a circle off an edge, and ends the follow where it was the last.
+// withoutCircle removes a circle from an edge, and ends the follow if it was the last one.
 func withoutCircle(circle social.CircleID) mdb.Pipeline {
 	isLast := mdb.Doc("$eq", bson.A{"$circles", bson.A{circle}})
 	return mdb.Pipeline{mdb.Doc("$set", mdb.Doc(
@@ -119,12 +119,12 @@ func withoutCircle(circle social.CircleID) mdb.Pipeline {
 	)), mdb.Doc("$unset", joinedKey(circle))}
 }
 
-// begin sets a field to an edge's id, where it has none.
+// begin sets a field to an edge's id if it has none.
 func begin(field string, edge social.EdgeID) bson.E {
 	return bson.E{Key: field, Value: mdb.Doc("$ifNull", bson.A{"$" + field, edge})}
 }
 
-// edgesAmong matches edges, by their _ids and their owners.
+// edgesAmong matches edges by their _ids and their owners.
 func edgesAmong(edges []social.Pair, owners []social.UserID) bson.D {
 	keys := mdb.Binaries(len(edges), func(list []byte, i int) []byte {
 		return bsoncore.AppendBinary(list, bson.TypeBinaryGeneric, mdb.PairKey(edges[i].Viewer.ID, edges[i].Other.ID).Data)

@@ -14,8 +14,8 @@ import (
 	"plaza/storage/mongodb/internal/serials"
 )
 
-// changeEdge applies the update to the edge, which is made where it is missing, and returns what
-// was before.
+// changeEdge applies the update to the edge, which it creates if missing, and returns the edge as
+// it was before.
 func (s *Store) changeEdge(ctx context.Context, owner, other social.UserID, update mdb.Pipeline) (Document, error) {
 	own := mdb.Doc("$set", mdb.Doc("v", mdb.Doc("$ifNull", bson.A{"$v", s.writes("edges")})))
 	filter := edgeKey(owner, other)
@@ -28,8 +28,8 @@ func (s *Store) changeEdge(ctx context.Context, owner, other social.UserID, upda
 	return before, mdb.OrRetry(err)
 }
 
-// updateEdge applies the update to the edge that matches, and returns what was before: nil where
-// none does.
+// updateEdge applies the update to the edge that matches, and returns the edge as it was before, or
+// nil if none matches.
 func (s *Store) updateEdge(ctx context.Context, filter bson.D, update any) (*Document, error) {
 	var before Document
 	err := s.edges.FindOneAndUpdate(ctx, filter, update).Decode(&before)
@@ -39,8 +39,8 @@ func (s *Store) updateEdge(ctx context.Context, filter bson.D, update any) (*Doc
 	return &before, err
 }
 
-// edgeID is the id of a new block or mute: the given one, if there is one; else one behind all blocks, mutes and follows in its owner's
-// lists. ErrNotFound: there is no such user.
+// edgeID returns the id of a new block or mute: the given one, or else one that is greater than all
+// blocks, mutes and follows in its owner's lists. It returns ErrNotFound if there is no such user.
 func (s *Store) edgeID(ctx context.Context, given social.EdgeID, owner social.UserID) (social.EdgeID, error) {
 	if !given.IsZero() {
 		return given, nil
@@ -49,7 +49,7 @@ func (s *Store) edgeID(ctx context.Context, given social.EdgeID, owner social.Us
 	return social.EdgeID{ID: id.WithSerial(serial)}, err
 }
 
-// followID is the same for a follow, which is in the lists of two users.
+// followID does the same for a follow, which is in the lists of two users.
 func (s *Store) followID(ctx context.Context, given social.EdgeID, owner, other social.UserID) (social.EdgeID, error) {
 	if !given.IsZero() {
 		return given, nil
@@ -59,7 +59,7 @@ func (s *Store) followID(ctx context.Context, given social.EdgeID, owner, other 
 		return given, err
 	}
 	serial, err := serials.AtLeast(ctx, s.users.Collection(), other, first)
-	if err == nil && serial > first { // rare: the other is in two transactions of one millisecond
+	if err == nil && serial > first { // rare: the other user is in two transactions within one millisecond
 		_, err = serials.AtLeast(ctx, s.users.Collection(), owner, serial)
 	}
 	return social.EdgeID{ID: id.WithSerial(serial)}, err

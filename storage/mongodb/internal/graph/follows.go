@@ -12,10 +12,10 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// listedIDs is how many ids a first answer may have: 16 MB of about 40 bytes each, rounded down.
+// listedIDs is how many ids fit into a first batch: 16 MB at about 40 bytes each, rounded down.
 const listedIDs = 100_000
 
-// otherDoc is the user to whom an edge leads, read from an index.
+// otherDoc is the other user of an edge, read from an index.
 type otherDoc struct {
 	Other social.UserID `bson:"other"`
 }
@@ -29,7 +29,7 @@ func (d *otherDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 // Follows reads the follower graph for feeds.
 type Follows struct{ *Store }
 
-// Follows returns what feeds read of the graph.
+// Follows returns the graph's implementation of feeds.Follows.
 func (s *Store) Follows() Follows { return Follows{s} }
 
 // Followed reads all users that a user follows, from the index alone.
@@ -49,8 +49,8 @@ func (s Follows) FollowedAmong(ctx context.Context, user social.UserID, people [
 	return mdb.Map(docs, func(d *Document) social.UserID { return d.Other }), err
 }
 
-// Followers reads the followers of an author whose follows are within bounds, newest first, at most a number
-// of them, and the follow of the last.
+// Followers reads the followers of an author whose follows are within bounds, newest first, at most
+// a number of them, and the follow of the last.
 func (s Follows) Followers(ctx context.Context, author social.UserID, bounds bson.D, most int) (users []social.UserID, last social.EdgeID, err error) {
 	docs, err := mdb.FindAll[Document](ctx, s.followers(ctx), mdb.Doc("other", author, "follow", bounds), most,
 		options.Find().SetSort(mdb.Doc("follow", -1)).SetLimit(int64(most)).SetHint(byFollowed).
@@ -78,12 +78,12 @@ func (s Follows) FollowersCount(ctx context.Context, user social.UserID) (int, e
 	return s.users.FollowersCount(ctx, user)
 }
 
-// Exists is ErrNotFound for a user who has deleted their account.
+// Exists returns ErrNotFound for a user who has deleted their account.
 func (s Follows) Exists(ctx context.Context, user social.UserID) error {
 	return s.users.Exists(ctx, user)
 }
 
-// All reads all follows of a user, with the owners and their circles that hold the user.
+// All reads all follows of a user, with their owners and the circles that contain the user.
 func (s Follows) All(ctx context.Context, followed social.UserID) ([]Document, error) {
 	filter := mdb.Doc("other", followed, "follow", mdb.Doc("$gt", mdb.ZeroKey))
 	return mdb.FindAll[Document](ctx, s.followers(ctx), filter, listedIDs,

@@ -11,11 +11,11 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// goneKey matches the edge that says that a user has deleted their account. It is permanent, and is
-// read with the edges of every relation, in the same command.
+// goneKey matches the edge that records that a user has deleted their account. It is permanent.
+// Commands that read relations read it together with the other edges.
 func goneKey(user social.UserID) bson.D { return edgeKey(user, user) }
 
-// MarkGone stores that a user has deleted their account. It takes part in a transaction.
+// MarkGone records that a user has deleted their account, as a part of a transaction.
 func (s *Store) MarkGone(ctx context.Context, user social.UserID) error {
 	mark := mdb.Doc("$set", mdb.Doc("v", s.writes("edges"), "gone", true))
 	_, err := s.edges.UpdateOne(ctx, goneKey(user), mark, options.UpdateOne().SetUpsert(true))
@@ -40,7 +40,7 @@ func (s *Store) Gone(ctx context.Context, users []social.UserID) (map[social.Use
 	return gone, nil
 }
 
-// CutEdgesTo removes some of the edges that lead to a user, follows with all counts.
+// CutEdgesTo removes some of the edges that lead to a user, and updates the counts of follows.
 func (s *Store) CutEdgesTo(ctx context.Context, user social.UserID, together int) (did bool, err error) {
 	return s.cutEdges(ctx, together, mdb.Doc("other", user, "owner", mdb.Doc("$ne", user)), byOther, func(ctx context.Context, follows []Document) error {
 		owners := mdb.Map(follows, func(e *Document) social.UserID { return e.Owner })
@@ -58,7 +58,8 @@ func (s *Store) CutEdgesTo(ctx context.Context, user social.UserID, together int
 	})
 }
 
-// CutEdgesOf removes some of a user's own edges. Their circles and feeds go as a whole.
+// CutEdgesOf removes some of a user's own edges. It does not update the user's circles and feeds,
+// which are removed as a whole.
 func (s *Store) CutEdgesOf(ctx context.Context, user social.UserID, together int) (did bool, err error) {
 	own := mdb.Doc("_id", mdb.PairRange(user.ID), "owner", user, "other", mdb.Doc("$ne", user))
 	return s.cutEdges(ctx, together, own, "_id_", func(ctx context.Context, follows []Document) error {
@@ -93,7 +94,7 @@ func (s *Store) cutEdges(ctx context.Context, together int, which bson.D, hint s
 	return did && err == nil, err
 }
 
-// countMany counts one less for each of the users who are there.
+// countMany subtracts one from a count of each of the users who exist.
 func (s *Store) countMany(ctx context.Context, users []social.UserID, field string) error {
 	_, err := s.users.Collection().UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(users))), mdb.Doc("$inc", mdb.Doc(field, -1)))
 	return err

@@ -38,7 +38,7 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 	return added, nil
 }
 
-// amongThere leaves out memberships whose owner or member has deleted their account.
+// amongThere omits memberships whose owner or member has deleted their account.
 func (s *Store) amongThere(ctx context.Context, memberships []social.Membership, edges []social.EdgeID) ([]social.Membership, []social.EdgeID, error) {
 	people := map[social.UserID]bool{}
 	for _, m := range memberships {
@@ -58,10 +58,10 @@ func (s *Store) amongThere(ctx context.Context, memberships []social.Membership,
 	return among, with, nil
 }
 
-// edgeImport is what a batch of memberships comes to.
+// edgeImport collects what a batch of memberships changes.
 type edgeImport struct {
 	version int                      // of new edges
-	edges   map[[2]id.ID]*newEdgeDoc // as they are to be; joined has only what is new
+	edges   map[[2]id.ID]*newEdgeDoc // in their new state; joined has only what is new
 	isNew   map[*newEdgeDoc]bool
 	changed map[*newEdgeDoc]bool
 	order   []*newEdgeDoc // the new and the changed ones
@@ -77,7 +77,7 @@ type members struct {
 	more  int
 }
 
-// newImport reads the edges that are there, and adds the memberships to them.
+// newImport reads the existing edges, and adds the memberships to them.
 func (s *Store) newImport(ctx context.Context, memberships []social.Membership, ids []social.EdgeID) (*edgeImport, error) {
 	if err := s.checkCircles(ctx, memberships); err != nil {
 		return nil, err
@@ -117,7 +117,8 @@ func (s *Store) edgesThere(ctx context.Context, memberships []social.Membership)
 	return docs, nil
 }
 
-// checkCircles is ErrNotFound where a membership's circle is absent, or not its owner's.
+// checkCircles returns ErrNotFound if a membership's circle is missing, or does not belong to its
+// owner.
 func (s *Store) checkCircles(ctx context.Context, memberships []social.Membership) error {
 	owners := make(map[social.CircleID]social.UserID)
 	for _, m := range memberships {
@@ -140,7 +141,7 @@ func (s *Store) checkCircles(ctx context.Context, memberships []social.Membershi
 	return nil
 }
 
-// add puts one membership onto its edge, unless it is there or a block is.
+// add adds one membership to its edge, unless it exists or there is a block.
 func (b *edgeImport) add(m social.Membership, edge social.EdgeID) {
 	key := [2]id.ID{m.Owner.ID, m.Member.ID}
 	d := b.edges[key]
@@ -175,7 +176,8 @@ func (b *edgeImport) user(user social.UserID) *follows {
 	return b.users[user]
 }
 
-// store writes edges and counts. A change of an edge in between is a conflict, and the batch runs again.
+// store writes edges and counts. If an edge has changed since it was read, that is a conflict, and
+// the batch is retried.
 func (b *edgeImport) store(ctx context.Context, s *Store) error {
 	var fresh []any
 	var changes []mongo.WriteModel
@@ -209,7 +211,7 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 	return b.count(ctx, s)
 }
 
-// change is what a batch changes for those who remember people.
+// change returns what the batch changes, for the caches of users and relations.
 func (b *edgeImport) change() social.Change {
 	c := social.Change{Users: keysOf(b.users)}
 	for _, d := range b.order {

@@ -8,13 +8,13 @@ import (
 	"plaza/storage/mongodb/internal/cluster"
 )
 
-// InUse are an era's layouts of the follower graph.
+// InUse holds an era's layouts of the follower graph.
 type InUse struct {
 	read Layout
-	kept []Layout // all that are kept in step; the first is read
+	kept []Layout // all layouts that are kept in step, beginning with the one that is read
 }
 
-// NewInUse returns what a setting says, out of all layouts.
+// NewInUse returns the layouts that a setting names.
 func NewInUse(layouts map[string]Layout, d *cluster.Setting) InUse {
 	read := layouts[d.Value]
 	all := InUse{read: read, kept: []Layout{read}}
@@ -28,7 +28,7 @@ func NewInUse(layouts map[string]Layout, d *cluster.Setting) InUse {
 	return all
 }
 
-// Indexes are those that lead to followers, in all layouts that are kept in step.
+// Indexes returns the indexes for reading followers in all layouts that are kept in step.
 func (u *InUse) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := map[*mongo.Collection][]mongo.IndexModel{}
 	for _, layout := range u.kept {

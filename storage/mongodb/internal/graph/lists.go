@@ -9,7 +9,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// edgeList lists the edges with this owner (or other) that have the field, newest first, from the index alone.
+// edgeList lists the edges with this owner (or other) that have the field, newest first, from the
+// index alone.
 func edgeList(side string, user social.UserID, field, hint string) mdb.ListQuery {
 	return mdb.ListQuery{
 		Filter: mdb.Doc(side, user), Key: field, Value: mdb.IDKey, Bounds: mdb.Doc("$gt", mdb.ZeroKey), Desc: true,

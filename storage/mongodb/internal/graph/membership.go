@@ -13,10 +13,10 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// newEdgeDoc is an edge with all that is stored of it. Calls that read edges do not need joined.
+// newEdgeDoc is an edge with all its fields. Other readers of edges do not need joined.
 type newEdgeDoc struct {
 	Edge   Document                 `bson:",inline"`
-	Joined map[string]social.EdgeID `bson:"joined,omitempty"` // by the text of the circle's id; since version 2
+	Joined map[string]social.EdgeID `bson:"joined,omitempty"` // by the circle's id as text; since version 2
 }
 
 func (d *newEdgeDoc) join(circle social.CircleID, edge social.EdgeID) {
@@ -27,7 +27,7 @@ func (d *newEdgeDoc) join(circle social.CircleID, edge social.EdgeID) {
 	d.Joined[circle.String()] = edge
 }
 
-// memberDoc is what a list of members reads of an edge.
+// memberDoc is the part of an edge that a list of members reads.
 type memberDoc struct {
 	Owner, Other social.UserID
 	Joined       joinedDoc
@@ -48,7 +48,7 @@ func (d *memberDoc) edge() social.Edge {
 	return social.Edge{ID: d.Joined.Since, From: d.Owner, To: d.Other}
 }
 
-// joinedDoc is the part of joined that is about one circle.
+// joinedDoc is the part of joined for one circle.
 type joinedDoc struct{ Since social.EdgeID }
 
 func (d *joinedDoc) SetField(r *mdb.Reader, _ []byte, v bsoncore.Value) { r.ID(v, &d.Since.ID) }
@@ -74,8 +74,8 @@ func memberList(list social.List[social.CircleID]) mdb.ListQuery {
 	}
 }
 
-// sortedMembers reads whole circles and sorts them, as long as there are edges of version 1, which
-// the index may lack. They count from the beginning of the follow, as after the upgrade.
+// sortedMembers reads whole circles and sorts them. It is needed while there are edges of version
+// 1, which the index may lack. For these it uses the beginning of the follow, as the upgrade does.
 func (s *Store) sortedMembers(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.Edge, error) {
 	members := make(map[social.List[social.CircleID]][]social.Edge, len(lists))
 	for _, list := range lists {
@@ -96,8 +96,8 @@ func (s *Store) sortedMembers(ctx context.Context, lists []social.List[social.Ci
 	return members, nil
 }
 
-// FindJoined finds out, when the store is opened, whether all edges say since when people are in
-// circles. The versions are those that all documents have reached.
+// FindJoined determines, when the store is opened, whether all edges have the times of joining
+// circles. reached are the versions that all documents have reached.
 func (s *Store) FindJoined(ctx context.Context, reached cluster.Versions) error {
 	s.NoteUpgraded(reached)
 	if s.allJoined.Load() || s.writes("edges") < version {
@@ -110,7 +110,7 @@ func (s *Store) FindJoined(ctx context.Context, reached cluster.Versions) error 
 	})
 }
 
-// NoteUpgraded notes the versions that all documents have reached.
+// NoteUpgraded records the versions that all documents have reached.
 func (s *Store) NoteUpgraded(reached cluster.Versions) {
 	if reached.Of("edges") >= version {
 		s.allJoined.Store(true)

@@ -15,9 +15,9 @@ import (
 	"plaza/storage/mongodb/internal/migrate"
 )
 
-// Mover moves the follower graph, one followed user after another. Edges are the truth in both
-// layouts: what it copies, compares and repairs are the copies of [Two]. [Reverse] needs
-// its index alone.
+// Mover moves the follower graph, one followed user after another. Both layouts use edges as the
+// source of truth. Mover copies, compares and repairs the copies of [Two]; [Reverse] only needs its
+// index.
 type Mover struct{ c MoverConfig }
 
 // MoverConfig is what moving the follower graph needs from the rest of the engine.
@@ -32,7 +32,7 @@ type MoverConfig struct {
 
 var _ migrate.Mover = Mover{}
 
-// NewMover returns what moves the follower graph.
+// NewMover returns a mover of the follower graph.
 func NewMover(c MoverConfig) Mover { return Mover{c} }
 
 // FollowersTogether is how many followers one transaction copies or compares.
@@ -88,7 +88,8 @@ func (v Mover) copyPage(ctx context.Context, m *migrate.Run, page followerRange)
 	return read, v.c.Layouts[Two].Filling().FollowsChanged(ctx, changed...)
 }
 
-// Compare implements migrate.Mover: it makes both layouts name the same followers with the same circles.
+// Compare implements migrate.Mover: it makes both layouts name the same followers with the same
+// circles.
 func (v Mover) Compare(ctx context.Context, m *migrate.Run) error {
 	return m.EachUser(ctx, v.c.Users, func(ctx context.Context, followed social.UserID) error {
 		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) ([]Document, int, error) {
@@ -97,9 +98,9 @@ func (v Mover) Compare(ctx context.Context, m *migrate.Run) error {
 	})
 }
 
-// eachPage does something with a user's followers, newest first, in one transaction for each page.
-// do returns the page that it has read in the layout that sets the bounds (a short one is the
-// last), and how many copies it has made again. It may run more than once.
+// eachPage calls do for each page of a user's followers, newest first, each time in a new
+// transaction. do returns the page that it has read in the layout that sets the bounds (a short
+// page is the last one), and how many copies it has repaired. It may run more than once.
 func (v Mover) eachPage(ctx context.Context, m *migrate.Run, followed social.UserID,
 	do func(context.Context, followerRange) (read []Document, fixed int, err error),
 ) error {
@@ -115,7 +116,7 @@ func (v Mover) eachPage(ctx context.Context, m *migrate.Run, followed social.Use
 			return err
 		}
 		if fixed > 0 {
-			v.c.Logger.WarnContext(ctx, "copies of follows differed, and were copied again", "user", followed.ID, "copies", fixed)
+			v.c.Logger.WarnContext(ctx, "copies of follows differed and were replaced", "user", followed.ID, "copies", fixed)
 			m.Fixed(fixed)
 		}
 		if len(read) < FollowersTogether {
@@ -125,7 +126,7 @@ func (v Mover) eachPage(ctx context.Context, m *migrate.Run, followed social.Use
 	}
 }
 
-// readBoth reads a page of the layout that is read, and the same range of the other one.
+// readBoth reads a page of the current layout, and the same range of the new one.
 func (v Mover) readBoth(ctx context.Context, m *migrate.Run, page followerRange) (read, other []Document, err error) {
 	if read, err = page.read(ctx, v.c.Layouts[m.Move().From], FollowersTogether); err != nil {
 		return nil, nil, err
@@ -133,12 +134,12 @@ func (v Mover) readBoth(ctx context.Context, m *migrate.Run, page followerRange)
 	if len(read) == FollowersTogether {
 		page.from = read[len(read)-1].Follow
 	}
-	other, err = page.read(ctx, v.c.Layouts[m.Move().To], 0) // all: it may have too many
+	other, err = page.read(ctx, v.c.Layouts[m.Move().To], 0) // no limit: it may have too many
 	return read, other, err
 }
 
-// comparePage repairs the copies that differ in a page of the layout that is read and in the same
-// range of the other one.
+// comparePage compares a page of the current layout with the same range of the new one, and repairs
+// copies that differ.
 func (v Mover) comparePage(ctx context.Context, m *migrate.Run, page followerRange) (read []Document, fixed int, err error) {
 	read, other, err := v.readBoth(ctx, m, page)
 	if err != nil {
@@ -151,7 +152,7 @@ func (v Mover) comparePage(ctx context.Context, m *migrate.Run, page followerRan
 	return read, len(different), v.repair(ctx, page.followed, different)
 }
 
-// repair copies the edges of these followers again, as they are now.
+// repair copies the current edges of these followers again.
 func (v Mover) repair(ctx context.Context, followed social.UserID, followers []social.UserID) error {
 	pairs := mdb.Map(followers, func(f *social.UserID) social.Pair { return social.Pair{Viewer: *f, Other: followed} })
 	there, err := mdb.FindAll[Document](ctx, v.c.Edges, edgesAmong(pairs, followers), len(pairs), options.Find().SetHint(mdb.Doc("_id", 1)))
@@ -172,7 +173,8 @@ func (v Mover) repair(ctx context.Context, followed social.UserID, followers []s
 	return v.c.Layouts[Two].Filling().FollowsChanged(ctx, now...)
 }
 
-// differentFollowers are those that only one of the lists has, or that follow differently in them.
+// differentFollowers returns the followers that are in only one of the lists, or that differ in
+// follow or circles.
 func differentFollowers(a, b []Document) []social.UserID {
 	all := followTexts(a)
 	different := onlyIn(a, b)
@@ -184,7 +186,7 @@ func differentFollowers(a, b []Document) []social.UserID {
 	return different
 }
 
-// onlyIn are the followers that the first list has and the second one has not.
+// onlyIn returns the followers that the first list has and the second does not.
 func onlyIn(list, others []Document) (users []social.UserID) {
 	there := followTexts(others)
 	for i := range list {
@@ -195,7 +197,7 @@ func onlyIn(list, others []Document) (users []social.UserID) {
 	return users
 }
 
-// followTexts are the follows of a list by their followers.
+// followTexts returns the FollowText of each follower in a list.
 func followTexts(list []Document) map[social.UserID]string {
 	follows := make(map[social.UserID]string, len(list))
 	for i := range list {
@@ -204,21 +206,22 @@ func followTexts(list []Document) map[social.UserID]string {
 	return follows
 }
 
-// FollowText is the same for edges whose follow and circles, in any order, are the same.
+// FollowText returns a text that is equal for edges with the same follow and the same circles in
+// any order.
 func (d *Document) FollowText() string {
 	circles := slices.SortedFunc(slices.Values(d.Circles), func(a, b social.CircleID) int { return a.Compare(b.ID) })
 	return fmt.Sprint(d.Follow, circles)
 }
 
-// followerRange is a run of a user's followers, newest first: those whose follow is below one edge,
-// down to another.
+// followerRange is a range of a user's followers, newest first: those whose follow is below one
+// edge, down to another.
 type followerRange struct {
 	followed social.UserID
-	below    social.EdgeID // zero: from the newest
-	from     social.EdgeID // zero: to the oldest
+	below    social.EdgeID // zero: starts with the newest
+	from     social.EdgeID // zero: ends with the oldest
 }
 
-// read reads the first followers of the range; a limit of 0 is none.
+// read reads the first followers of the range. A limit of 0 means all.
 func (r followerRange) read(ctx context.Context, layout Layout, limit int) ([]Document, error) {
 	bounds := mdb.Doc("$gt", mdb.ZeroKey)
 	if !r.below.IsZero() {

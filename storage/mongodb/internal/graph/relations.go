@@ -14,7 +14,8 @@ import (
 	"plaza/storage/mongodb/internal/users"
 )
 
-// Relations implements social.Graph: both edges of all pairs, and who is gone, in one command.
+// Relations implements social.Graph. It reads both edges of all pairs, and who is gone, with one
+// command.
 func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
 	edges := edgeMap{}
 	err := s.db.ReadAcknowledged(ctx, "relations", func(ctx context.Context) error {
@@ -38,7 +39,8 @@ func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.
 	return relations, err
 }
 
-// People implements social.Graph: users, the edges between them and the viewer, and who is gone, in one command.
+// People implements social.Graph. It reads users, the edges between them and the viewer, and who is
+// gone, with one command.
 func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
 	accounts, edges := make(map[social.UserID]*social.User, len(ids)), edgeMap{}
 	err := s.db.ReadAcknowledged(ctx, "people", func(ctx context.Context) error {
@@ -76,13 +78,13 @@ func (s *Store) usersAndEdges(ctx context.Context, viewer social.UserID, ids []s
 	}, 4*len(ids), options.Aggregate().SetHint(mdb.Doc("_id", 1)))
 }
 
-// personDoc is a user, or an edge between one and the viewer; the other is nil.
+// personDoc is either a user or an edge between a user and the viewer. The other field is nil.
 type personDoc struct {
 	user *users.Document
 	edge *Document
 }
 
-// SetField finds out by the _id, with which every document begins, which of the two it is.
+// SetField determines which of the two it is from the _id, the first field of every document.
 func (d *personDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	if subtype, _, ok := v.BinaryOK(); ok && string(field) == "_id" {
 		if subtype == bson.TypeBinaryUUID {
@@ -109,15 +111,15 @@ func (d *personDoc) Evolve() error {
 	return errNoPerson
 }
 
-// errNoPerson says that a document does not begin with an id.
+// errNoPerson means that a document does not begin with an id.
 var errNoPerson = errors.New("neither a user nor an edge")
 
-// edgeMap has edges by whom they lead from and to.
+// edgeMap has edges by owner and other.
 type edgeMap map[social.Pair]*Document
 
 func (m edgeMap) add(d *Document) { m[social.Pair{Viewer: d.Owner, Other: d.Other}] = d }
 
-// relation is what the edges say of a pair; not ok: there is none.
+// relation returns the relation of a pair. It returns false if there is no edge.
 func (m edgeMap) relation(pair social.Pair) (r social.Relation, ok bool) {
 	there, back := m[pair], m[social.Pair{Viewer: pair.Other, Other: pair.Viewer}]
 	r = relation(there, back)
@@ -125,14 +127,14 @@ func (m edgeMap) relation(pair social.Pair) (r social.Relation, ok bool) {
 	return r, there != nil || back != nil || r.Gone
 }
 
-// gone says whether a user has deleted their account.
+// gone reports whether a user has deleted their account.
 func (m edgeMap) gone(user social.UserID) bool {
 	d := m[social.Pair{Viewer: user, Other: user}]
 	return d != nil && d.Gone
 }
 
-// edgesOf matches both edges of all pairs, and those that say who is gone. A signed-out viewer has no edges. The owners are the
-// shard key; on one shard they exclude nothing.
+// edgesOf matches both edges of all pairs, and those that record who is gone. A signed-out viewer
+// has no edges. The condition on owners is for the shard key, and excludes nothing.
 func edgesOf(pairs []social.Pair) bson.D {
 	owners, edges := make([]social.UserID, 0, 2*len(pairs)), make([]social.Pair, 0, 4*len(pairs))
 	add := func(user social.UserID) {
@@ -144,7 +146,7 @@ func edgesOf(pairs []social.Pair) bson.D {
 			continue
 		}
 		edges = append(edges, p, social.Pair{Viewer: p.Other, Other: p.Viewer})
-		if i == 0 || pairs[i-1].Viewer != p.Viewer { // mostly there is one viewer
+		if i == 0 || pairs[i-1].Viewer != p.Viewer { // there is usually one viewer
 			add(p.Viewer)
 		}
 	}

@@ -20,13 +20,14 @@ type Config struct {
 	Log      *eventlog.Log
 	Writes   func(collection string) int // the version in which documents are written now
 	Users    *users.Store
-	// FollowsChanged is called with the users who begin or end follows, in the transaction of that.
+	// FollowsChanged is called with the users who begin or end follows, in the same transaction.
 	FollowsChanged func(ctx context.Context, owners ...social.UserID) error
 	// InUse returns what a call uses.
 	InUse func(context.Context) *InUse
 }
 
-// Store implements social.Graph and social.Circles on a database, and what an import stores of them.
+// Store implements social.Graph and social.Circles on a database, and the import of circles and
+// memberships.
 type Store struct {
 	db       *mdb.DB
 	log      *eventlog.Log
@@ -39,7 +40,7 @@ type Store struct {
 	circles      *mongo.Collection
 	edges        *mongo.Collection
 	acknowledged *mongo.Collection // edges, for DB.ReadAcknowledged
-	allJoined    atomic.Bool       // all edges say since when people are in circles
+	allJoined    atomic.Bool       // all edges have the times of joining circles
 }
 
 var (
@@ -67,7 +68,7 @@ func (s *Store) Layouts() map[string]Layout { return s.layouts }
 // Edges returns the collection of edges.
 func (s *Store) Edges() *mongo.Collection { return s.edges }
 
-// followers is the collection of follows that the call reads by the followed.
+// followers returns the collection in which the call reads the followers of users.
 func (s *Store) followers(ctx context.Context) *mongo.Collection {
 	return s.inUse(ctx).read.Followers()
 }
@@ -82,7 +83,8 @@ func (s *Store) followsChanged(ctx context.Context, edges ...Document) error {
 	return nil
 }
 
-// Indexes are the declared indexes of each collection, but for those of the layouts ([InUse.Indexes]).
+// Indexes returns the declared indexes of each collection, except those of the layouts
+// ([InUse.Indexes]).
 func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
 		s.circles: {
@@ -94,13 +96,13 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 			mdb.IndexHaving("mute", byMute, mdb.Doc("owner", 1, "mute", -1, "other", 1)),
 			mdb.IndexHaving("block", byBlock, mdb.Doc("owner", 1, "block", -1, "other", 1)),
 			mdb.IndexHaving("circles", byMember, mdb.Doc("circles", 1, "other", 1)),
-			mdb.Index(byJoined, mdb.Doc("joined.$**", 1)), // for each circle one range, sorted by when people joined
-			mdb.Index(byOther, mdb.Doc("other", 1)),       // for deletions: all edges, also those that nothing is left of
+			mdb.Index(byJoined, mdb.Doc("joined.$**", 1)), // one range for each circle, sorted by the time of joining
+			mdb.Index(byOther, mdb.Doc("other", 1)),       // for deletions: all edges, even those without any relation left
 		},
 	}
 }
 
-// ShardKeys are the shard keys of the collections, as those of the other packages.
+// ShardKeys returns the shard keys of the collections.
 func ShardKeys() map[string]bson.D {
 	return map[string]bson.D{
 		"circles":   mdb.Doc("owner", "hashed"),

@@ -10,11 +10,12 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// twoGraph keeps a copy of each follow, whose _id begins with the followed.
+// twoGraph keeps a copy of each follow. The copy's _id begins with the followed user.
 type twoGraph struct {
 	mirror *mongo.Collection
-	// contend makes the end of a follow conflict with a migration that copies the follow at the same time. The copy may not be
-	// there yet, and deleting a document that does not exist conflicts with nothing.
+	// contend makes the end of a follow conflict with a migration that copies the follow at the
+	// same time. The copy may not exist yet, and deleting a document that does not exist conflicts
+	// with nothing.
 	contend bool
 }
 
@@ -28,8 +29,9 @@ func (g twoGraph) Filling() Layout { return twoGraph{mirror: g.mirror, contend: 
 
 func (g twoGraph) Remove(ctx context.Context) error { return g.mirror.Drop(ctx) }
 
-// followsChanged copies follows, and removes the copies of those that have ended. Transactions that change the same edge
-// conflict about the edge itself, so copies are written in the same order as edges.
+// followsChanged copies follows, and removes the copies of those that have ended. Transactions that
+// change the same edge conflict about the edge itself, so copies are written in the same order as
+// edges.
 func (g twoGraph) FollowsChanged(ctx context.Context, edges ...Document) error {
 	if len(edges) == 0 {
 		return nil
@@ -48,7 +50,7 @@ func (g twoGraph) FollowsChanged(ctx context.Context, edges ...Document) error {
 	return mdb.OrRetry(err)
 }
 
-// copyOf writes an edge's copy.
+// copyOf returns the write of an edge's copy.
 func copyOf(d *Document) mongo.WriteModel {
 	return mongo.NewUpdateOneModel().SetFilter(copyKey(d)).SetUpsert(true).SetUpdate(mdb.Doc(
 		"$set", mdb.Doc("v", mdb.FirstVersion, "follow", d.Follow, "circles", d.Circles)))

@@ -7,11 +7,11 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Upgrades make the updates that bring documents to a version.
+// Upgrades returns the functions that make the updates to newer versions, by collection.
 func Upgrades() map[string]mdb.Upgrade { return map[string]mdb.Upgrade{"edges": upgradeEdge} }
 
-// upgradeEdge completes joined: earlier memberships count from the beginning of the follow. It drops
-// memberships that a server of an older version has ended.
+// upgradeEdge completes joined. For earlier memberships it uses the beginning of the follow. It
+// drops memberships that a server of an older version has ended.
 func upgradeEdge(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 	var d Document
 	if err := mdb.ReadDocument(raw, &d); err != nil {

@@ -24,12 +24,12 @@ type document struct {
 	Answer      []byte      `bson:"answer,omitempty"`
 	Expires     time.Time   `bson:"expires"`
 
-	IsOver bool `bson:"isOver,omitempty"` // never stored: whether the lease is over, as the database says
+	IsOver bool `bson:"isOver,omitempty"` // never stored: whether the lease has ended, by the database's clock
 }
 
-type attemptID struct{ id.ID } // the registry knows structs of an id
+type attemptID struct{ id.ID } // the registry encodes structs of an id
 
-// keyOf is the user's id and a hash of the key, so that all of a user's keys are in one range.
+// keyOf returns the user's id and a hash of the key, so that all of a user's keys are in one range.
 func keyOf(a social.Attempt) bson.Binary {
 	sum := sha256.Sum256([]byte(a.Key))
 	return mdb.PairKey(a.User.ID, id.ID(sum[:len(id.ID{})]))

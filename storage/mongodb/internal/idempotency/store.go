@@ -22,22 +22,24 @@ type Store struct {
 
 var _ social.IdempotencyKeys = (*Store)(nil)
 
-// New returns the store for the idempotency keys in a database; calls makes its reads and writes.
+// New returns the store for the idempotency keys in a database, which uses calls for its reads and
+// writes.
 func New(db *mongo.Database, calls *mdb.DB) *Store {
 	return &Store{calls: calls, keys: db.Collection(collection)}
 }
 
-// Indexes are the declared indexes of the collection.
+// Indexes returns the declared indexes of the collection.
 func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{s.keys: {mdb.ExpiringIndex("expires", 0)}}
 }
 
-// ShardKeys are the shard keys of the collections, as those of the other packages.
+// ShardKeys returns the shard keys of the collections.
 func ShardKeys() map[string]bson.D {
 	return map[string]bson.D{collection: mdb.Doc("_id", "hashed")} // user and key
 }
 
-// BeginAttempt implements social.IdempotencyKeys with one command, which changes nothing where the key is not free.
+// BeginAttempt implements social.IdempotencyKeys with one command, which changes nothing if the key
+// is not free.
 func (s *Store) BeginAttempt(ctx context.Context, a social.Attempt, lease time.Duration) (answer []byte, err error) {
 	var d document
 	err = s.calls.Read(ctx, "begin attempt", func(ctx context.Context) error {
@@ -62,10 +64,11 @@ func (s *Store) BeginAttempt(ctx context.Context, a social.Attempt, lease time.D
 	return nil, social.ErrKeyInUse
 }
 
-// isOver says whether the lease of an attempt is over, or the attempt has ended: what is absent is less than any time.
+// isOver is true if an attempt's lease has ended, or the attempt itself has: a missing field is
+// less than any time.
 var isOver = mdb.Doc("$lte", bson.A{"$until", "$$NOW"})
 
-// taking is the update that gives a key to an attempt, if it is free.
+// taking returns the update that gives a key to an attempt if the key is free.
 func taking(a social.Attempt, lease time.Duration) mdb.Pipeline {
 	taken := mdb.Doc(
 		"_id", "$_id", "v", mdb.FirstVersion, "fingerprint", bson.Binary{Data: a.Fingerprint[:]}, "attempt", attemptID{a.ID},
@@ -78,7 +81,7 @@ func taking(a social.Attempt, lease time.Duration) mdb.Pipeline {
 	return mdb.Pipeline{mdb.Doc("$replaceWith", mdb.Doc("$cond", bson.A{isFree, taken, "$$ROOT"}))}
 }
 
-// later is a time by the database's clock.
+// later returns the time after a duration from now, by the database's clock.
 func later(by time.Duration) bson.D {
 	return mdb.Doc("$add", bson.A{"$$NOW", by.Milliseconds()})
 }

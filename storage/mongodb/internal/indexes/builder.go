@@ -13,36 +13,36 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Turns lets one server at a time do something, as cluster.Member does.
+// Turns allows only one server at a time to do something: see cluster.Member.
 type Turns interface {
 	TakeTurn(ctx context.Context, name string, waiting func(process string)) (holder *cluster.Server, err error)
 	EndTurn(ctx context.Context, name string) error
 	Pause(ctx context.Context) error
 }
 
-// Builder makes indexes.
+// Builder creates indexes.
 type Builder struct {
 	turns  Turns
 	logger *slog.Logger
-	own    []string // collections whose expiry is set by Expire alone
+	own    []string // collections whose expiry only Expire sets
 }
 
-// NewBuilder returns a builder. It takes turns with those of other servers where it replaces an
-// index. It leaves the expiry of the collections in own as it is.
+// NewBuilder returns a builder. It takes a turn before it replaces an index. It does not change the
+// expiry of the collections in own.
 func NewBuilder(turns Turns, logger *slog.Logger, own ...string) *Builder {
 	return &Builder{turns: turns, logger: logger, own: own}
 }
 
-// New makes a collection that no server uses yet, with its indexes.
+// New creates a collection that no server uses yet, with its indexes.
 func (b *Builder) New(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) error {
 	_, err := ensure(ctx, c, models)
 	return mdb.Translate(ctx, "indexes of "+c.Name(), err)
 }
 
-// BringUpToDate makes the collection, which servers may use, and those of the indexes that are
-// missing. An index that a Plaza under development has made under the same name, with another
-// definition, is replaced, by one server at a time. (Released definitions never change.) While it is
-// built, calls that need it are answered with ErrUnavailable.
+// BringUpToDate creates the collection and the indexes that are missing, while servers may use the
+// collection. It replaces an index that has the same name but another definition, which only a
+// Plaza under development can have made: released definitions never change. One server at a time
+// does that. Meanwhile, calls that need the index fail with ErrUnavailable.
 func (b *Builder) BringUpToDate(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) error {
 	diff, err := ensure(ctx, c, models)
 	for _, model := range diff.expires {
@@ -66,8 +66,7 @@ func (b *Builder) Prepare(ctx context.Context, all map[*mongo.Collection][]mongo
 	return nil
 }
 
-// Expire makes an index by which documents expire, or changes when they do, and says whether it has
-// changed that.
+// Expire creates a TTL index, or changes its expiry, and reports whether it has changed the expiry.
 func (b *Builder) Expire(ctx context.Context, c *mongo.Collection, model mongo.IndexModel) (changed bool, err error) {
 	diff, err := ensure(ctx, c, []mongo.IndexModel{model})
 	for _, model := range diff.expires {
@@ -85,7 +84,7 @@ func setExpiry(ctx context.Context, c *mongo.Collection, model mongo.IndexModel)
 	return c.Database().RunCommand(ctx, mdb.Doc("collMod", c.Name(), "index", mdb.Doc("name", name, "expireAfterSeconds", want.Expires))).Err()
 }
 
-const setting = "indexes" // the document of settings whose driver replaces indexes
+const setting = "indexes" // the turn to replace indexes, a document of "settings"
 
 func (b *Builder) replaceAll(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) (err error) {
 	name := fmt.Sprintf("%s.%s", setting, c.Name())
@@ -102,7 +101,7 @@ func (b *Builder) replaceAll(ctx context.Context, c *mongo.Collection, models []
 		}
 	}
 	defer func() { err = errors.Join(err, b.turns.EndTurn(ctx, name)) }()
-	diff, err := compare(ctx, c, models) // another server may have done it
+	diff, err := compare(ctx, c, models) // another server may have replaced them
 	for _, model := range diff.changed {
 		if err == nil {
 			err = b.replace(ctx, c, model)

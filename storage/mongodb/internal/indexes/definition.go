@@ -6,15 +6,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Definition is what makes an index what it is, apart from its name: two indexes with equal
-// definitions are the same.
+// Definition is everything about an index except its name. Two indexes with equal definitions do
+// the same.
 type Definition struct {
 	Keys, Only string // as JSON; Only is the partial filter
 	Unique     bool
-	Expires    int32 // in seconds; Never: it removes nothing
+	Expires    int32 // in seconds; Never: documents do not expire
 }
 
-// Never is the expiry of an index that removes nothing.
+// Never is the expiry of an index that is not a TTL index.
 const Never = -1
 
 // storedIndex is an index as the database lists it.
@@ -42,7 +42,7 @@ func define(keys, only any, unique bool, expires *int32) (d Definition, err erro
 	return d, err
 }
 
-// inJSON writes a document in a form in which all integers are alike.
+// inJSON encodes a document in a form that does not depend on the types of integers.
 func inJSON(document any) (string, error) {
 	if d, ok := document.(bson.D); document == nil || ok && d == nil {
 		return "", nil
@@ -51,7 +51,7 @@ func inJSON(document any) (string, error) {
 	return string(text), err
 }
 
-// Declared returns the name and the definition of an index that this Plaza wants.
+// Declared returns the name and the definition of a declared index.
 func Declared(model mongo.IndexModel) (name string, d Definition, err error) {
 	var o options.IndexOptions
 	for _, set := range model.Options.List() {

@@ -10,11 +10,11 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// difference is what a collection lacks of its declared indexes.
+// difference is how the indexes of a collection differ from the declared ones.
 type difference struct {
 	missing []mongo.IndexModel
-	changed []mongo.IndexModel // there is another index with this name
-	expires []mongo.IndexModel // there is the same index with another time of expiry
+	changed []mongo.IndexModel // an index with this name has another definition
+	expires []mongo.IndexModel // the same index has another expiry
 }
 
 func compare(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) (diff difference, err error) {
@@ -45,7 +45,7 @@ func compare(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel
 	return diff, err
 }
 
-// ensure makes the collection and those of the indexes that are missing.
+// ensure creates the collection and the indexes that are missing.
 func ensure(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) (difference, error) {
 	if len(models) == 0 {
 		return difference{}, makeCollection(ctx, c)

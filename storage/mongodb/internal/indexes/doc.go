@@ -1,6 +1,6 @@
-// Package indexes makes the indexes that the engine's packages declare for their collections, and
+// Package indexes creates the indexes that the engine's packages declare for their collections, and
 // replaces those whose definition has changed.
 //
-// It knows no collection of Plaza. Servers of two versions run on one database, and name indexes in
-// their hints: so a definition never changes under its name once it was released.
+// It knows nothing of specific collections. Servers of two versions may use one database, and they
+// name indexes in their hints. So a released definition never changes without a new name.
 package indexes

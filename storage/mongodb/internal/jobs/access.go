@@ -12,7 +12,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Find reads a job. ErrNotFound.
+// Find reads a job, or returns ErrNotFound.
 func (q *Queue) Find(ctx context.Context, job ID) (*Job, error) {
 	var j Job
 	if err := mdb.OrNotFound(q.jobs.FindOne(ctx, mdb.Doc("_id", job)).Decode(&j)); err != nil {
@@ -58,8 +58,8 @@ func (q *Queue) RemoveUpTo(ctx context.Context, job ID, upTo social.CommentID) e
 	return err
 }
 
-// Split leaves the followers up to last to the job, and the others to a new one. If the server dies
-// in between, the job is split again, and some followers are in both.
+// Split limits the job to the followers up to last, and adds a new job for the others. If the
+// server dies in between, the job is split again, and some followers are in both.
 func (q *Queue) Split(ctx context.Context, j *Job, last social.EdgeID) error {
 	if err := q.AddNext(ctx, *j, Job{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last}); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (p *Pending) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-// Pending reads the posts within bounds that jobs of a kind are about, at most a number of them.
+// Pending reads up to most posts of jobs of a kind that are within bounds.
 func (q *Queue) Pending(ctx context.Context, kind Kind, bounds bson.D, most int) ([]Pending, error) {
 	return mdb.FindAll[Pending](ctx, q.jobs, mdb.Doc("kind", kind, "post", bounds), most,
 		options.Find().SetLimit(int64(most)).SetHint(byPost).SetProjection(mdb.Doc("_id", 0, "post", 1, "author", 1, "wall", 1)))

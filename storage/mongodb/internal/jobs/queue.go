@@ -21,13 +21,13 @@ import (
 // Kind says what a job does.
 type Kind string
 
-// ID names a job.
+// ID identifies a job.
 type ID struct{ id.ID }
 
-// Job is a document of jobs. A job is about Author alone, or about a part of the followers of
-// Author: those whose follows are older than After (zero: all), down to Until, once it is known.
-// Older servers also stored jobs about the lists of a few followers, in a field "users". Such a job
-// is done for all followers: to do it again for the others changes nothing.
+// Job is a document of jobs. A job is for Author, or for a part of Author's followers: those whose
+// follows are older than After (zero: all) and not older than Until, once Until is set. Older
+// servers also stored jobs for the lists of a few followers, in a field "users". Such a job is done
+// for all followers, because repeating it for the others changes nothing.
 type Job struct {
 	ID      ID            `bson:"_id"`
 	Version int           `bson:"v"`
@@ -38,11 +38,11 @@ type Job struct {
 	After   social.EdgeID `bson:"after,omitempty"`
 	Until   social.EdgeID `bson:"until,omitempty"`
 
-	Property social.PropertyID `bson:"property,omitempty"` // of jobForget
-	UpTo     social.CommentID  `bson:"upTo,omitempty"`     // of jobErase, which is about all comments of Author up to this one
+	Property social.PropertyID `bson:"property,omitempty"` // for profiles.JobForget
+	UpTo     social.CommentID  `bson:"upTo,omitempty"`     // for jobErase: it erases all comments of Author up to this one
 
 	MadeAt   time.Time `bson:"madeAt"`
-	Due      time.Time `bson:"due,omitempty"` // not before; absent once it was given up
+	Due      time.Time `bson:"due,omitempty"` // the earliest time of the next attempt; absent once it was given up
 	Lease    ID        `bson:"lease,omitempty"`
 	Attempts int       `bson:"attempts"`
 	FailedAt time.Time `bson:"failedAt,omitempty"`
@@ -62,40 +62,42 @@ func (d *Job) fault() social.Fault {
 	return social.Fault{Job: what, Error: d.Error, Attempts: d.Attempts, At: mdb.UTC(d.FailedAt), Dead: d.Due.IsZero()}
 }
 
-// IsFirst says whether a job is about the first of the followers.
+// IsFirst reports whether a job is for the first part of the followers.
 func (d *Job) IsFirst() bool { return d.After.IsZero() }
 
-// Unknown is what a layout says to a job that it has not made.
+// Unknown returns the error of a layout for a job that another layout has added.
 func Unknown(j *Job) error { return fmt.Errorf("this layout knows no job %q", j.Kind) }
 
 const (
-	// workerCount is how many jobs one process does at the same time.
+	// workerCount is how many jobs one process does concurrently.
 	workerCount = 2
 	// AttemptTime bounds one attempt.
 	AttemptTime = 5 * time.Second
 	// LeaseTime is how long a job stays with a server that may be dead: feeds are complete a few
 	// seconds after a crash.
 	LeaseTime = 6 * time.Second
-	// MaxAttempts is after how many attempts a job is given up: about an hour and a half.
+	// MaxAttempts is the number of attempts after which a job is given up. They take about an hour
+	// and a half.
 	MaxAttempts = 24
 	// FirstPause is the longest pause after the first attempt; MaxPause bounds those after later
 	// ones.
 	FirstPause = 100 * time.Millisecond
 	// MaxPause is the longest pause between two attempts.
 	MaxPause = 5 * time.Minute
-	// countedOutages is how many of the attempts count in which the database was slow or had no
-	// primary: enough for a pause of 2 to 3 s. Such a job has not failed, and is never given up.
+	// countedOutages limits how many attempts count that failed because the database was slow or
+	// had no primary: enough for a pause of 2 to 3 s. The job itself has not failed then, so it is
+	// never given up.
 	countedOutages = 5
 )
 
-// ErrMore ends an attempt that has done a part of its job.
+// ErrMore is returned by an attempt that has done only a part of its job.
 var ErrMore = errors.New("there is more to do")
 
 // The indexes that queries of jobs name as hints.
 const (
 	byDue     = "due"
 	byFailure = "failedAt"
-	byPost    = "kind_post" // the posts that jobs are about
+	byPost    = "kind_post" // the posts of jobs
 )
 
 // Indexes returns the collection with its indexes.
@@ -117,19 +119,19 @@ func (q *Queue) Know(kinds ...Kind) {
 // Queue is the durable queue: documents of the collection jobs.
 type Queue struct {
 	jobs  *mongo.Collection
-	again Kind          // is not counted until it is due: it repeats what was done
-	kinds []Kind        // those that this server can do; a newer one may add others, and does them
-	made  atomic.Int64  // by this process, so far
+	again Kind          // not counted until it is due, because it only repeats a job
+	kinds []Kind        // those that this server can do; a newer server may add and do others
+	made  atomic.Int64  // how many this process has added
 	ready chan struct{} // wakes an idle worker of this process; other processes poll
 }
 
-// NewQueue makes the queue of a collection. Jobs of the kind again do once more what was done: they
-// are not work to be waited for.
+// NewQueue returns the queue of a collection. Jobs of the kind again repeat work that was done;
+// Backlog does not count them before they are due.
 func NewQueue(jobs *mongo.Collection, again Kind) *Queue {
 	return &Queue{jobs: jobs, again: again, ready: make(chan struct{}, workerCount)}
 }
 
-// Add stores jobs, inside the transaction of their cause.
+// Add stores jobs, inside the transaction that causes them.
 func (q *Queue) Add(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -144,7 +146,7 @@ func (q *Queue) Add(ctx context.Context, jobs ...Job) error {
 	return err
 }
 
-// AddAs stores a job under the id that it has, inside the transaction of its cause.
+// AddAs stores a job under its own id, inside the transaction that causes it.
 func (q *Queue) AddAs(ctx context.Context, j Job) error {
 	j.Version = mdb.FirstVersion
 	q.made.Add(1)
@@ -162,9 +164,9 @@ func (q *Queue) AddOnce(ctx context.Context, j Job) error {
 	return err
 }
 
-// AddNext stores a job that another one leads to, outside any transaction: one that its server left
-// open would hold the job until the database gives it up, after a minute. As long as it is there,
-// it is stored once.
+// AddNext stores a job that follows from another one. It uses no transaction: if the server died,
+// an open transaction would lock the job until the database ends it after a minute. Repeating the
+// call adds no second job while the first one exists.
 func (q *Queue) AddNext(ctx context.Context, from, j Job) error {
 	name := fmt.Sprint(j.Kind, from.ID.ID, j.After.ID)
 	j.ID, j.Version, j.MadeAt, j.Due = ID{id.Derive(from.ID.Time(), name)}, mdb.FirstVersion, from.MadeAt, time.Now()
@@ -176,21 +178,20 @@ func (q *Queue) AddNext(ctx context.Context, from, j Job) error {
 	return err
 }
 
-// Added is how many jobs this process has made so far.
+// Added returns how many jobs this process has added so far.
 func (q *Queue) Added() int64 { return q.made.Load() }
 
-// Wake lets an idle worker of this process look for jobs now.
+// Wake makes an idle worker of this process look for jobs now.
 func (q *Queue) Wake() {
 	select {
 	case q.ready <- struct{}{}:
-	default: // enough are awake
+	default: // a worker was already woken
 	}
 }
 
 // Claim leases the job of a known kind that has been due for longest, or returns nil if there is
-// none. It reads past every due job of an unknown kind. Only a server of an older version meets
-// those, until it is replaced; an index on the kind as well would cost a write with each change of
-// a job.
+// none. It has to skip due jobs of unknown kinds, but only servers of an older version ever see
+// those. An index that includes the kind would cost a write for each change of a job.
 func (q *Queue) Claim(ctx context.Context, now time.Time) (*Job, error) {
 	var j Job
 	err := q.jobs.FindOneAndUpdate(ctx, mdb.Doc("due", mdb.Doc("$lte", now), "kind", mdb.Doc("$in", q.kinds)),
@@ -205,23 +206,22 @@ func (q *Queue) Claim(ctx context.Context, now time.Time) (*Job, error) {
 // held matches a job as long as its lease is the one that j has.
 func held(j *Job) bson.D { return mdb.Doc("_id", j.ID, "lease", j.Lease) }
 
-// Finish removes a job that was done, unless another worker has the lease by now: that one does it
-// again.
+// Finish removes a job that was done, unless another worker has taken the lease and does it again.
 func (q *Queue) Finish(ctx context.Context, j *Job) error {
 	_, err := q.jobs.DeleteOne(ctx, held(j))
 	return err
 }
 
-// Continue makes a job that has done a part of its work due again at once, behind those that are
-// due already.
+// Continue makes a job that has done a part of its work due again immediately, after those that are
+// already due.
 func (q *Queue) Continue(ctx context.Context, j *Job) error {
 	_, err := q.jobs.UpdateOne(ctx, held(j), mdb.Doc("$set", mdb.Doc("due", time.Now(), "attempts", 0), "$unset", mdb.Doc("lease", 1)))
 	q.Wake()
 	return err
 }
 
-// Postpone gives a failed job another attempt later, or gives it up. Where the database has failed,
-// the job comes back soon, so that it is done within seconds once the database is well again.
+// Postpone schedules another attempt of a failed job, or gives the job up. If the database has
+// failed, the pause is short, so that the job is done within seconds after the outage.
 func (q *Queue) Postpone(ctx context.Context, j *Job, reason error) error {
 	now := time.Now()
 	set, unset := mdb.Doc("error", reason.Error(), "failedAt", now), mdb.Doc("lease", 1)
@@ -239,14 +239,14 @@ func (q *Queue) Postpone(ctx context.Context, j *Job, reason error) error {
 	return err
 }
 
-// PauseAfter grows with each attempt, and is random so that jobs which failed together do not come
-// back together.
+// PauseAfter returns the pause after a number of attempts. It grows, and is random so that jobs
+// that failed together are not retried together.
 func PauseAfter(attempts int) time.Duration {
 	pause := min(FirstPause<<min(attempts, 20), MaxPause)
-	return pause/2 + rand.N(pause/2) //nolint:gosec // a pause is no secret
+	return pause/2 + rand.N(pause/2) //nolint:gosec // a pause needs no secure randomness
 }
 
-// notAsleep leaves out what is to be done only in some minutes.
+// notAsleep excludes jobs of the kind again that are not due yet.
 func (q *Queue) notAsleep(filter bson.D) bson.D {
 	asleep := mdb.Doc("kind", q.again, "attempts", 0, "due", mdb.Doc("$gt", time.Now().Add(time.Second)))
 	return append(filter, bson.E{Key: "$nor", Value: bson.A{asleep}})
@@ -257,7 +257,7 @@ func isDead() bson.D {
 	return mdb.Doc("failedAt", mdb.Doc("$gt", time.Time{}), "due", mdb.Doc("$exists", false))
 }
 
-// Backlog counts what is left.
+// Backlog counts the jobs that are left.
 func (q *Queue) Backlog(ctx context.Context) (b social.Backlog, err error) {
 	waiting, err := q.jobs.CountDocuments(ctx, q.notAsleep(mdb.Doc("due", mdb.Doc("$gt", time.Time{}))), options.Count().SetHint(byDue))
 	if err != nil {
@@ -279,12 +279,12 @@ func (q *Queue) Backlog(ctx context.Context) (b social.Backlog, err error) {
 	return b, err
 }
 
-// oldest is when the oldest job was made: ids sort by time.
+// oldest returns when the oldest job was added: ids sort by time.
 func (q *Queue) oldest(ctx context.Context) (time.Time, error) {
 	var j Job
 	err := q.jobs.FindOne(ctx, q.notAsleep(mdb.Doc("due", mdb.Doc("$exists", true))), options.FindOne().SetSort(mdb.Doc("_id", 1)).SetHint("_id_")).Decode(&j)
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return time.Time{}, nil // it has just been done
+		return time.Time{}, nil // the last job has just been done
 	}
 	return mdb.UTC(j.MadeAt), err
 }

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// pollEvery is about how often an idle worker looks for jobs of other processes, and for those
-	// due again.
+	// pollEvery is the approximate interval at which an idle worker looks for jobs of other
+	// processes and for retries.
 	pollEvery = time.Second
-	// maxTrouble is how long a worker waits at most while the database does not answer.
+	// maxTrouble is the longest pause of a worker while the database does not answer.
 	maxTrouble = 3 * time.Second
 )
 
-// Workers do jobs, several at the same time.
+// Workers do jobs, several of them concurrently.
 type Workers struct {
 	queue  *Queue
 	db     *mdb.DB
@@ -28,9 +28,9 @@ type Workers struct {
 	do     func(ctx context.Context, j *Job) error
 }
 
-// NewWorkers makes the workers of a queue. do does one job within the server's lease, or a part of
-// it and returns ErrMore. It may be called more than once for a job: each must change nothing that
-// was done before.
+// NewWorkers returns the workers of a queue. do does one job within the server's lease, or does a
+// part of it and returns ErrMore. It may be called more than once for a job, so it must be safe to
+// repeat.
 func NewWorkers(queue *Queue, db *mdb.DB, logger *slog.Logger, do func(ctx context.Context, j *Job) error) *Workers {
 	return &Workers{queue: queue, db: db, logger: logger, do: do}
 }
@@ -44,7 +44,7 @@ func (w *Workers) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// workOn does one job after the other, and looks around more and more slowly while that fails.
+// workOn does one job after another. While the queue fails, it polls more and more slowly.
 func (w *Workers) workOn(ctx context.Context) {
 	trouble := time.Duration(0)
 	for ctx.Err() == nil {
@@ -56,14 +56,15 @@ func (w *Workers) workOn(ctx context.Context) {
 			wait.For(ctx, trouble, nil)
 		case !did:
 			trouble = 0
-			wait.For(ctx, pollEvery/2+rand.N(pollEvery), w.queue.ready) //nolint:gosec // a pause is no secret
+			wait.For(ctx, pollEvery/2+rand.N(pollEvery), w.queue.ready) //nolint:gosec // a pause needs no secure randomness
 		default:
 			trouble = 0
 		}
 	}
 }
 
-// Once does one job, if any is due. The error is the queue's; that of a job is stored beside it.
+// Once does one job if any is due. It returns errors of the queue; an error of the job is stored
+// with the job.
 func (w *Workers) Once(ctx context.Context) (did bool, err error) {
 	var j *Job
 	err = w.db.Read(ctx, "claim job", func(ctx context.Context) error {
@@ -73,7 +74,7 @@ func (w *Workers) Once(ctx context.Context) (did bool, err error) {
 	if err != nil || j == nil {
 		return false, err
 	}
-	whole := context.WithoutCancel(ctx) // what has begun is finished
+	whole := context.WithoutCancel(ctx) // finish what has begun
 	failure := w.Attempt(whole, j)
 	err = w.db.Read(whole, "end job", func(ctx context.Context) error {
 		switch {

@@ -10,16 +10,16 @@ import (
 	"plaza/id"
 )
 
-// Document is a stored document that reads itself.
+// Document is a stored document with its own decoder.
 type Document interface {
-	// SetField takes one field. Fields that it does not know it leaves out. Neither slice may be kept.
+	// SetField sets one field, and ignores unknown fields. It must not keep either slice.
 	SetField(r *Reader, field []byte, v bsoncore.Value)
 }
 
-// Evolving is a document that brings itself to the newest version, once it is read.
+// Evolving is a document that upgrades itself to the newest version after it was read.
 type Evolving interface{ Evolve() error }
 
-// Reader reads a document, and keeps the first error.
+// Reader reads a document, and remembers the first error.
 type Reader struct {
 	field []byte
 	err   error
@@ -43,7 +43,7 @@ func (r *Reader) document(raw []byte, d Document) {
 	}
 }
 
-// elements calls do with each element of a document, or of an array.
+// elements calls do with each element of a document or an array.
 func (r *Reader) elements(raw []byte, do func(field []byte, v bsoncore.Value)) {
 	length, rest, ok := bsoncore.ReadLength(raw)
 	ok = ok && int(length) == len(raw)
@@ -58,8 +58,8 @@ func (r *Reader) elements(raw []byte, do func(field []byte, v bsoncore.Value)) {
 	}
 }
 
-// readElement takes the first element off. Its name stays bytes, which switch compares as they lie there: to make a text of each, or to
-// look it up, takes as long as all the rest.
+// readElement splits off the first element. It does not convert the name to a string, because a
+// switch can compare the bytes: an allocation or a map lookup for each name would double the time.
 func readElement(raw []byte) (field []byte, v bsoncore.Value, rest []byte, ok bool) {
 	t, rest, ok := bsoncore.ReadType(raw)
 	if ok {
@@ -77,7 +77,7 @@ func (r *Reader) failf(format string, args ...any) {
 	}
 }
 
-// Check reports a value of another type than is due.
+// Check records an error for a value of another type than expected.
 func (r *Reader) Check(ok bool, v bsoncore.Value) bool {
 	if !ok {
 		r.failf("is a %v", v.Type)
@@ -93,7 +93,7 @@ func (r *Reader) ID(v bsoncore.Value, to *id.ID) {
 	}
 }
 
-// readID is id for the domain's named ids.
+// readID is Reader.ID for the domain's named ids.
 func readID[T ~struct{ id.ID }](r *Reader, v bsoncore.Value, to *T) {
 	var raw struct{ id.ID }
 	r.ID(v, &raw.ID)
@@ -113,7 +113,7 @@ func (r *Reader) Binary(v bsoncore.Value, to *bson.Binary) {
 	}
 }
 
-// Text reads a text.
+// Text reads a string.
 func (r *Reader) Text(v bsoncore.Value, to *string) {
 	text, ok := v.StringValueOK()
 	if r.Check(ok, v) {
@@ -121,7 +121,7 @@ func (r *Reader) Text(v bsoncore.Value, to *string) {
 	}
 }
 
-// ReadText is text for the domain's named string types.
+// ReadText is Reader.Text for the domain's named string types.
 func ReadText[T ~string](r *Reader, v bsoncore.Value, to *T) {
 	text, ok := v.StringValueOK()
 	if r.Check(ok, v) {
@@ -145,7 +145,7 @@ func (r *Reader) Float(v bsoncore.Value, to *float64) {
 	}
 }
 
-// Bool reads a truth value.
+// Bool reads a boolean.
 func (r *Reader) Bool(v bsoncore.Value, to *bool) {
 	b, ok := v.BooleanOK()
 	if r.Check(ok, v) {

@@ -10,7 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// Stages is a pipeline that is written already. To look up how each of its values is written, by reflection, takes the driver as long as much of what is left of a command.
+// Stages is an encoded pipeline. The driver would encode each value by reflection, which takes a
+// large part of the time of a command.
 type Stages []byte
 
 // MarshalBSONValue implements bson.ValueMarshaler.
@@ -18,15 +19,15 @@ func (s Stages) MarshalBSONValue() (typ byte, data []byte, err error) {
 	return byte(bson.TypeArray), s, nil
 }
 
-// WritePipeline writes a pipeline. Errors: those of values that BSON has no type for.
+// WritePipeline encodes a pipeline. It returns an error if a value has no BSON type.
 func WritePipeline(pipeline bson.A) (Stages, error) {
 	return appendArray(make([]byte, 0, usualPipeline), pipeline)
 }
 
-// usualPipeline is about how many bytes a pipeline has, or more.
+// usualPipeline is a size in bytes that most pipelines do not exceed.
 const usualPipeline = 1 << 13
 
-// MustWritePipeline writes a pipeline of constants, once.
+// MustWritePipeline encodes a pipeline of constants for a package variable. It panics on an error.
 func MustWritePipeline(pipeline bson.A) Stages {
 	s, err := WritePipeline(pipeline)
 	if err != nil {
@@ -55,7 +56,7 @@ func appendDocument(to []byte, d bson.D) (_ []byte, err error) {
 	return bsoncore.AppendDocumentEnd(to, start)
 }
 
-// appendElement writes what pipelines are made of, and leaves the rest to the driver.
+// appendElement encodes the types that pipelines consist of, and leaves others to the driver.
 func appendElement(to []byte, key string, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case bson.D:
@@ -90,17 +91,17 @@ func appendElement(to []byte, key string, value any) ([]byte, error) {
 	return appendEncoded(to, key, value)
 }
 
-// appendEncoded writes a value as the driver does.
+// appendEncoded encodes a value with the driver.
 func appendEncoded(to []byte, key string, value any) ([]byte, error) {
 	raw, err := Marshal(bson.D{{Key: key, Value: value}})
 	if err != nil {
 		return to, err
 	}
-	const length = 4 // bytes before the first element; behind the last is one
+	const length = 4 // bytes before the first element; one byte follows the last
 	return append(to, raw[length:len(raw)-1]...), nil
 }
 
-// Marshal writes a document as the driver does.
+// Marshal encodes a document with the driver.
 func Marshal(document any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buffer))

@@ -12,13 +12,14 @@ import (
 	"plaza/social"
 )
 
-// namedID is an id that only this test has: the registry knows ids by their shape.
+// namedID is an id type of this test alone: the registry recognizes ids by their structure.
 type namedID struct{ id.ID }
 
-// namedText is a text with a name of its own.
+// namedText is a named string type.
 type namedText string
 
-// TestPipelinesAreWrittenAsTheDriverWritesThem compares all that a pipeline may have in it, byte for byte.
+// TestPipelinesAreWrittenAsTheDriverWritesThem compares everything that a pipeline may contain,
+// byte for byte.
 func TestPipelinesAreWrittenAsTheDriverWritesThem(t *testing.T) {
 	t.Parallel()
 	users := []social.UserID{{ID: id.New()}, {ID: id.New()}}

@@ -13,16 +13,18 @@ import (
 	"plaza/social"
 )
 
-// ErrConflict says that another transaction came in between, and that this one must run again.
+// ErrConflict means that this transaction conflicted with another one and must run again.
 var ErrConflict = errors.New("conflict between transactions")
 
-// Interrupted is the server's error for a command whose session was ended: other servers end the sessions of a server that is silent.
+// Interrupted is MongoDB's error code for a command whose session was ended. Plaza servers end the
+// sessions of a server that sends no heartbeats.
 const Interrupted = 11601
 
-// unavailableCodes are the server's errors that pass: shutdown, no primary, stepping down, time limits.
+// unavailableCodes are the codes of MongoDB's temporary errors: shutdown, no primary, stepping
+// down, time limits.
 var unavailableCodes = []int{6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436, 50915}
 
-// Translate makes the contracts' errors of the driver's: no driver type leaves the package.
+// Translate turns the driver's errors into the contracts' errors, without the driver's types.
 func Translate(ctx context.Context, op string, err error) error {
 	switch {
 	case err == nil:
@@ -32,14 +34,14 @@ func Translate(ctx context.Context, op string, err error) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("mongodb: %s: %w", op, ctx.Err())
 	case IsNoRoom(err):
-		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrNoRoom, err) //nolint:errorlint // no driver type leaves the package
+		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrNoRoom, err) //nolint:errorlint // hides the driver's types
 	case IsUnavailable(err):
 		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrUnavailable, err) //nolint:errorlint // as above
 	}
 	return fmt.Errorf("mongodb: %s: %v", op, err) //nolint:errorlint // as above
 }
 
-// IsUnavailable says whether the database could not answer for a reason that passes.
+// IsUnavailable reports whether the database could not answer for a temporary reason.
 func IsUnavailable(err error) bool {
 	if mongo.IsTimeout(err) || mongo.IsNetworkError(err) || isTransient(err) || errors.Is(err, social.ErrUnavailable) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, mongo.ErrClientDisconnected) ||
@@ -59,7 +61,8 @@ func IsUnavailable(err error) bool {
 		server.HasErrorCodeWithMessage(badValue, "hint provided does not correspond to an existing index")
 }
 
-// IsNoRoom says whether the database could not write because its disk, or its share of one, is full. A mongod that notices too late ends itself.
+// IsNoRoom reports whether the database could not write because its disk or its quota is full. A
+// mongod that notices this too late terminates.
 func IsNoRoom(err error) bool {
 	const outOfDiskSpace, atlasError = 14031, 8000
 	var server mongo.ServerError
@@ -71,12 +74,13 @@ func isTransient(err error) bool {
 	return errors.Is(err, ErrConflict) || hasLabel(err, "TransientTransactionError") || hasCode(err, Interrupted)
 }
 
-// isUnknownCommit says whether the transaction may have been committed: to commit again tells.
+// isUnknownCommit reports whether the transaction may have been committed. A second commit finds
+// out.
 func isUnknownCommit(err error) bool {
 	return hasLabel(err, "UnknownTransactionCommitResult") || hasCode(err, Interrupted)
 }
 
-// HasNoPrimary says whether the driver has waited for a primary in vain.
+// HasNoPrimary reports whether the driver found no primary in time.
 func HasNoPrimary(err error) bool {
 	var selection topology.ServerSelectionError
 	return errors.As(err, &selection)
@@ -87,16 +91,17 @@ func hasLabel(err error, label string) bool {
 	return errors.As(err, &labeled) && labeled.HasErrorLabel(label)
 }
 
-// hasCode says whether the server answered with a code.
+// hasCode reports whether the server returned this error code.
 func hasCode(err error, code int) bool {
 	var server mongo.ServerError
 	return errors.As(err, &server) && server.HasErrorCode(code)
 }
 
-// AsServerError is errors.As for what the server answered.
+// AsServerError is errors.As for errors of the server.
 func AsServerError(err error, target *mongo.ServerError) bool { return errors.As(err, target) }
 
-// onLostSnapshot makes it a reason to read again that the server has given up a snapshot, or has changed an index since.
+// onLostSnapshot returns ErrConflict, so that the caller reads again, if the server has dropped the
+// snapshot or has changed an index since.
 func onLostSnapshot(err error) error {
 	const snapshotTooOld, snapshotUnavailable = 239, 246
 	var server mongo.ServerError

@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Existing says which of the ids are in the collection.
+// Existing returns which of the ids are in the collection.
 func Existing[K comparable](ctx context.Context, c *mongo.Collection, ids []K) (map[K]bool, error) {
 	type idDoc struct {
 		ID K `bson:"_id"`

@@ -13,9 +13,10 @@ import (
 // InBatch is the longest list of values in one command.
 const InBatch = 1000
 
-// FindAll reads all documents that match, in one command while they are below the server's 16 MB.
+// FindAll reads all documents that match, with one command if they take less than the server's
+// limit of 16 MB.
 func FindAll[D any](ctx context.Context, c *mongo.Collection, filter bson.D, expect int, opts ...options.Lister[options.FindOptions]) ([]D, error) {
-	// One more than is expected: then the first answer also says that there is no more.
+	// One more than expected: then the first batch also shows that there are no more.
 	opts = append(opts, options.Find().SetBatchSize(int32(expect+1)))
 	return readCurrentSnapshot(ctx, func() ([]D, error) {
 		cursor, err := c.Find(ctx, filter, opts...)
@@ -52,7 +53,7 @@ func oneOf[V any](field string, values []V) bson.D {
 	return Doc(field, Doc("$in", Values(values)))
 }
 
-// AggregateAll runs a pipeline, and reads all documents that it answers, in one command as FindAll does.
+// AggregateAll runs a pipeline and reads all resulting documents, with one command like FindAll.
 func AggregateAll[D any](ctx context.Context, c *mongo.Collection, pipeline bson.A, expect int, opts ...options.Lister[options.AggregateOptions]) ([]D, error) {
 	opts = append(opts, options.Aggregate().SetBatchSize(int32(expect+1)))
 	stages, err := WritePipeline(pipeline)
@@ -68,8 +69,8 @@ func AggregateAll[D any](ctx context.Context, c *mongo.Collection, pipeline bson
 	})
 }
 
-// readCurrentSnapshot reads, and reads again where the server has chosen a snapshot that was gone before the command was through, as a server
-// may that has too much to do. In a transaction the snapshot is the transaction's.
+// readCurrentSnapshot reads, and repeats the read if the server dropped the snapshot before the
+// command ended, which a busy server may do. A transaction reads its own snapshot.
 func readCurrentSnapshot[D any](ctx context.Context, read func() ([]D, error)) ([]D, error) {
 	const snapshotTooOld = 239
 	docs, err := read()
@@ -81,7 +82,7 @@ func readCurrentSnapshot[D any](ctx context.Context, read func() ([]D, error)) (
 	return docs, err
 }
 
-// ReadAll reads what is left of a cursor, and closes it.
+// ReadAll reads the remaining documents of a cursor, and closes it.
 func ReadAll[D any](ctx context.Context, cursor *mongo.Cursor, expect int) ([]D, error) {
 	defer cursor.Close(context.WithoutCancel(ctx))
 	var docs []D
@@ -97,7 +98,7 @@ func ReadAll[D any](ctx context.Context, cursor *mongo.Cursor, expect int) ([]D,
 	return docs, cursor.Err()
 }
 
-// readCurrent leaves documents that don't read themselves to the driver.
+// readCurrent reads the current document, with the driver's decoder if it has none of its own.
 func readCurrent(cursor *mongo.Cursor, to any) error {
 	if d, ok := to.(Document); ok {
 		return ReadDocument(cursor.Current, d)
@@ -105,7 +106,7 @@ func readCurrent(cursor *mongo.Cursor, to any) error {
 	return cursor.Decode(to)
 }
 
-// Union runs pipelines over one collection after each other.
+// Union returns a pipeline that runs all of these on one collection, one after another.
 func Union(c *mongo.Collection, pipelines []bson.A) bson.A {
 	all := slices.Clone(pipelines[0])
 	for _, p := range pipelines[1:] {
@@ -114,7 +115,7 @@ func Union(c *mongo.Collection, pipelines []bson.A) bson.A {
 	return all
 }
 
-// HasDocuments says whether a collection, which need not be there, has any.
+// HasDocuments reports whether a collection has any documents. The collection may be missing.
 func HasDocuments(ctx context.Context, c *mongo.Collection) (bool, error) {
 	err := c.FindOne(ctx, Doc(), options.FindOne().SetProjection(Doc("_id", 1)).SetHint(Doc("_id", 1))).Err()
 	if errors.Is(err, mongo.ErrNoDocuments) {

@@ -8,23 +8,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Index is an index with a name, by which queries ask for it.
+// Index returns an index with a name, which queries use as a hint.
 func Index(name string, keys bson.D) mongo.IndexModel {
 	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name)}
 }
 
-// UniqueIndex is an index that refuses a second document with the same keys.
+// UniqueIndex returns an index that rejects a second document with the same keys.
 func UniqueIndex(name string, keys bson.D) mongo.IndexModel {
 	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name).SetUnique(true)}
 }
 
-// IndexHaving is an index over those documents alone that have the field.
+// IndexHaving returns an index of only the documents that have the field.
 func IndexHaving(field, name string, keys bson.D) mongo.IndexModel {
 	only := Doc(field, Doc("$exists", true))
 	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name).SetPartialFilterExpression(only)}
 }
 
-// ExpiringIndex removes documents some time after the moment that the field names.
+// ExpiringIndex returns a TTL index: it removes documents some time after the time in the field.
 func ExpiringIndex(field string, after time.Duration) mongo.IndexModel {
 	return mongo.IndexModel{
 		Keys:    Doc(field, 1),

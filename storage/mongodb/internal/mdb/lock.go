@@ -10,10 +10,10 @@ import (
 
 const stripes = 1024
 
-// Locks are striped mutexes over ids, which can be waited for with a context.
+// Locks are striped mutexes for ids. A context can end the wait for one.
 type Locks [stripes]chan struct{}
 
-// NewLocks makes locks that nothing holds.
+// NewLocks returns unlocked locks.
 func NewLocks() *Locks {
 	l := new(Locks)
 	for i := range l {
@@ -22,7 +22,8 @@ func NewLocks() *Locks {
 	return l
 }
 
-// Acquire locks all ids, in the same order for everybody, and returns what unlocks them.
+// Acquire locks all ids, and returns the function that unlocks them. All callers lock in the same
+// order, so they cannot deadlock.
 func (l *Locks) Acquire(ctx context.Context, ids []id.ID) (func(), error) {
 	held := make([]int, 0, len(ids))
 	release := func() {
@@ -42,7 +43,7 @@ func (l *Locks) Acquire(ctx context.Context, ids []id.ID) (func(), error) {
 	return release, nil
 }
 
-// stripesOf takes the ids' last bytes, which are random.
+// stripesOf maps ids to stripes by their last bytes, which are random.
 func stripesOf(ids []id.ID) []int {
 	var all []int
 	for _, i := range ids {

@@ -15,7 +15,7 @@ import (
 // ListsInBatch is how many lists are read in one command.
 const ListsInBatch = 100
 
-// ListQuery says how to read one page of one list.
+// ListQuery describes how to read one page of one list.
 type ListQuery struct {
 	Filter  bson.D // which documents are in the list
 	Key     string // the field that orders it
@@ -27,10 +27,10 @@ type ListQuery struct {
 	Page    social.Page
 }
 
-// backwards says whether the index is read against the list's order.
+// backwards reports whether the index is read against the list's order.
 func (q ListQuery) backwards() bool { return q.Page.Last }
 
-// Match is the filter with the page's bounds.
+// Match returns the filter with the page's bounds.
 func (q ListQuery) Match() bson.D {
 	behind, ahead := "$gt", "$lt"
 	if q.Desc {
@@ -49,7 +49,7 @@ func (q ListQuery) Match() bson.D {
 	return append(slices.Clone(q.Filter), bson.E{Key: q.Key, Value: bounds})
 }
 
-// tighten sets a bound instead of the one with the same operator, which is looser.
+// tighten replaces the bound that has the same operator, and is looser.
 func tighten(bounds bson.D, operator string, value any) bson.D {
 	for i := range bounds {
 		if bounds[i].Key == operator {
@@ -60,7 +60,7 @@ func tighten(bounds bson.D, operator string, value any) bson.D {
 	return append(bounds, bson.E{Key: operator, Value: value})
 }
 
-// Sort is the order in which the index is read.
+// Sort returns the order in which to read the index.
 func (q ListQuery) Sort() bson.D {
 	if q.Desc != q.backwards() {
 		return Doc(q.Key, -1)
@@ -68,7 +68,7 @@ func (q ListQuery) Sort() bson.D {
 	return Doc(q.Key, 1)
 }
 
-// stages reads the page in an aggregation, each document with the list's number.
+// stages returns the stages that read the page, and add the list's number to each document.
 func (q ListQuery) stages(number int) bson.A {
 	stages := bson.A{Doc("$match", q.Match()), Doc("$sort", q.Sort()), Doc("$limit", q.Page.Limit)}
 	if q.Project != nil {
@@ -77,7 +77,7 @@ func (q ListQuery) stages(number int) bson.A {
 	return append(stages, Doc("$addFields", Doc("list", Doc("$literal", number))))
 }
 
-// Tagged is a document with the number of its list. D must read itself.
+// Tagged is a document with the number of its list. *D must be a [Document].
 type Tagged[D any] struct {
 	List int
 	Doc  D
@@ -100,7 +100,7 @@ func (t *Tagged[D]) Evolve() error {
 	return nil
 }
 
-// ReadList reads one page by a plain find, in list order.
+// ReadList reads one page with a find command, in list order.
 func ReadList[D any](ctx context.Context, c *mongo.Collection, q ListQuery) ([]D, error) {
 	find := options.Find().SetSort(q.Sort()).SetLimit(int64(q.Page.Limit)).SetHint(q.Hint)
 	if q.Project != nil {
@@ -113,7 +113,7 @@ func ReadList[D any](ctx context.Context, c *mongo.Collection, q ListQuery) ([]D
 	return docs, err
 }
 
-// ReadLists reads one page of each list, all in one command for up to ListsInBatch of them.
+// ReadLists reads one page of each list, with one command for up to ListsInBatch lists.
 func ReadLists[D any](ctx context.Context, c *mongo.Collection, queries []ListQuery) ([][]D, error) {
 	if len(queries) == 1 {
 		docs, err := ReadList[D](ctx, c, queries[0])
@@ -153,7 +153,7 @@ func readUnion[D any](ctx context.Context, c *mongo.Collection, queries []ListQu
 	return pages, nil
 }
 
-// Pages reads a page of each list, and makes what the contract names of the documents.
+// Pages reads a page of each list, and converts the documents to the contract's type.
 func Pages[K comparable, D, T any](ctx context.Context, c *mongo.Collection, lists []social.List[K],
 	query func(social.List[K]) ListQuery, read func(*D) T,
 ) (map[social.List[K]][]T, error) {
@@ -176,7 +176,7 @@ func Pages[K comparable, D, T any](ctx context.Context, c *mongo.Collection, lis
 	return answer, nil
 }
 
-// narrowed is the asked page, with the query's own bound where it has one.
+// narrowed returns the requested page, with the query's own bounds where it has any.
 func narrowed(own, asked social.Page) social.Page {
 	if own.Before != "" && (asked.Before == "" || own.Before < asked.Before) {
 		asked.Before = own.Before

@@ -10,8 +10,9 @@ import (
 	"plaza/id"
 )
 
-// Registry is how the driver writes and reads values. It writes each named id, which is a struct of an [id.ID] alone, as a UUID (binary, subtype 4), which
-// sorts by its bytes. A new type of ids needs no entry.
+// Registry tells the driver how to encode and decode values. It encodes each named id, a struct
+// that contains only an [id.ID], as a UUID (binary, subtype 4), which sorts by its bytes. A new id
+// type needs no entry.
 var Registry = newRegistry()
 
 func newRegistry() *bson.Registry {
@@ -29,13 +30,13 @@ func newRegistry() *bson.Registry {
 
 var anyStruct = reflect.TypeFor[struct{}]()
 
-// idCodec writes and reads ids, and leaves other structs to the driver.
+// idCodec encodes and decodes ids, and leaves other structs to the driver.
 type idCodec struct {
 	encoder bson.ValueEncoder
 	decoder bson.ValueDecoder
 }
 
-// idIn is the id in a struct that is a named id, or else not valid.
+// idIn returns the id in a named id, and an invalid value for any other struct.
 func idIn(v reflect.Value) reflect.Value {
 	if v.NumField() != 1 || v.Field(0).Type() != reflect.TypeFor[id.ID]() {
 		return reflect.Value{}

@@ -9,8 +9,9 @@ import (
 	"plaza/id"
 )
 
-// TestIDsAreStoredAsUUIDs: each named id is binary data of subtype 4, comes back as it was, and is left out where it is zero; a document with a
-// single field that is no id stays a document.
+// TestIDsAreStoredAsUUIDs: each named id is stored as binary data of subtype 4, is read back
+// unchanged, and is omitted if it is zero. A document with a single field that is not an id remains
+// a document.
 func TestIDsAreStoredAsUUIDs(t *testing.T) {
 	t.Parallel()
 	type inner struct {
@@ -45,7 +46,7 @@ func TestIDsAreStoredAsUUIDs(t *testing.T) {
 	}
 }
 
-// TestIDsOfAnotherLengthAreErrors: what is no id is not cut, nor filled up.
+// TestIDsOfAnotherLengthAreErrors: binary data of another length is neither truncated nor padded.
 func TestIDsOfAnotherLengthAreErrors(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 15, 17} {

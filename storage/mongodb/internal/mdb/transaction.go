@@ -20,41 +20,44 @@ import (
 const (
 	firstBackoff = 2 * time.Millisecond
 	maxBackoff   = 250 * time.Millisecond
-	// abortTimeout bounds the abort of a transaction that is given up: its call is over already.
+	// abortTimeout bounds the abort of a failed transaction, whose call may have no time left.
 	abortTimeout = 500 * time.Millisecond
 )
 
-// Lease says whether this server may use the database, and counts the calls that do.
+// Lease reports whether this server may use the database, and counts the calls that do.
 type Lease interface {
-	// AwaitReads waits until the server may read, and awaitWrites until it may write. ErrLeaseOver: the lease was not renewed soon enough.
+	// AwaitReads waits until the server may read, and AwaitWrites until it may write. They return
+	// ErrLeaseOver if the lease is not renewed in time.
 	AwaitReads(ctx context.Context) error
 	AwaitWrites(ctx context.Context) error
-	// Enter begins a call, and returns the context for all that it does.
+	// Enter begins a call, and returns the context for everything that it does.
 	Enter(ctx context.Context) (context.Context, Call)
 }
 
 // Call is a call that uses the database.
 type Call interface {
-	// MayRead and mayWrite are ErrLeaseOver where what the call has read may be out of date, or where it must not write any more.
+	// MayRead returns ErrLeaseOver if the call's reads may be out of date, and MayWrite if it must
+	// not write any more.
 	MayRead() error
 	MayWrite() error
 	// Leave ends the call.
 	Leave()
 }
 
-// ErrLeaseOver: other servers may have gone on without this one.
+// ErrLeaseOver means that the lease has ended: other servers may have continued without this one.
 var ErrLeaseOver = fmt.Errorf("%w: this server could not renew its lease in the database", social.ErrUnavailable)
 
 // Jobs counts the jobs that transactions of this process have stored, and wakes workers.
 type Jobs interface {
 	// Added is how many jobs this process has stored so far.
 	Added() int64
-	// Wake lets an idle worker look for jobs at once.
+	// Wake makes an idle worker look for jobs immediately.
 	Wake()
 }
 
-// DB runs reads and transactions. Each has a deadline, happens within the server's lease, and runs again where it meets a conflict or
-// another primary. Errors are the contracts': no driver type leaves it.
+// DB runs reads and transactions. Each has a deadline, happens within the server's lease, and is
+// retried after a conflict or a change of primary. Errors are the contracts', without the driver's
+// types.
 type DB struct {
 	client  *mongo.Client
 	timeout time.Duration
@@ -67,7 +70,7 @@ type DB struct {
 	acknowledged atomic.Pointer[bson.Timestamp] // of the latest ReadAcknowledged
 }
 
-// NewDB makes a database whose calls have the given time limit, happen within a lease, and wait for
+// NewDB returns a DB whose calls have the given time limit, happen within a lease, and wait for
 // the primary.
 func NewDB(client *mongo.Client, timeout time.Duration, l Lease, jobs Jobs, primary *Primary) *DB {
 	return &DB{
@@ -76,15 +79,16 @@ func NewDB(client *mongo.Client, timeout time.Duration, l Lease, jobs Jobs, prim
 	}
 }
 
-// BeginWith lets each transaction of Write begin with a function. It must be set before the first one.
+// BeginWith sets a function that runs first in each transaction of Write. Call it before the first
+// transaction.
 func (d *DB) BeginWith(first func(context.Context) error) { d.first = first }
 
-// Limit bounds a context by the time that one call has.
+// Limit returns a context that ends after the time limit of one call.
 func (d *DB) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, d.timeout)
 }
 
-// Read runs one command, or several reads, under the call's deadline, and translates its error.
+// Read runs a command, or several reads, with the call's deadline, and translates the error.
 func (d *DB) Read(ctx context.Context, op string, fn func(context.Context) error) error {
 	limited, cancel := d.primary.limit(ctx, d.timeout)
 	defer cancel()
@@ -100,14 +104,15 @@ func (d *DB) Read(ctx context.Context, op string, fn func(context.Context) error
 	return Translate(ctx, op, causeOf(limited, err))
 }
 
-// Acknowledged is a collection of which only that is read which a majority has, for
-// DB.ReadAcknowledged.
+// Acknowledged returns a collection for DB.ReadAcknowledged: reads return only what a majority has
+// acknowledged.
 func Acknowledged(db *mongo.Database, name string) *mongo.Collection {
 	return db.Collection(name, options.Collection().SetReadConcern(readconcern.Majority()))
 }
 
-// ReadAcknowledged is Read of collections that are [Acknowledged]. Whatever it returns can't be lost in a fail-over, and is at least
-// as new as what earlier such reads of this process have returned, also from another primary.
+// ReadAcknowledged is Read for [Acknowledged] collections. A failover can't undo what it returns.
+// The result is at least as new as those of earlier such reads of this process, even if they came
+// from another primary.
 func (d *DB) ReadAcknowledged(ctx context.Context, op string, fn func(context.Context) error) error {
 	return d.Read(ctx, op, func(ctx context.Context) error {
 		session, err := d.client.StartSession(options.Session().SetCausalConsistency(true))
@@ -126,7 +131,8 @@ func (d *DB) ReadAcknowledged(ctx context.Context, op string, fn func(context.Co
 	})
 }
 
-// repeatable marks contexts whose session is for reads that may be repeated one by one.
+// repeatable marks contexts whose session is only for reads, each of which may be repeated by
+// itself.
 type repeatable struct{}
 
 // noteAcknowledged remembers the latest time of an acknowledged read.
@@ -139,8 +145,9 @@ func (d *DB) noteAcknowledged(at *bson.Timestamp) {
 	}
 }
 
-// ReadSnapshot is read with all reads of fn on one snapshot: a list that several commands put together must not lack a post that
-// was committed before another one that it shows. Writes in fn must be outside.
+// ReadSnapshot is Read with one snapshot for all reads of fn. Without it, a list that is assembled
+// from several commands could contain a post, but lack one that was committed earlier. Writes in fn
+// must use [Outside].
 func (d *DB) ReadSnapshot(ctx context.Context, op string, fn func(context.Context) error) error {
 	return d.Read(ctx, op, func(ctx context.Context) error {
 		return Retry(ctx, func() error { return d.onSnapshot(ctx, fn) })
@@ -159,18 +166,18 @@ func (d *DB) onSnapshot(ctx context.Context, fn func(context.Context) error) err
 	return nil
 }
 
-// Outside is ctx without the snapshot or the transaction that it is in.
+// Outside returns ctx without its snapshot or transaction.
 func Outside(ctx context.Context) context.Context { return mongo.NewSessionContext(ctx, nil) }
 
-// Write runs fn in a transaction until it commits, fails for good, or the deadline comes. fn may run more than once:
-// it must set its results anew each time. Writers of the same hot ids in this process wait for one another here,
-// which is far cheaper than the conflicts that they would have in the database. Where fn has made jobs, workers of this
-// process begin at once.
+// Write runs fn in a transaction, and retries it until it commits, fails permanently, or reaches
+// the deadline. fn may run more than once, so it must set its results again each time. Writers of
+// the same hot ids in this process wait for one another here, which costs far less than conflicts
+// in the database. If fn has added jobs, Write wakes a worker of this process.
 func (d *DB) Write(ctx context.Context, op string, hot []id.ID, fn func(context.Context) error) error {
 	return d.WriteWithin(ctx, d.timeout, op, hot, fn)
 }
 
-// WriteWithin is write with a deadline of its own.
+// WriteWithin is Write with its own time limit.
 func (d *DB) WriteWithin(ctx context.Context, timeout time.Duration, op string, hot []id.ID, fn func(context.Context) error) error {
 	limited, cancel := d.primary.limit(ctx, timeout)
 	defer cancel()
@@ -187,17 +194,18 @@ func (d *DB) WriteWithin(ctx context.Context, timeout time.Duration, op string, 
 	jobs := d.jobs.Added()
 	err = d.writeInLease(limited, session, fn)
 	if err == nil && d.jobs.Added() != jobs {
-		d.jobs.Wake() // one too often now and then: others make jobs at the same time
+		d.jobs.Wake() // sometimes needlessly: the jobs may be those of a concurrent write
 	}
 	return Translate(ctx, op, causeOf(limited, err))
 }
 
-// Hold makes other writers of the same hot ids wait until the function that it returns is called.
+// Hold makes other writers of the same hot ids wait until the caller calls the returned function.
 func (d *DB) Hold(ctx context.Context, hot []id.ID) (release func(), err error) {
 	return d.hot.Acquire(ctx, hot)
 }
 
-// InLease runs fn within the lease, outside of any transaction. ErrLeaseOver: this server must not write.
+// InLease runs fn within the lease, outside of any transaction. It returns ErrLeaseOver if this
+// server must not write.
 func (d *DB) InLease(ctx context.Context, fn func(context.Context) error) error {
 	ctx, call := d.lease.Enter(ctx)
 	defer call.Leave()
@@ -207,8 +215,8 @@ func (d *DB) InLease(ctx context.Context, fn func(context.Context) error) error 
 	return fn(ctx)
 }
 
-// writeInLease runs fn in a transaction of the current lease; and again, in the next one, where the lease was over before it
-// could commit.
+// writeInLease runs fn in a transaction of the current lease. If the lease ends before the commit,
+// it tries again in the next lease.
 func (d *DB) writeInLease(ctx context.Context, session *mongo.Session, fn func(context.Context) error) error {
 	for {
 		if err := d.lease.AwaitWrites(ctx); err != nil {
@@ -226,7 +234,7 @@ func (d *DB) writeInCall(ctx context.Context, session *mongo.Session, fn func(co
 	return Retry(ctx, func() error { return attempt(ctx, session, d.beginning(fn), call.MayWrite) })
 }
 
-// beginning is what a transaction does: what each begins with, and fn.
+// beginning returns a function that runs the function of BeginWith, and then fn.
 func (d *DB) beginning(fn func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := d.first(ctx); err != nil {
@@ -236,8 +244,8 @@ func (d *DB) beginning(fn func(context.Context) error) func(context.Context) err
 	}
 }
 
-// Retry runs fn again, after a growing random pause, for as long as it meets conflicts, or another primary. It does not
-// wait for a primary twice.
+// Retry runs fn again after conflicts and changes of primary, with growing random pauses. It does
+// not wait for a primary twice.
 func Retry(ctx context.Context, fn func() error) error {
 	for pause := firstBackoff; ; pause = min(2*pause, maxBackoff) {
 		err := fn()
@@ -245,14 +253,14 @@ func Retry(ctx context.Context, fn func() error) error {
 			return err
 		}
 		select {
-		case <-time.After(rand.N(pause)): //nolint:gosec // a pause is no secret
+		case <-time.After(rand.N(pause)): //nolint:gosec // a pause needs no secure randomness
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
 		}
 	}
 }
 
-// attempt runs one transaction, and commits it if it still may.
+// attempt runs one transaction, and commits it if the lease still allows that.
 func attempt(ctx context.Context, session *mongo.Session, fn func(context.Context) error, mayCommit func() error) error {
 	if err := mayCommit(); err != nil {
 		return err
@@ -278,7 +286,8 @@ func attempt(ctx context.Context, session *mongo.Session, fn func(context.Contex
 	}
 }
 
-// abort gives up a transaction, also when ctx is over: other writers must not wait for the server to notice.
+// abort ends a transaction even if ctx has ended: other writers must not have to wait until the
+// server notices.
 func abort(ctx context.Context, session *mongo.Session) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
 	defer cancel()

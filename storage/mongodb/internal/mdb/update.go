@@ -11,7 +11,7 @@ import (
 	"plaza/social"
 )
 
-// UpdateOne is ErrNotFound where nothing matches.
+// UpdateOne updates one document. It returns ErrNotFound if none matches.
 func UpdateOne(ctx context.Context, c *mongo.Collection, filter, update bson.D) error {
 	result, err := c.UpdateOne(ctx, filter, update)
 	if err == nil && result.MatchedCount == 0 {
@@ -20,7 +20,8 @@ func UpdateOne(ctx context.Context, c *mongo.Collection, filter, update bson.D) 
 	return err
 }
 
-// Increment adds to the counters of one document for each id: ErrNotFound where one is absent.
+// Increment adds to the counters of the documents with these ids. It returns ErrNotFound if one is
+// missing.
 func Increment[K comparable](ctx context.Context, c *mongo.Collection, changes map[K]bson.D) error {
 	if len(changes) == 0 {
 		return nil
@@ -36,7 +37,7 @@ func Increment[K comparable](ctx context.Context, c *mongo.Collection, changes m
 	return err
 }
 
-// OrNotFound makes the driver's word for nothing the contract's.
+// OrNotFound replaces the driver's ErrNoDocuments with the contract's ErrNotFound.
 func OrNotFound(err error) error {
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return social.ErrNotFound
@@ -44,7 +45,8 @@ func OrNotFound(err error) error {
 	return err
 }
 
-// OrRetry makes the duplicate key that two concurrent upserts can end in a reason to run again.
+// OrRetry turns a duplicate key, which two concurrent upserts can cause, into ErrConflict, so that
+// the transaction is retried.
 func OrRetry(err error) error {
 	if mongo.IsDuplicateKeyError(err) {
 		return fmt.Errorf("%w: %w", ErrConflict, err)
@@ -52,7 +54,7 @@ func OrRetry(err error) error {
 	return err
 }
 
-// OrTaken makes a duplicate key the contract's error.
+// OrTaken replaces the driver's error for a duplicate key with the contract's ErrTaken.
 func OrTaken(err error) error {
 	if mongo.IsDuplicateKeyError(err) {
 		return social.ErrTaken

@@ -5,12 +5,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Upgrade makes the update that brings a document to a version. The update writes only while the
-// document still says what it was computed from.
+// Upgrade makes the update that brings a document to a version. The update changes nothing if the
+// fields that it was computed from have changed.
 type Upgrade func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error)
 
-// UpgradeTo makes an update that sets fields of a document, its version among them. It writes while
-// the document has the version that it had, and these fields as they were.
+// UpgradeTo makes an update that sets fields of a document, including its version. The update
+// changes nothing if the version or one of the fields in unchanged differs by then.
 func UpgradeTo(raw bson.Raw, set bson.D, unchanged ...string) *mongo.UpdateOneModel {
 	filter := Doc("_id", raw.Lookup("_id"), "v", raw.Lookup("v"))
 	for _, field := range unchanged {
@@ -19,7 +19,7 @@ func UpgradeTo(raw bson.Raw, set bson.D, unchanged ...string) *mongo.UpdateOneMo
 	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(Doc("$set", set))
 }
 
-// UpgradeVersion is an [Upgrade] that changes the version alone.
+// UpgradeVersion is an [Upgrade] that changes only the version.
 func UpgradeVersion(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 	return UpgradeTo(raw, Doc("v", to)), nil
 }

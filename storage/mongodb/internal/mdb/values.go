@@ -10,7 +10,7 @@ import (
 	"plaza/social"
 )
 
-// Values is a list of values for $in, written without reflection where it is one of ids or keys.
+// Values returns a list of values for $in. It encodes ids and keys without reflection.
 func Values[V any](values []V) any {
 	switch v := any(values).(type) {
 	case []social.UserID:
@@ -27,7 +27,7 @@ func Values[V any](values []V) any {
 	return values
 }
 
-// IDs is an array of ids, written without reflection.
+// IDs returns an array of ids, encoded without reflection.
 func IDs[V ~struct{ id.ID }](ids []V) bson.RawValue {
 	return Binaries(len(ids), func(list []byte, i int) []byte {
 		raw := struct{ id.ID }(ids[i])
@@ -35,14 +35,14 @@ func IDs[V ~struct{ id.ID }](ids []V) bson.RawValue {
 	})
 }
 
-// Binaries is an array of n binary values, each of which add appends.
+// Binaries returns an array of n binary values. add appends each of them.
 func Binaries(n int, add func(list []byte, i int) []byte) bson.RawValue {
-	const usual = 50 // bytes of an element, at most, with its index
+	const usual = 50 // the most bytes of an element, with its index
 	start, list := bsoncore.AppendArrayStart(make([]byte, 0, 5+n*usual))
 	for i := range n {
 		list = append(strconv.AppendInt(append(list, byte(bsoncore.TypeBinary)), int64(i), 10), 0)
 		list = add(list, i)
 	}
-	list, _ = bsoncore.AppendArrayEnd(list, start) // it can't fail: start is where it started
+	list, _ = bsoncore.AppendArrayEnd(list, start) // can't fail: start is where the array started
 	return bson.RawValue{Type: bson.TypeArray, Value: list}
 }

@@ -9,20 +9,21 @@ import (
 	"plaza/social"
 )
 
-// maxTogether is how many writes one transaction takes: it must end soon, also on a slow disk.
+// maxTogether is the most writes in one transaction, which must end soon even on a slow disk.
 const maxTogether = 32
 
-// WriteQueue groups writes that can't run side by side, because each of them changes the document that K names. What comes in while
-// one transaction runs goes into the next one together, so that a busy document waits for the disk once a transaction, not once a
-// write. Each server has its own queue; servers meet in the database.
+// WriteQueue groups writes that can't run concurrently, because each of them changes the document
+// that K names. The writes that arrive while one transaction runs share the next one. So a busy
+// document waits for the disk once for each transaction, not once for each write. Each server has
+// its own queue; writes of different servers conflict in the database.
 type WriteQueue[K comparable, T any] struct {
 	store func(ctx context.Context, key K, batch []T) error // in one transaction
 
 	mu      sync.Mutex
-	waiting map[K][]*queuedWrite[T] // a key that is here has a goroutine that stores its writes
+	waiting map[K][]*queuedWrite[T] // a key in this map has a goroutine that stores its writes
 }
 
-// NewWriteQueue makes a queue whose transactions store runs: each gets the writes of one key.
+// NewWriteQueue returns a queue. It calls store to run a transaction with writes of one key.
 func NewWriteQueue[K comparable, T any](store func(context.Context, K, []T) error) *WriteQueue[K, T] {
 	return &WriteQueue[K, T]{store: store, waiting: map[K][]*queuedWrite[T]{}}
 }
@@ -31,12 +32,13 @@ func NewWriteQueue[K comparable, T any](store func(context.Context, K, []T) erro
 type queuedWrite[T any] struct {
 	write    T
 	attempts []social.Attempt
-	done     chan error      // gets its result; has room for it
+	done     chan error      // gets the result; has a buffer for it
 	left     <-chan struct{} // closed when its caller stops waiting
 }
 
-// hasLeft says whether the caller has been told that it took too long. What has not begun by then must not: it would come at any
-// time, also when its author has been gone for long.
+// hasLeft reports whether the caller has stopped waiting. A write that has not begun by then must
+// not begin: it could happen at any later time, even long after the caller has reported the
+// failure.
 func (w *queuedWrite[T]) hasLeft() bool {
 	select {
 	case <-w.left:
@@ -46,8 +48,8 @@ func (w *queuedWrite[T]) hasLeft() bool {
 	}
 }
 
-// Do stores a write together with others of its key, and waits for the result until ctx ends. Then it is unknown whether the write
-// was stored, and its fields must not be read.
+// Do stores a write together with others of its key, and waits for the result until ctx ends. If
+// ctx ends first, the write may or may not be stored, and the caller must not read its fields.
 func (q *WriteQueue[K, T]) Do(ctx context.Context, key K, write T) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -64,7 +66,7 @@ func (q *WriteQueue[K, T]) Do(ctx context.Context, key K, write T) error {
 	}
 }
 
-// add queues a write, and says whether it is the first of its key, for which run must be called.
+// add queues a write, and reports whether it is the first of its key, for which run must be called.
 func (q *WriteQueue[K, T]) add(key K, w *queuedWrite[T]) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -73,7 +75,8 @@ func (q *WriteQueue[K, T]) add(key K, w *queuedWrite[T]) (first bool) {
 	return !running
 }
 
-// State says whether a transaction of a key is under way, and how many writes wait for the next one.
+// State returns whether a transaction of a key is running, and how many writes wait for the next
+// one.
 func (q *WriteQueue[K, T]) State(key K) (running bool, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -81,7 +84,7 @@ func (q *WriteQueue[K, T]) State(key K) (running bool, waiting int) {
 	return running, len(all)
 }
 
-// take removes the next writes of a key. None: the goroutine has to end.
+// take removes and returns the next writes of a key. If there are none, the goroutine must end.
 func (q *WriteQueue[K, T]) take(key K) []*queuedWrite[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,7 +112,8 @@ func (q *WriteQueue[K, T]) run(ctx context.Context, key K) {
 	}
 }
 
-// storeEach stores each write in a transaction of its own: one of them is refused, and would take the others along.
+// storeEach stores each write in its own transaction, because one that fails would make the others
+// fail too.
 func (q *WriteQueue[K, T]) storeEach(ctx context.Context, key K, batch []*queuedWrite[T]) {
 	for i, w := range batch {
 		if !w.hasLeft() {

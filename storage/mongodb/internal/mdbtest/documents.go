@@ -1,4 +1,5 @@
-// Package mdbtest helps tests of documents: it fills them, and reads the samples of all versions that were ever written.
+// Package mdbtest helps to test documents: it fills them, and reads samples of all versions that
+// have ever been written.
 package mdbtest
 
 import (
@@ -18,8 +19,9 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// ReadsItself writes a document with every field set, by its struct tags, and reads it back by hand: a field that one of the two
-// forgets shows. The version is that of documents of its type.
+// ReadsItself encodes a document with every field set by its struct tags, and decodes it with its
+// own decoder. It fails if either omits a field. version returns the version of documents of a
+// type.
 func ReadsItself(t *testing.T, d mdb.Document, version func(document any) int) {
 	t.Helper()
 	Fill(t, d, version)
@@ -32,7 +34,8 @@ func ReadsItself(t *testing.T, d mdb.Document, version func(document any) int) {
 	}
 }
 
-// Fill sets every field of what d points to. Fields named Version get the version of documents of their type.
+// Fill sets every field of what d points to. Fields named Version get the version of documents of
+// their type.
 func Fill(t testing.TB, d any, version func(document any) int) {
 	t.Helper()
 	fill(t, reflect.ValueOf(d).Elem(), version)
@@ -81,7 +84,7 @@ func fill(t testing.TB, v reflect.Value, version func(document any) int) {
 	}
 }
 
-// Encode writes a document as the driver does.
+// Encode encodes a document with the driver.
 func Encode(t testing.TB, d any) []byte {
 	t.Helper()
 	raw, err := mdb.Marshal(d)
@@ -91,14 +94,14 @@ func Encode(t testing.TB, d any) []byte {
 	return raw
 }
 
-// Decode reads a document as the driver does.
+// Decode decodes a document with the driver.
 func Decode(raw []byte, to any) error {
 	d := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(raw)))
 	d.SetRegistry(mdb.Registry)
 	return d.Decode(to)
 }
 
-// Read reads a document as the engine does: by hand where its type can.
+// Read decodes a document as the engine does: with the type's own decoder if it has one.
 func Read(raw []byte, to any) error {
 	if d, ok := to.(mdb.Document); ok {
 		return mdb.ReadDocument(raw, d)
@@ -106,9 +109,9 @@ func Read(raw []byte, to any) error {
 	return Decode(raw, to)
 }
 
-// ReadsEveryVersion reads the documents of every version that was ever written of some collections,
-// from the samples in storage/mongodb/testdata/documents. It is for tests of the packages in
-// storage/mongodb/internal.
+// ReadsEveryVersion reads documents of every version that has ever been written to some
+// collections, from the samples in storage/mongodb/testdata/documents. It is for tests of the
+// packages in storage/mongodb/internal.
 func ReadsEveryVersion(t *testing.T, readers map[string]func() any) {
 	t.Helper()
 	for collection, newReader := range readers {
@@ -126,7 +129,8 @@ func ReadsEveryVersion(t *testing.T, readers map[string]func() any) {
 	}
 }
 
-// RefusesNewer reads a document in a version that this Plaza does not know. The error is tooNew.
+// RefusesNewer reads a document in a version that this Plaza does not know, and expects the error
+// tooNew.
 func RefusesNewer(t *testing.T, d mdb.Evolving, tooNew error) {
 	t.Helper()
 	raw, err := bson.Marshal(mdb.Doc("v", 99))
@@ -138,7 +142,7 @@ func RefusesNewer(t *testing.T, d mdb.Evolving, tooNew error) {
 	}
 }
 
-// Samples are the documents of a file of testdata/documents.
+// Samples returns the documents in a file of testdata/documents.
 func Samples(t *testing.T, path string) (documents []bson.Raw) {
 	t.Helper()
 	rest, err := os.ReadFile(path)

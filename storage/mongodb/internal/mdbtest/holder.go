@@ -7,26 +7,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-// Holder keeps commands on one collection from going on until they are released, whatever their deadlines.
+// Holder blocks commands on one collection until they are released, whatever their deadlines.
 type Holder struct {
 	Name, Collection string
-	left             atomic.Int64 // how many commands are still to be held
+	left             atomic.Int64 // how many more commands to block
 	held             atomic.Int64
 	released         chan struct{}
 }
 
-// NewHolder holds nothing yet. It looks at the commands with this name on a collection.
+// NewHolder returns a Holder for commands with this name on a collection. It blocks nothing yet.
 func NewHolder(name, collection string) *Holder {
 	return &Holder{Name: name, Collection: collection, released: make(chan struct{})}
 }
 
-// Hold holds n commands from now on.
+// Hold blocks the next n commands.
 func (h *Holder) Hold(n int64) { h.left.Store(n) }
 
-// Held is how many commands are, or were, held.
+// Held returns how many commands are or were blocked.
 func (h *Holder) Held() int64 { return h.held.Load() }
 
-// Release lets all of them go on.
+// Release lets all blocked commands continue.
 func (h *Holder) Release() { close(h.released) }
 
 // Started is for an event.CommandMonitor.
@@ -36,7 +36,7 @@ func (h *Holder) Started(_ context.Context, e *event.CommandStartedEvent) {
 	}
 }
 
-// Wait waits for the release, if a command is to be held.
+// Wait waits for the release if the command is to be blocked.
 func (h *Holder) Wait() {
 	if h.left.Add(-1) >= 0 {
 		h.held.Add(1)

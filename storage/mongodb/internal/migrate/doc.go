@@ -2,10 +2,10 @@
 //
 // A [Run] takes a setting from phase to phase (cluster.Phase). It enters a phase only when all
 // servers have adopted the one before, and have ended the calls that began under older ones. One
-// process at a time drives a setting; if it stops or dies, another [Run] goes on where it was. What
-// the phases do to the data is up to a [Mover], which reports its progress with [Run.Note], and
-// makes its changes within [Run.Transaction] or after [Run.Still], so that a process that was
-// overtaken changes nothing.
+// process at a time drives a setting. If it stops or dies, another [Run] continues where it was. A
+// [Mover] does the work of each phase. It reports its progress with [Run.Note], and makes its
+// changes within [Run.Transaction] or after [Run.Still], so that a process that was overtaken
+// changes nothing.
 //
-// The package knows no layout.
+// The package knows nothing of specific layouts.
 package migrate

@@ -20,7 +20,7 @@ type head struct {
 	ID social.UserID `bson:"_id"`
 }
 
-// EachUser does something for all users, several at the same time, from where the phase was.
+// EachUser calls do for all users, several at a time, and continues where the phase was stopped.
 func (m *Run) EachUser(ctx context.Context, users *mongo.Collection, do func(context.Context, social.UserID) error) error {
 	for {
 		after, err := m.Position()
@@ -54,7 +54,7 @@ func (m *Run) heads(ctx context.Context, users *mongo.Collection, ids bson.D, li
 	return heads, err
 }
 
-// Count is about how many documents a collection has.
+// Count estimates how many documents a collection has.
 func Count(ctx context.Context, db *mdb.DB, c *mongo.Collection) (n int, err error) {
 	err = db.Read(ctx, "count "+c.Name(), func(ctx context.Context) error {
 		all, err := c.EstimatedDocumentCount(ctx)

@@ -2,31 +2,31 @@ package migrate
 
 import "fmt"
 
-// Reason is why a migration cannot do what it is asked to, or go on.
+// Reason is why a migration cannot do what was asked, or cannot continue.
 type Reason int
 
 // The reasons of an Error.
 const (
-	UnderWay    Reason = iota // a migration to another layout is under way
+	UnderWay    Reason = iota // there is a migration to another layout
 	PastReturn                // it is too late to back out: the old layout is being removed
-	Finishing                 // it is switched, and the old layout is being removed
+	Finishing                 // servers read the new layout, and the old one is being removed
 	BackingOut                // it is being backed out of
 	NotSwitched               // it cannot finish yet: the new layout is not read
-	Differs                   // the layouts do not become the same; Detail says where
+	Differs                   // the layouts still differ after repairs; Detail says where
 	DoesNotFit                // something is too large for the new layout; Detail says what
 )
 
-// Error says that a migration cannot do what it is asked to, or go on. The one under way
+// Error means that a migration cannot do what was asked, or cannot continue. The current migration
 // stays as it is.
 type Error struct {
 	Subject  Subject
-	From, To string // the layouts of the migration that is under way
+	From, To string // the layouts of the current migration
 	Wanted   string // the layout that was asked for; "" for none
 	Reason   Reason
 	Detail   string
 }
 
-// Error is for people.
+// Error is written for the operator.
 func (e *Error) Error() string {
 	switch e.Reason {
 	case UnderWay:

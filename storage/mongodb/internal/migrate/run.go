@@ -18,7 +18,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Server is this server's part in the agreement of all servers, a cluster.Member.
+// Server is this server's membership in the cluster: a cluster.Member.
 type Server interface {
 	ReadSettings(ctx context.Context) (map[string]*cluster.Setting, error)
 	Servers(ctx context.Context) ([]cluster.Server, error)
@@ -39,19 +39,19 @@ type Config struct {
 	TransactionTime time.Duration
 	// Generation returns the generation of a setting that a call works with.
 	Generation func(ctx context.Context, setting string) int
-	// MayWrite is an error if this server may not write now.
+	// MayWrite returns an error if this server may not write now.
 	MayWrite func(ctx context.Context) error
 }
 
-// Mover is how a subject is moved.
+// Mover moves the data of a subject.
 type Mover interface {
-	// Prepare makes a layout empty and ready to be written. No server uses it.
+	// Prepare empties a layout that no server uses, and makes it ready for writes.
 	Prepare(ctx context.Context, m *Run, layout string) error
-	// Count is about how many entries Copy, Compare and Remove go through.
+	// Count estimates how many entries Copy, Compare and Remove process.
 	Count(ctx context.Context) (int, error)
-	// Copy puts into the new layout what is not there yet. All servers keep both in step.
+	// Copy copies what the new layout lacks. All servers keep both in step meanwhile.
 	Copy(ctx context.Context, m *Run) error
-	// Compare compares the two, and replaces copies that differ.
+	// Compare compares the two layouts, and replaces copies that differ.
 	Compare(ctx context.Context, m *Run) error
 	// Remove removes a layout that no server reads.
 	Remove(ctx context.Context, m *Run, layout string) error
@@ -83,7 +83,7 @@ func (m *Run) Move() *cluster.Move { return m.d.Move }
 // Fixed counts copies that were replaced.
 func (m *Run) Fixed(n int) { m.fixed.Add(int64(n)) }
 
-// Position returns the id after which the phase goes on.
+// Position returns the id after which the phase continues.
 func (m *Run) Position() (any, error) {
 	if m.d.Move.At == "" {
 		return mdb.ZeroKey, nil
@@ -92,7 +92,8 @@ func (m *Run) Position() (any, error) {
 	return mdb.IDKey(social.Key(at.Bytes())), err
 }
 
-// ErrOvertaken: this process was silent for so long that another one goes on.
+// ErrOvertaken means that another process has taken over the migration, because this one sent no
+// heartbeats for too long.
 var ErrOvertaken = fault.Refusal("another process has taken the migration over")
 
 // refusal returns why a setting cannot be moved as wanted.
@@ -121,12 +122,12 @@ func (m *Run) refusal(d *cluster.Setting) error {
 	return nil
 }
 
-// blocked is a refusal because of the migration that is under way.
+// blocked returns a refusal because of the current migration.
 func (m *Run) blocked(move *cluster.Move, reason Reason) error {
 	return &Error{Subject: m.Subject, From: move.From, To: move.To, Wanted: m.To, Reason: reason}
 }
 
-// Claim makes this process the one that drives the setting.
+// Claim makes this process the driver of the setting.
 func (m *Run) Claim(ctx context.Context) error {
 	for {
 		d, err := m.read(ctx)
@@ -141,7 +142,7 @@ func (m *Run) Claim(ctx context.Context) error {
 			return err
 		}
 		if alive != nil {
-			return fmt.Errorf("another process is moving %s just now (%s)", d.Name, alive.Process)
+			return fmt.Errorf("another process is moving %s now (%s)", d.Name, alive.Process)
 		}
 		taken := mdb.Doc("_id", d.Name, "driver", mdb.Doc("$in", bson.A{d.Driver, nil}), "generation", mdb.Doc("$in", bson.A{d.Generation, nil}))
 		err = m.update(ctx, taken, mdb.Doc("$set", mdb.Doc("driver", m.c.Self)))
@@ -151,7 +152,7 @@ func (m *Run) Claim(ctx context.Context) error {
 	}
 }
 
-// Release lets others drive the setting.
+// Release lets other processes drive the setting.
 func (m *Run) Release(ctx context.Context) error {
 	ctx, cancel := m.c.DB.Limit(context.WithoutCancel(ctx))
 	defer cancel()
@@ -169,7 +170,7 @@ func (m *Run) read(ctx context.Context) (d *cluster.Setting, err error) {
 	return d, err
 }
 
-// update changes the setting where it is as the filter says. ErrOvertaken: it is not.
+// update changes the setting if it matches the filter, and otherwise returns ErrOvertaken.
 func (m *Run) update(ctx context.Context, filter, update bson.D) error {
 	return m.c.DB.Read(ctx, "change a setting", func(ctx context.Context) error {
 		var d cluster.Setting
@@ -189,7 +190,7 @@ func (m *Run) mine() bson.D {
 	return mdb.Doc("_id", m.setting.Name, "driver", m.c.Self, "generation", mdb.Doc("$in", bson.A{m.d.Generation, nil}))
 }
 
-// enter begins a phase. If servers do something else in it, it is a new generation.
+// enter begins a phase. If servers work differently in it, the setting gets a new generation.
 func (m *Run) enter(ctx context.Context, p cluster.Phase) error {
 	total, err := m.mover.Count(ctx)
 	if err != nil {
@@ -219,7 +220,8 @@ func (m *Run) set(ctx context.Context, update bson.D) error {
 	return m.update(ctx, m.mine(), update)
 }
 
-// Drive goes from phase to phase. Before anything is done in one, all servers have agreed on it.
+// Drive goes from phase to phase. It does the work of a phase only after all servers have adopted
+// the phase.
 func (m *Run) Drive(ctx context.Context) error {
 	for {
 		if err := m.Agree(ctx); err != nil {
@@ -232,7 +234,8 @@ func (m *Run) Drive(ctx context.Context) error {
 	}
 }
 
-// Step does what is due in the phase, and enters the next one; or says that the goal is reached.
+// Step does the work of the current phase, and enters the next one. It returns true if the goal is
+// reached.
 func (m *Run) Step(ctx context.Context) (done bool, err error) {
 	move := m.d.Move
 	switch {
@@ -278,7 +281,7 @@ func (m *Run) stepBack(ctx context.Context) error {
 	return fmt.Errorf("a migration in the phase %q cannot go back", m.d.Move.Phase)
 }
 
-// then enters a phase if the one before has ended well.
+// then enters a phase if the one before has succeeded.
 func (m *Run) then(ctx context.Context, err error, next cluster.Phase) error {
 	if err != nil {
 		return err
@@ -286,7 +289,7 @@ func (m *Run) then(ctx context.Context, err error, next cluster.Phase) error {
 	return m.enter(ctx, next)
 }
 
-// remove removes the layout that is not read any more, and ends the migration.
+// remove removes a layout that is no longer read, and ends the migration.
 func (m *Run) remove(ctx context.Context, layout string) error {
 	if err := m.mover.Remove(ctx, m, layout); err != nil {
 		return err
@@ -294,8 +297,8 @@ func (m *Run) remove(ctx context.Context, layout string) error {
 	return m.end(ctx)
 }
 
-// Agree waits until all servers have the current generation, and have ended what they had begun by
-// an older one.
+// Agree waits until all servers have adopted the current generation, and have ended the calls that
+// began under older ones.
 func (m *Run) Agree(ctx context.Context) error {
 	for {
 		all, err := m.c.Server.Servers(ctx)
@@ -326,8 +329,8 @@ func (m *Run) Agree(ctx context.Context) error {
 	}
 }
 
-// Transaction runs fn in a transaction, as long as the phase is the one that this process knows.
-// hot is as for mdb.DB.Write.
+// Transaction runs fn in a transaction, which fails if the phase is no longer the one that this
+// process knows. hot is as for mdb.DB.Write.
 func (m *Run) Transaction(ctx context.Context, op string, hot []id.ID, fn func(context.Context) error) error {
 	return m.c.DB.WriteWithin(ctx, m.c.TransactionTime, op, hot, func(ctx context.Context) error {
 		if m.c.Generation(ctx, m.setting.Name) != m.d.Generation {
@@ -337,8 +340,8 @@ func (m *Run) Transaction(ctx context.Context, op string, hot []id.ID, fn func(c
 	})
 }
 
-// Still returns an error if this process may have been paused for so long that another one has gone
-// on. Ask it right before a change that no transaction guards.
+// Still returns an error if this process may have been paused for so long that another one has
+// taken over. Call it right before a change outside of Transaction.
 func (m *Run) Still(ctx context.Context) error {
 	if m.c.Generation(ctx, m.setting.Name) != m.d.Generation {
 		return ErrOvertaken
@@ -346,8 +349,8 @@ func (m *Run) Still(ctx context.Context) error {
 	return m.c.MayWrite(ctx)
 }
 
-// Note records that the phase is through n more entries, up to an id, and waits as the rate
-// demands.
+// Note records that the phase has done n more entries, up to an id, and waits as long as the rate
+// requires.
 func (m *Run) Note(ctx context.Context, at id.ID, n int) error {
 	m.d.Move.At = at.String()
 	m.d.Move.Done += n
@@ -364,10 +367,10 @@ func (m *Run) Note(ctx context.Context, at id.ID, n int) error {
 	return m.pace.Wait(ctx, n)
 }
 
-// noteEvery is how much work is done again after a crash, at most.
+// noteEvery bounds the work that is repeated after a crash.
 const noteEvery = 500 * time.Millisecond
 
-// Together is how many entries are gone through between two notes of how far it is.
+// Together returns how many entries to process between two calls of Note.
 func (m *Run) Together() int {
 	const most = 100
 	if m.Rate > 0 {
@@ -376,7 +379,7 @@ func (m *Run) Together() int {
 	return most
 }
 
-// StateOf returns what a setting says about its migration.
+// StateOf returns the state of a setting's migration.
 func StateOf(d *cluster.Setting) State {
 	state := State{Subject: Subject(d.Name), Layout: d.Value}
 	if m := d.Move; m != nil {

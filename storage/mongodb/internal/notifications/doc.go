@@ -1,4 +1,4 @@
-// Package notifications stores what users are notified of, as social.Notifications says. The notifier's one
-// document is changed by every transaction that adds acts, so there is one at a time, and the order of
+// Package notifications implements social.Notifications. Every transaction that adds acts changes
+// the notifier's one document, so these transactions run one at a time, and the order of
 // notifications is the order of commits.
 package notifications

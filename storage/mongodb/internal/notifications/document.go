@@ -22,7 +22,7 @@ type document struct {
 	Comment social.CommentID        `bson:"comment,omitempty"`
 	Group   bson.Binary             `bson:"group"`            // see groupKey
 	Latest  social.NotificationID   `bson:"latest"`           // social.Notification.Order
-	At      time.Time               `bson:"at"`               // the time in it: documents expire by it
+	At      time.Time               `bson:"at"`               // the time in Latest, for the TTL index
 	Unread  bool                    `bson:"unread,omitempty"` // absent: read
 	Open    bool                    `bson:"open,omitempty"`   // unread, and the newest of its group; absent: no act is added
 	Acts    []actDocument           `bson:"acts"`             // newest first
@@ -76,7 +76,7 @@ func (d *actDocument) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-// groupKey is the same for all notifications of a group: a hash of it.
+// groupKey returns a hash of a group, which is the same for all notifications of the group.
 func groupKey(g social.NotificationGroup) bson.Binary {
 	text := g.To.ID.String() + string(g.Kind) + g.Post.ID.String() + g.Comment.ID.String()
 	sum := sha256.Sum256([]byte(text))

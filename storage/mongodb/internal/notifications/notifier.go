@@ -19,7 +19,7 @@ import (
 // notifierID is the _id of the one document of the collection notifier.
 const notifierID = "notifier"
 
-// notifierDocument says which server reads the event log for notifications, and how far it is.
+// notifierDocument records which server reads the event log for notifications, and its position.
 type notifierDocument struct {
 	ID         string    `bson:"_id"`
 	Version    int       `bson:"v"`
@@ -29,7 +29,7 @@ type notifierDocument struct {
 	LastSerial int64     `bson:"lastSerial"` // of the newest act: see id.Serial
 }
 
-// until is the end of a lease that begins now.
+// until returns the end of a lease that begins now.
 func until(lease time.Duration) bson.D {
 	return mdb.Doc("$add", bson.A{"$$NOW", lease.Milliseconds()})
 }
@@ -45,7 +45,7 @@ func (s *Store) LeaseNotifier(ctx context.Context, server string, lease time.Dur
 	err = s.calls.Read(ctx, "lease notifier", func(ctx context.Context) error {
 		err := s.notifier.FindOneAndUpdate(ctx, mdb.Doc("_id", notifierID), take,
 			options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d)
-		if mongo.IsDuplicateKeyError(err) { // another server was the first
+		if mongo.IsDuplicateKeyError(err) { // another server was faster
 			return nil
 		}
 		return err
@@ -86,8 +86,8 @@ func (s *Store) Notify(ctx context.Context, server string, lease time.Duration, 
 	})
 }
 
-// moveOn stores the notifier's position, and gives n ids after all earlier ones. ErrConflict: the server
-// is not the notifier.
+// moveOn stores the notifier's position, and returns n new ids, greater than all earlier ones. It
+// returns ErrConflict if the server is not the notifier.
 func (s *Store) moveOn(ctx context.Context, server string, lease time.Duration, position string, n int) (func() social.NotificationID, error) {
 	set := mdb.Doc("until", until(lease), "position", mdb.Doc("$literal", position))
 	if n > 0 {

@@ -24,7 +24,8 @@ type Append func(ctx context.Context, events ...social.Event) error
 
 var _ social.Notifications = (*Store)(nil)
 
-// New returns the store for the notifications in a database; calls makes its reads and writes.
+// New returns the store for the notifications in a database, which uses calls for its reads and
+// writes.
 func New(db *mongo.Database, calls *mdb.DB, appendEvents Append) *Store {
 	return &Store{calls: calls, notifications: db.Collection("notifications"), notifier: db.Collection("notifier"), append: appendEvents}
 }
@@ -37,7 +38,7 @@ const (
 	byActor     = "actor"
 )
 
-// Indexes are the declared indexes of each collection.
+// Indexes returns the declared indexes of each collection.
 func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
 		s.notifications: {
@@ -51,7 +52,7 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	}
 }
 
-// ShardKeys are the shard keys of the collections, as those of the other packages.
+// ShardKeys returns the shard keys of the collections.
 func ShardKeys() map[string]bson.D {
 	return map[string]bson.D{
 		"notifications": mdb.Doc("to", "hashed"),

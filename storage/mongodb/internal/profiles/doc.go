@@ -1,4 +1,4 @@
-// Package profiles keeps what users have filled in, and the definitions of what they can: as
-// social.Properties says. What a user has filled in of a property that was removed goes in a job,
-// [JobForget].
+// Package profiles implements social.Properties: it stores the definitions of properties, and the
+// values that users have filled in. When a property is removed, a job removes its values
+// ([JobForget]).
 package profiles

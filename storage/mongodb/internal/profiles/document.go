@@ -8,9 +8,9 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// profileDoc is a document of profiles: what a user has filled in. It lies apart from the user, which every page reads. One
-// index over the array finds people by any property; the audience is a part of its keys, so that a search for public values
-// meets no others.
+// profileDoc is a document of profiles: the values that a user has filled in. It is stored apart
+// from the user's document, which every page reads. One index on the array finds people by any
+// property. Its keys include the audience, so that a search for public values reads no others.
 type profileDoc struct {
 	User       social.UserID     `bson:"_id"`
 	Version    int               `bson:"v"`
@@ -53,7 +53,7 @@ type profileValueDoc struct {
 	Property   social.PropertyID `bson:"k"`
 	Visibility social.Visibility `bson:"a"`
 	Value      any               `bson:"v"`           // what is compared: a string or a double
-	Text       string            `bson:"t,omitempty"` // as it was given, where that is another
+	Text       string            `bson:"t,omitempty"` // as it was entered, if it differs
 }
 
 func newProfileValueDoc(v social.ProfileValue) profileValueDoc {

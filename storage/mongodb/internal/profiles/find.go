@@ -15,9 +15,10 @@ import (
 
 // FindProfiles implements social.Properties.
 //
-// The bounds in the index are given outright: of several conditions on one array the planner would choose for itself which
-// bounds it reads between. A multikey index provides no sort by what it has of the array; profiles come in its order, which is
-// checked.
+// It gives the index bounds explicitly (min and max), because with several conditions on one array
+// the planner could choose the bounds of any of them. A multikey index can't provide a sort by
+// fields of the array, so the query does not sort: it relies on the order of the index, and checks
+// it.
 func (s *Store) FindProfiles(ctx context.Context, where []social.PropertyCondition, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
 	filter := mdb.Doc("$and", elems(where, mdb.Doc("$eq", social.VisibleToAll)))
 	var profiles []*social.Profile
@@ -41,12 +42,12 @@ func (s *Store) FindProfiles(ctx context.Context, where []social.PropertyConditi
 	return profiles, err
 }
 
-// indexKey is a key of the index byProperty.
+// indexKey returns a key of the index byProperty.
 func indexKey(property social.PropertyID, value social.PropertyValue, user any) bson.D {
 	return mdb.Doc("properties.k", property, "properties.a", social.VisibleToAll, "properties.v", stored(value), "_id", user)
 }
 
-// firstBehind is the least key with that value, or behind the point.
+// firstBehind returns the smallest key with that value, or the smallest after the point.
 func firstBehind(property social.PropertyID, value social.PropertyValue, after *social.ProfilePoint) bson.D {
 	if after == nil || after.Value.Compare(value) < 0 {
 		return indexKey(property, value, bson.MinKey{})
@@ -58,7 +59,8 @@ func firstBehind(property social.PropertyID, value social.PropertyValue, after *
 	return indexKey(property, after.Value, social.UserID{ID: next})
 }
 
-// elems are a filter for each condition: the profile has a value of that visibility which is sought.
+// elems returns a filter for each condition: the profile has a value that matches and has that
+// visibility.
 func elems(where []social.PropertyCondition, visibility bson.D) bson.A {
 	all := make(bson.A, len(where))
 	for i, c := range where {
@@ -68,13 +70,14 @@ func elems(where []social.PropertyCondition, visibility bson.D) bson.A {
 }
 
 func within(intervals []social.Interval) bson.D {
-	if len(intervals) > 1 { // they are points
+	if len(intervals) > 1 { // several intervals are always points
 		return mdb.Doc("$in", mdb.Map(intervals, func(in *social.Interval) any { return stored(in.Min) }))
 	}
 	return mdb.Doc("$gte", stored(intervals[0].Min), "$lte", stored(intervals[0].Max))
 }
 
-// errUnordered says that the database has not read the index in its order, as several shards together do not.
+// errUnordered means that the database has not returned profiles in the order of the index, as may
+// happen with several shards.
 var errUnordered = errors.New("profiles came out of order")
 
 func checkOrder(profiles []*social.Profile, property social.PropertyID) error {

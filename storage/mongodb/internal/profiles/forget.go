@@ -10,10 +10,11 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// JobForget takes what users have filled in of a property that was removed.
+// JobForget removes the values of a property that was removed.
 const JobForget jobs.Kind = "forget"
 
-// One job takes values from forgetSize profiles at a time, forgetRounds times, and leaves the rest to another job.
+// One job takes values from forgetSize profiles at a time, forgetRounds times, and leaves the rest
+// to another job.
 const (
 	forgetSize   = 500
 	forgetRounds = 20

@@ -20,7 +20,7 @@ func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v socia
 		if err := mdb.OrNotFound(s.properties.FindOne(ctx, mdb.Doc("_id", v.Property), options.FindOne().SetProjection(mdb.Doc("visibility", 1))).Decode(&p)); err != nil {
 			return err
 		}
-		own := mdb.Doc("$literal", newProfileValueDoc(v)) // what users write is data, also where it begins with a dollar
+		own := mdb.Doc("$literal", newProfileValueDoc(v)) // a value may begin with a dollar sign
 		if v.Visibility == "" {
 			own = mdb.Doc("$mergeObjects", bson.A{own, mdb.Doc("a", storedVisibility(p))})
 		}
@@ -32,7 +32,8 @@ func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v socia
 	})
 }
 
-// storedVisibility is that of a profile's value of a property, or else of the property.
+// storedVisibility returns the visibility of a profile's value, or the property's default if there
+// is none.
 func storedVisibility(p propertyDoc) bson.D {
 	value := mdb.Doc("$first", mdb.Doc("$filter", mdb.Doc("input", "$properties", "cond", mdb.Doc("$eq", bson.A{"$$this.k", p.ID}))))
 	return mdb.Doc("$ifNull", bson.A{mdb.Doc("$getField", mdb.Doc("field", "a", "input", value)), p.Visibility})

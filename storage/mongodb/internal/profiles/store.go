@@ -43,7 +43,7 @@ func New(c Config) *Store {
 // byProperty is the index that queries name as a hint.
 const byProperty = "properties"
 
-// Indexes are the declared indexes of each collection.
+// Indexes returns the declared indexes of each collection.
 func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
 		s.profiles: {
@@ -53,7 +53,7 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	}
 }
 
-// ShardKeys are the shard keys of the collections, as those of the other packages.
+// ShardKeys returns the shard keys of the collections.
 func ShardKeys() map[string]bson.D {
 	return map[string]bson.D{
 		"profiles":   nil, // a search reads them in the order of one index
@@ -61,7 +61,7 @@ func ShardKeys() map[string]bson.D {
 	}
 }
 
-// Forget removes what a user has filled in.
+// Forget removes a user's profile.
 func (s *Store) Forget(ctx context.Context, user social.UserID) error {
 	_, err := s.profiles.DeleteOne(ctx, mdb.Doc("_id", user))
 	return err

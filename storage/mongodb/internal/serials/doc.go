@@ -1,11 +1,11 @@
-// Package serials gives ids inside the transactions that store what has them, so that the order of
-// ids is the order of commits (ADR 27).
+// Package serials assigns ids inside the transactions that store the things with these ids, so that
+// the order of ids is the order of commits (ADR 27).
 //
-// Such a transaction first updates the document that remembers the newest serial: for posts the one
-// document of sequences, for comments their post's, for circles, follows, blocks and mutes those of
-// the users in whose lists they are. Two transactions that update the same document are in
-// conflict, so one of them runs again behind the other.
+// Such a transaction first updates the document with the newest serial: for posts the one document
+// of sequences, for comments their post's, and for circles, follows, blocks and mutes those of the
+// users in whose lists they are. Two transactions that update the same document conflict, so one of
+// them is retried after the other.
 //
-// The time in an id is the primary's, and never before that of the last one: the clocks of Plaza's
-// servers have no part in it.
+// The time in an id comes from the primary's clock, and is never before that of the previous id. It
+// does not depend on the clocks of Plaza's servers.
 package serials

@@ -12,16 +12,16 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Document is what remembers the newest serial that was given: a document of sequences, or a part of
-// a post or a user.
+// Document has the newest serial that was assigned: it is a document of sequences, or a part of a
+// post or a user.
 type Document struct {
 	LastSerial int64 `bson:"lastSerial"`
 	Latest     []struct {
 		ID social.CommentID `bson:"_id"`
-	} `bson:"latest"` // of a post alone
+	} `bson:"latest"` // only in posts
 }
 
-// newest is the greatest serial among the newest comments of a post.
+// newest returns the greatest serial among the newest comments of a post.
 func (d *Document) newest() (newest int64) {
 	for _, c := range d.Latest {
 		newest = max(newest, c.ID.Serial())
@@ -29,9 +29,9 @@ func (d *Document) newest() (newest int64) {
 	return newest
 }
 
-// Next gives n serials, all above floor and above those that were given before, and returns the
-// first. The document is that of c with this _id. It is the first command of a transaction.
-// ErrNotFound: there is no such document, and upsert is not set.
+// Next assigns n serials, all greater than floor and than those that were assigned before, and
+// returns the first one. It updates the document of c with this _id, and must be the first command
+// of a transaction. It returns ErrNotFound if there is no such document and upsert is false.
 func Next(ctx context.Context, c *mongo.Collection, name any, floor int64, n int, upsert bool) (first int64, err error) {
 	set := mdb.Doc("lastSerial", mdb.Doc("$max", bson.A{"$lastSerial", floor}))
 	if upsert {
@@ -51,14 +51,14 @@ func Next(ctx context.Context, c *mongo.Collection, name any, floor int64, n int
 	}
 	first = d.LastSerial - int64(n) + 1
 	if newest := d.newest(); n > 0 && newest >= first {
-		// The thread has comments from before posts remembered a serial.
+		// The thread has comments that are older than the post's serial.
 		return Next(ctx, c, name, newest, n, upsert)
 	}
 	return first, nil
 }
 
-// AtLeast gives a serial that is at least this one, and above those that were given before.
-// ErrNotFound: there is no such document.
+// AtLeast assigns a serial that is at least this one, and greater than those that were assigned
+// before. It returns ErrNotFound if there is no such document.
 func AtLeast(ctx context.Context, c *mongo.Collection, name any, least int64) (int64, error) {
 	next := mdb.Doc("$max", bson.A{mdb.Doc("$add", bson.A{"$lastSerial", int64(1)}), least})
 	var d Document

@@ -12,9 +12,9 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// authorDoc is a document of commentAuthors: who wrote a live comment that is in a bucket. An index
-// over the buckets themselves could not list an author's comments by time: they are in buckets of
-// many posts.
+// authorDoc is a document of commentAuthors: the author of a live comment that is in a bucket. An
+// index over the buckets themselves could not list an author's comments by time: they are in
+// buckets of many posts.
 type authorDoc struct {
 	ID      social.CommentID `bson:"_id"`
 	Version int              `bson:"v"`

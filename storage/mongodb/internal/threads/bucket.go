@@ -158,7 +158,7 @@ func (t inBuckets) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 // Limit is the size that a bucket may have. Bytes are counted as weight does.
 type Limit struct{ Comments, Bytes int }
 
-// admits says whether a bucket may grow by a number of comments and bytes.
+// admits reports whether a bucket may grow by a number of comments and bytes.
 func (l Limit) admits(b *bucketDoc, comments, bytes int) bool {
 	return b.Count+comments <= l.Comments && b.Bytes+bytes <= l.Bytes
 }

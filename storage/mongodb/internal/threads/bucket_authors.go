@@ -88,7 +88,7 @@ func (t inBuckets) advanceLists(ctx context.Context, open []*partialList) error 
 	if err != nil {
 		return err
 	}
-	ids := []social.CommentID{{}} // of no comment: a list that finds nothing takes as long as one whose comments are hidden afterwards
+	ids := []social.CommentID{{}} // an id of no comment, so that an empty list takes as long as one whose comments are hidden
 	for _, page := range pages {
 		ids = append(ids, mdb.Map(page, func(d *authorDoc) social.CommentID { return d.ID })...)
 	}

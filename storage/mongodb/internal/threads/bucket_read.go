@@ -15,7 +15,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// runQuery says how to read one page of a thread out of its buckets.
+// runQuery describes how to read one page of a thread from its buckets.
 type runQuery struct {
 	post      social.PostID
 	kind      byte             // runInTime or runInTree
@@ -50,7 +50,7 @@ func newRunQuery(list social.List[social.Thread]) runQuery {
 	return q
 }
 
-// upwards says whether buckets are read with the smallest keys first.
+// upwards reports whether buckets are read with the smallest keys first.
 func (q runQuery) upwards() bool { return q.desc == q.last }
 
 // bound is the position of a key of the list among the buckets of a run.
@@ -165,7 +165,7 @@ func (q runQuery) keep() bson.A {
 	return all
 }
 
-// literal prevents that a text by a user is read as an expression.
+// literal prevents a user's text from being evaluated as an expression.
 func literal(v any) bson.D { return mdb.Doc("$literal", v) }
 
 // comments selects what the page may need from a bucket with a whole thread, which must be sorted
@@ -243,7 +243,7 @@ func (q runQuery) pick(b *rawBucket) ([]Document, error) {
 	return kept, nil
 }
 
-// between says whether a raw comment's key is within the page's bounds.
+// between reports whether a raw comment's key is within the page's bounds.
 func (q runQuery) between(v bsoncore.Value) bool {
 	var key social.Key
 	raw := bsoncore.Document(v.Data)
@@ -300,7 +300,7 @@ func (t inBuckets) begin(q runQuery) *partialRun {
 	return &partialRun{query: q, buckets: buckets}
 }
 
-// add takes what was read, and notes where to go on.
+// add takes what was read, and records where to continue.
 func (p *partialRun) add(buckets []rawBucket) error {
 	for i := range buckets {
 		comments, err := p.query.pick(&buckets[i])

@@ -50,7 +50,7 @@ func (t inBuckets) sparse(ctx context.Context, gone []Document) ([]bucketDoc, er
 	return slices.DeleteFunc(heads, func(b bucketDoc) bool { return !t.fitTogether(b, bucketDoc{}) }), err
 }
 
-// fitTogether says whether the two fill at most half of a bucket.
+// fitTogether reports whether the two fill at most half of a bucket.
 func (t inBuckets) fitTogether(a, b bucketDoc) bool {
 	return a.Count+b.Count <= t.page.Comments/2 && a.Bytes+b.Bytes <= t.page.Bytes/2
 }

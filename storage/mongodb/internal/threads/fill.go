@@ -11,10 +11,11 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Fill stores whole threads as their layout would have them after as many single comments, in the
-// order of time: documents that were written at about the same time are next to each other,
-// whichever thread they belong to. The posts must exist, and have no comments yet. Fill counts the
-// replies. It is for load generators and tests. ErrThreadFull.
+// Fill stores whole threads in the form that they would have if each comment had been inserted by
+// itself, in the order of time: documents that were written at about the same time are next to each
+// other, whichever thread they belong to. The posts must exist, and have no comments yet. Fill
+// counts the replies. Load generators and tests use it. It returns ErrThreadFull if a thread does
+// not fit into the layout.
 func (t *Threads) Fill(ctx context.Context, threads map[social.PostID][]*social.Comment) error {
 	var all filling
 	var updates []mongo.WriteModel

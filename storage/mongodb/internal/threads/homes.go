@@ -13,7 +13,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// homesDoc is the part of a post that says where its thread is stored.
+// homesDoc is the part of a post that records where its thread is stored.
 type homesDoc struct {
 	Homes   []string `bson:"homes"`
 	Copying Copying  `bson:"copying"`

@@ -11,14 +11,15 @@ import (
 )
 
 // InUse is what the calls of one era use: the layout that they read, and, during a migration, both
-// of its layouts. A post says in which of these its thread is stored, if not in the first alone.
+// of its layouts. A post names those of them in which its thread is stored, unless that is only the
+// first one.
 type InUse struct {
 	read   Layout            // also stores the thread of each post that names no layouts
 	moving map[string]Layout // nil if no migration is under way
 	marks  []string          // the layouts that new posts name
 }
 
-// NewInUse returns what a setting says, out of all layouts.
+// NewInUse returns the layouts that a setting names.
 func NewInUse(layouts map[string]Layout, d *cluster.Setting) InUse {
 	all := InUse{read: layouts[d.Value]}
 	if m := d.Move; m != nil {

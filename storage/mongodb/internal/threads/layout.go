@@ -26,9 +26,9 @@ type Layout interface {
 	Remove(ctx context.Context, post social.PostID, comment social.CommentID) error
 	// RemoveThread deletes all comments of a post.
 	RemoveThread(ctx context.Context, post social.PostID) error
-	// RemovePart deletes about as many comments as most says, outside of any transaction, and
-	// returns whether it found any. No one can see the post any more, and it is deleted next: what
-	// is left of the thread may be inconsistent.
+	// RemovePart deletes about most comments, outside of any transaction, and returns whether it
+	// found any. No one can see the post any more, and it is deleted next, so the rest of the
+	// thread may be inconsistent.
 	RemovePart(ctx context.Context, post social.PostID, most int) (did bool, err error)
 	// Thread reads all comments of a post, in the order of their ids.
 	Thread(ctx context.Context, post social.PostID) ([]Document, error)

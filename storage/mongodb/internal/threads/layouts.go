@@ -15,7 +15,7 @@ import (
 // The names of the layouts.
 const (
 	Documents = "documents" // a document for each comment
-	Embedded  = "embedded"  // a document for each thread; a thread near the limit of a document is full
+	Embedded  = "embedded"  // a document for each thread; a thread is full when the document is near MongoDB's size limit
 	Pages     = "pages"     // a document for about 100 comments
 	Adaptive  = "adaptive"  // embedded while the thread is small, then pages
 )
@@ -85,7 +85,7 @@ func TakeShared(ctx context.Context, db *mongo.Database, layout Layout) error {
 	return mdb.Translate(ctx, "rename threads", err)
 }
 
-// HasShared says whether the shared collection still exists.
+// HasShared reports whether the shared collection still exists.
 func HasShared(ctx context.Context, db *mongo.Database) (bool, error) {
 	names, err := db.ListCollectionNames(ctx, mdb.Doc("name", sharedBuckets))
 	return len(names) > 0, mdb.Translate(ctx, "rename threads", err)

@@ -23,10 +23,10 @@ import (
 	"plaza/storage/mongodb/internal/migrate"
 )
 
-// Mover moves comment threads. Each post's thread is copied in one transaction, which also
-// writes on the post where its thread lies from then on; so a call that changes the thread, in any
-// era, reads that after it has written the post, and before any other can change it. Posts that are
-// created meanwhile have it from the start.
+// Mover moves comment threads. It copies each post's thread in one transaction, which also records
+// in the post where the thread is stored from then on. A call that changes the thread, in any era,
+// reads this record after it has written the post, so no other call can change it in between. Posts
+// that are created meanwhile have the record from the start.
 type Mover struct{ c MoverConfig }
 
 // MoverConfig is what moving threads needs from the rest of the engine.
@@ -42,7 +42,7 @@ type MoverConfig struct {
 
 var _ migrate.Mover = Mover{}
 
-// NewMover returns what moves threads.
+// NewMover returns a mover of threads.
 func NewMover(c MoverConfig) Mover { return Mover{c} }
 
 // Count implements migrate.Mover.
@@ -70,7 +70,7 @@ func (v Mover) drop(ctx context.Context, m *migrate.Run, layout string) error {
 	})
 }
 
-// threadHead is what a post says of its thread.
+// threadHead is the part of a post that describes its thread.
 type threadHead struct {
 	ID       social.PostID `bson:"_id"`
 	Author   social.UserID `bson:"author"`
@@ -80,8 +80,8 @@ type threadHead struct {
 	Revision int           `bson:"threadRevision"`
 }
 
-// walk goes through the posts that are there when it begins, from where the phase was: those that
-// come later are right from the start.
+// walk processes the posts that exist when it begins, and continues where the phase was stopped.
+// Later posts are right from the start.
 func (v Mover) walk(ctx context.Context, m *migrate.Run, do func(context.Context, []threadHead) error) error {
 	end, err := v.heads(ctx, mdb.Doc("$gt", mdb.ZeroKey), -1, 1)
 	if err != nil || len(end) == 0 {
@@ -115,7 +115,7 @@ func (v Mover) heads(ctx context.Context, ids bson.D, direction, limit int) (hea
 	return heads, err
 }
 
-// eachThread does something for several posts at the same time.
+// eachThread calls do for all posts, several at a time.
 func eachThread(ctx context.Context, heads []threadHead, do func(context.Context, threadHead) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(migrate.Parallel)
@@ -139,8 +139,8 @@ func (v Mover) Copy(ctx context.Context, m *migrate.Run) error {
 	})
 }
 
-// markEmpty marks posts without comments all at once; false where one of them has changed
-// meanwhile.
+// markEmpty marks posts without comments with one command. It returns false if one of them has
+// changed meanwhile.
 func (v Mover) markEmpty(ctx context.Context, m *migrate.Run, heads []threadHead) (done bool, err error) {
 	if len(heads) == 0 {
 		return true, nil
@@ -155,19 +155,19 @@ func (v Mover) markEmpty(ctx context.Context, m *migrate.Run, heads []threadHead
 	return done, err
 }
 
-// homesOf is what posts say whose threads lie in both layouts.
+// homesOf returns the homes of posts whose threads are stored in both layouts.
 func homesOf(m *migrate.Run) []string { return []string{m.Move().From, m.Move().To} }
 
 const (
-	// copyLease is how long nothing else may change a long thread after its last part was copied.
+	// copyLease is how long no other call may change a long thread after the last copied part.
 	copyLease = 30 * time.Second
-	// copyAttempts bounds how often copying a long thread is begun again because the thread has
-	// changed.
+	// copyAttempts bounds how often the copy of a long thread is started, because changes of the
+	// thread make it fail.
 	copyAttempts = 5
 )
 
-// copyThread puts the thread of a post into the layout that is not read, unless the post says that
-// it is there, or has gone.
+// copyThread copies the thread of a post to the new layout, unless the post records that it is
+// there, or is gone.
 func (v Mover) copyThread(ctx context.Context, m *migrate.Run, head threadHead, again bool) (err error) {
 	filter := mdb.Doc("_id", head.ID)
 	if !again {
@@ -216,12 +216,12 @@ func (v Mover) copyAtOnce(ctx context.Context, m *migrate.Run, filter bson.D, po
 	})
 }
 
-// isCopied marks a post whose thread is in both layouts.
+// isCopied returns the update that marks a post whose thread is in both layouts.
 func (v Mover) isCopied(m *migrate.Run) bson.D {
 	return mdb.Doc("$set", mdb.Doc("homes", homesOf(m)), "$inc", mdb.Doc("threadRevision", 1), "$unset", mdb.Doc("copying", 1))
 }
 
-// copyInParts copies a long thread, which takes no comments meanwhile.
+// copyInParts copies a long thread. No comments can be added meanwhile.
 func (v Mover) copyInParts(ctx context.Context, m *migrate.Run, filter bson.D, post social.PostID) error {
 	for attempt := 1; ; attempt++ {
 		err := v.copyParts(ctx, m, filter, post)
@@ -231,11 +231,11 @@ func (v Mover) copyInParts(ctx context.Context, m *migrate.Run, filter bson.D, p
 	}
 }
 
-// errChanged: the thread that is being copied was changed or deleted.
+// errChanged means that the thread was changed or deleted during the copy.
 var errChanged = fault.Refusal("the thread has changed while it was copied: try again")
 
-// copyParts makes an attempt. Each transaction finds the post as the first one left it, or the
-// attempt has failed.
+// copyParts makes one attempt. The attempt fails if a transaction finds the post changed since the
+// first one.
 func (v Mover) copyParts(ctx context.Context, m *migrate.Run, filter bson.D, post social.PostID) error {
 	from, to := v.c.Layouts[m.Move().From], v.c.Layouts[m.Move().To]
 	attempt, revision := id.New().String(), 0
@@ -262,7 +262,7 @@ func (v Mover) copyParts(ctx context.Context, m *migrate.Run, filter bson.D, pos
 	if err != nil {
 		return errors.Join(err, v.giveUp(ctx, m, still))
 	}
-	// Remove what an earlier attempt has left. A process that was paused must not remove what
+	// Remove the parts of an earlier attempt. A process that was paused must not remove what
 	// another one has copied.
 	err = v.changeCopying(ctx, m, still, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt))), func(ctx context.Context) error {
 		return to.RemoveThread(ctx, post)
@@ -283,13 +283,13 @@ func newCopying(attempt string) Copying {
 	return Copying{By: attempt, Until: time.Now().Add(copyLease)}
 }
 
-// giveUp lets users change a thread again that is not copied.
+// giveUp unlocks a thread whose copy has failed.
 func (v Mover) giveUp(ctx context.Context, m *migrate.Run, still bson.D) error {
 	return v.changeCopying(ctx, m, still, mdb.Doc("$unset", mdb.Doc("copying", 1)), func(context.Context) error { return nil })
 }
 
-// changeCopying changes a post that is still as the attempt has it, and does something with it.
-// errChanged: it is not.
+// changeCopying changes the post and calls do, if the attempt still owns the post. Otherwise it
+// returns errChanged.
 func (v Mover) changeCopying(ctx context.Context, m *migrate.Run, still, update bson.D, do func(context.Context) error) error {
 	return m.Transaction(ctx, "copy a part of a thread", nil, func(ctx context.Context) error {
 		err := mdb.UpdateOne(ctx, v.c.Posts, still, update)
@@ -317,21 +317,21 @@ func (v Mover) Compare(ctx context.Context, m *migrate.Run) error {
 	})
 }
 
-// repair copies a thread again, and refuses to go on where that does not help.
+// repair copies a thread again, and returns an error if the copies still differ.
 func (v Mover) repair(ctx context.Context, m *migrate.Run, head threadHead, why string) error {
-	v.c.Logger.WarnContext(ctx, "a copied thread differs, and is copied again", "post", head.ID.ID, "difference", why)
+	v.c.Logger.WarnContext(ctx, "the copy of a thread differs and is replaced", "post", head.ID.ID, "difference", why)
 	if err := v.copyThread(ctx, m, head, true); err != nil {
 		return err
 	}
 	why, err := v.difference(ctx, m, head.ID)
 	if err == nil && why != "" {
-		return fmt.Errorf("the copy of the thread of post %s differs, also after it was made again: %s", head.ID.ID, why)
+		return fmt.Errorf("the copy of the thread of post %s still differs after it was replaced: %s", head.ID.ID, why)
 	}
 	return err
 }
 
-// difference compares both copies of a post's thread as they are at one moment, in both orders, and
-// counts them.
+// difference compares both copies of a post's thread in one snapshot, in both orders, with the
+// counts.
 func (v Mover) difference(ctx context.Context, m *migrate.Run, post social.PostID) (why string, err error) {
 	err = m.Transaction(ctx, "compare a thread", []id.ID{post.ID}, func(ctx context.Context) error {
 		var head threadHead
@@ -379,13 +379,13 @@ func (v Mover) compareHomes(ctx context.Context, move *cluster.Move, head thread
 	return "", nil
 }
 
-// threadDigest is what two copies of a thread have in common.
+// threadDigest summarizes a thread. It is equal for equal copies.
 type threadDigest struct {
-	live int // comments that are no tombstones
+	live int // comments that are not tombstones
 	sum  [sha256.Size]byte
 }
 
-// digestOf reads a thread as people do, page by page.
+// digestOf reads a thread page by page, as clients do.
 func digestOf(ctx context.Context, layout Layout, post social.PostID, order social.CommentOrder) (d threadDigest, err error) {
 	list := social.List[social.Thread]{Of: social.Thread{Post: post, Order: order}, Page: social.Page{Limit: comparedTogether}}
 	sum := sha256.New()
@@ -414,7 +414,7 @@ func digestOf(ctx context.Context, layout Layout, post social.PostID, order soci
 	return d, nil
 }
 
-// comparedTogether is how many comments are read at once to compare them.
+// comparedTogether is how many comments to read at a time to compare them.
 const comparedTogether = 2000
 
 // Remove implements migrate.Mover.
@@ -433,8 +433,9 @@ func (v Mover) Remove(ctx context.Context, m *migrate.Run, layout string) error 
 	return v.drop(ctx, m, layout)
 }
 
-// unmark removes what the migration noted on a post. A transaction of its own waits for the post's
-// writers, and one of many posts would meet other writers each time that it runs again.
+// unmark removes the migration's record from a post. It uses a transaction for each post, which
+// waits for the writers of this post. A transaction for many posts would conflict with other
+// writers at each retry.
 func (v Mover) unmark(ctx context.Context, m *migrate.Run, head *threadHead) error {
 	if head.Homes == nil && head.Copying == nil {
 		return nil

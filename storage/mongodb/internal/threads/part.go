@@ -10,13 +10,13 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Part is some of the documents of a thread.
+// Part is a part of the documents of a thread.
 type Part struct {
 	collection *mongo.Collection
 	documents  []any
 }
 
-// partsOf cuts documents into parts of a size.
+// partsOf splits documents into parts of a size.
 func partsOf[D any](c *mongo.Collection, docs []D, size int) []Part {
 	var parts []Part
 	for some := range slices.Chunk(docs, max(1, size)) {
@@ -66,8 +66,8 @@ func (f *filling) store(ctx context.Context) error {
 	return insertMany(ctx, f.authors, f.entries)
 }
 
-// insertMany stores documents in commands so large that the wait for the write concern is short in
-// comparison.
+// insertMany stores documents with large commands, so that waiting for the write concern takes
+// little of the time.
 func insertMany[D any](ctx context.Context, c *mongo.Collection, docs []D) error {
 	const together = 10 * mdb.InBatch
 	for some := range slices.Chunk(docs, together) {

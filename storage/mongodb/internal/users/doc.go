@@ -1,6 +1,7 @@
-// Package users keeps accounts: users, their handles and passwords, their rights, and their sessions,
-// as social.Users and social.Sessions say. What a deleted user leaves behind is up to [Deletion].
+// Package users stores accounts: users with their handles, passwords, rights and sessions. It
+// implements social.Users and social.Sessions. [Deletion] removes what else belonged to a deleted
+// user.
 //
-// A user's document also counts follows. That is done by the package of the follower graph, in the
+// A user's document also has the counts of follows. The package graph updates them, in the
 // collection that it gets from [Store.Collection].
 package users

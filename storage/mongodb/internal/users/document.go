@@ -60,7 +60,8 @@ func (d *Document) Evolve() error {
 	return err
 }
 
-// handleDoc is a document of handles: it makes them unique, and keeps the hash away from ordinary reads.
+// handleDoc is a document of handles. It makes handles unique, and keeps the password's hash out of
+// ordinary reads.
 type handleDoc struct {
 	Handle       string        `bson:"_id"`
 	Version      int           `bson:"v"`

@@ -17,7 +17,7 @@ func TestDocumentsReadThemselves(t *testing.T) {
 	}
 }
 
-// newestOf is the version of a document that is written.
+// newestOf returns the version that is written of a document.
 func newestOf(d any) int {
 	if _, ok := d.(*Document); ok {
 		return version

@@ -42,8 +42,9 @@ func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string
 	return all, err
 }
 
-// usersNamed reads users by an index, or, on a sharded cluster, where a handle does not tell on which shard its user lies, through
-// their handles' documents: that costs a single server more than twice as much.
+// usersNamed reads users by an index on handles. On a sharded cluster a handle does not determine
+// the shard of its user, so it reads the handles' documents first. On a single server that would
+// cost more than twice as much.
 func (s *Store) usersNamed(ctx context.Context, handles []string) ([]Document, error) {
 	if !s.routed() {
 		return mdb.FindAll[Document](ctx, s.users, mdb.Doc("handle", mdb.Doc("$in", handles)), len(handles), options.Find().SetHint(byHandle))

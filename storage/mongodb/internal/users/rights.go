@@ -32,7 +32,7 @@ func (s *Store) UsersWithRights(ctx context.Context) (users []*social.User, err 
 	return users, err
 }
 
-// usualHolders is about how many people have rights.
+// usualHolders is the expected number of users with rights.
 const usualHolders = 100
 
 func (s *Store) changeRight(ctx context.Context, user social.UserID, change bson.D, e social.Event) (changed bool, err error) {

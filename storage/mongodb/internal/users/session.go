@@ -15,14 +15,15 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// sessionDoc is a document of sessions. The server removes it some time after it expired; readers compare the time.
+// sessionDoc is a document of sessions. MongoDB removes it some time after it expired, so readers
+// compare the time.
 type sessionDoc struct {
 	TokenHash bson.Binary   `bson:"_id"`
 	Version   int           `bson:"v"`
 	User      social.UserID `bson:"user"`
 	ExpiresAt time.Time     `bson:"expiresAt"`
-	CreatedAt time.Time     `bson:"createdAt,omitempty"` // absent: not known
-	UsedAt    time.Time     `bson:"usedAt,omitempty"`    // absent: never, or not known
+	CreatedAt time.Time     `bson:"createdAt,omitempty"` // absent: unknown
+	UsedAt    time.Time     `bson:"usedAt,omitempty"`    // absent: never or unknown
 	Grant     *grantDoc     `bson:"grant,omitempty"`     // absent: a sign-in
 }
 
@@ -102,7 +103,7 @@ func (s *Store) UseSession(ctx context.Context, tokenHash [32]byte, at, expires 
 func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
 	var d sessionDoc
 	err := s.db.ReadAcknowledged(ctx, "session", func(ctx context.Context) error {
-		// The _id alone, because MongoDB then reads the document without planning a query.
+		// Only the _id, because MongoDB then reads the document without planning a query.
 		raw, err := s.acknowledgedSessions.FindOne(ctx, mdb.Doc("_id", mdb.HashKey(tokenHash))).Raw()
 		if err != nil {
 			return mdb.OrNotFound(err)
@@ -156,7 +157,7 @@ func (s *Store) SessionsOf(ctx context.Context, user social.UserID, now time.Tim
 	return found, err
 }
 
-// DeleteSession implements social.Sessions. Where it is gone already there is no event either.
+// DeleteSession implements social.Sessions. If the session is already gone, it stores no event.
 func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.Event) error {
 	return s.db.Write(ctx, "delete session", nil, func(ctx context.Context) error {
 		result, err := s.sessions.DeleteOne(ctx, mdb.Doc("_id", mdb.HashKey(tokenHash)))

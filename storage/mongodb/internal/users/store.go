@@ -24,11 +24,11 @@ type Config struct {
 	Deletion   Deletion
 }
 
-// Deletion removes what users who delete their accounts leave behind.
+// Deletion removes what belonged to users who delete their accounts.
 type Deletion interface {
-	// Begin takes part in the transaction that deletes a user.
+	// Begin is called inside the transaction that deletes a user.
 	Begin(ctx context.Context, user social.UserID) error
-	// IsUnderWay says whether something may be left.
+	// IsUnderWay reports whether something may be left to remove.
 	IsUnderWay(ctx context.Context, user social.UserID) (bool, error)
 }
 
@@ -65,7 +65,7 @@ func New(c Config) *Store {
 // Collection returns the collection of users.
 func (s *Store) Collection() *mongo.Collection { return s.users }
 
-// Exists is ErrNotFound where there is no such user.
+// Exists returns ErrNotFound if there is no such user.
 func (s *Store) Exists(ctx context.Context, user social.UserID) error {
 	return mdb.OrNotFound(s.users.FindOne(ctx, mdb.Doc("_id", user), options.FindOne().SetProjection(mdb.Doc("_id", 1))).Err())
 }
@@ -86,7 +86,7 @@ const (
 	byUser   = "user"
 )
 
-// Indexes are the declared indexes of each collection.
+// Indexes returns the declared indexes of each collection.
 func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
 		s.users: {
@@ -99,7 +99,7 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	}
 }
 
-// ShardKeys are the shard keys of the collections, as those of the other packages.
+// ShardKeys returns the shard keys of the collections.
 func ShardKeys() map[string]bson.D {
 	own := mdb.Doc("_id", "hashed")
 	return map[string]bson.D{"users": own, "handles": own /* the handle */, "sessions": own}

@@ -8,14 +8,14 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// version is that of users. Version 2 has nameOrder, by which people are found.
+// version is the version of users. Version 2 has nameOrder, which the search by name uses.
 const version = 2
 
-// Versions are the newest versions of documents that this package reads and writes, of collections
-// that have had several.
+// Versions returns the newest versions that this package reads and writes, for the collections that
+// have had several.
 func Versions() cluster.Versions { return cluster.Versions{"users": version} }
 
-// Upgrades make the updates that bring documents to a version.
+// Upgrades returns the functions that make the updates to newer versions, by collection.
 func Upgrades() map[string]mdb.Upgrade {
 	return map[string]mdb.Upgrade{"users": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 		var d Document

@@ -37,7 +37,7 @@ func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change so
 	}
 	update := mdb.Doc("$set", profile)
 	if len(profile) == 0 {
-		update = mdb.Doc("$setOnInsert", mdb.Doc("v", s.writes("users"))) // nothing: it only has to be there
+		update = mdb.Doc("$setOnInsert", mdb.Doc("v", s.writes("users"))) // changes nothing: the document only has to exist
 	}
 	return s.db.Write(ctx, "update profile", []id.ID{user.ID}, func(ctx context.Context) error {
 		if err := mdb.UpdateOne(ctx, s.users, mdb.Doc("_id", user), update); err != nil {
@@ -49,7 +49,7 @@ func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change so
 
 // insertAll stores users, their handles and their first circles.
 func (s *Store) insertAll(ctx context.Context, users []social.NewUser) error {
-	// The handles first: they are what others may want at the same time.
+	// The handles come first, because other sign-ups may take them concurrently.
 	if _, err := s.handles.InsertMany(ctx, mdb.Map(users, newHandleDoc), unordered); err != nil {
 		return mdb.OrTaken(err)
 	}
@@ -62,8 +62,9 @@ func (s *Store) insertAll(ctx context.Context, users []social.NewUser) error {
 
 var unordered = options.InsertMany().SetOrdered(false)
 
-// Import stores those of the users whose ids do not exist and are not gone, with all that InsertUser
-// stores of them, and returns how many these are. It takes part in a transaction.
+// Import stores those of the users whose ids neither exist nor belong to deleted accounts, with
+// everything that InsertUser stores, and returns how many it has stored. It is a part of a
+// transaction.
 func (s *Store) Import(ctx context.Context, users []social.NewUser, gone map[social.UserID]bool) (added int, err error) {
 	known, err := mdb.Existing(ctx, s.users, mdb.Map(users, func(u *social.NewUser) social.UserID { return u.User.ID }))
 	if err != nil {

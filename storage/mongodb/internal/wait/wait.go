@@ -1,4 +1,4 @@
-// Package wait waits in the background: for a time, or for a signal that comes earlier.
+// Package wait provides a pause that a signal or a context can end early.
 package wait
 
 import (
@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// For waits until the time is over, something is sent on early (optional) or it is closed, or ctx ends.
+// For waits for a duration. It returns earlier if a value arrives on early (optional), early is
+// closed, or ctx ends.
 func For(ctx context.Context, most time.Duration, early <-chan struct{}) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()

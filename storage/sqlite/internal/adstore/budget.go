@@ -171,7 +171,8 @@ func scanLease(scan sqldb.Scan) (l ads.Lease, err error) {
 	return l, err
 }
 
-// charge spends what a recording costs: what was billed, and of which day's budget.
+// charge spends what a recording costs. It returns the amount billed, and the day whose budget was
+// charged.
 func charge(tx *sqldb.Tx, campaign ads.CampaignID, r *ads.Recording) (ads.Micros, string, error) {
 	if r.Cost == 0 {
 		return 0, "", nil

@@ -50,7 +50,7 @@ func readCaps(text string, to *[]ads.Cap) error {
 
 // scheduleRow is a schedule in the JSON of a column.
 type scheduleRow struct {
-	Start    int64        `json:"start,omitempty"` // as moment has them
+	Start    int64        `json:"start,omitempty"` // see sqldb.Moment
 	End      int64        `json:"end,omitempty"`
 	TimeZone string       `json:"timeZone,omitempty"`
 	Weekdays ads.Weekdays `json:"weekdays,omitempty"`

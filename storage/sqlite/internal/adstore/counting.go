@@ -98,7 +98,7 @@ func countOne(tx *sqldb.Tx, r *ads.Recording, now time.Time, receipts *[]ads.Rec
 	return err
 }
 
-// settleRecording does all that follows from the verdict on a recording.
+// settleRecording does everything that follows from the verdict on a recording.
 func settleRecording(tx *sqldb.Tx, r *ads.Recording, receipt *ads.Receipt, burst bool) (err error) {
 	var day string
 	switch {

@@ -7,7 +7,7 @@ import (
 	"plaza/storage/sqlite/internal/sqldb"
 )
 
-// spanOf is a page as SQL sees it, between two bounds of the list's kind.
+// spanOf returns the bounds of a page for SQL.
 func spanOf[K any](p ads.Page, key func(string) K, top K) (low, high K, sp sqldb.Span) {
 	low, high = key(string(p.After)), top
 	if p.Before != "" {

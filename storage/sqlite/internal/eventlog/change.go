@@ -6,8 +6,8 @@ import (
 	"plaza/social"
 )
 
-// changesKept is how many changes are remembered. A reader that has missed more reads everything
-// again.
+// changesKept is how many changes are remembered. A reader that has missed more forgets everything
+// that it has cached.
 const changesKept = 1024
 
 // changes remembers the newest changes. Only one process at a time has the file open, so they are

@@ -22,7 +22,7 @@ type Log struct {
 	changes changes
 
 	retention    atomic.Int64  // how long events are kept, in nanoseconds; 0: forever
-	retentionSet chan struct{} // says that retention has changed
+	retentionSet chan struct{} // receives when retention has changed
 }
 
 var (
@@ -40,17 +40,17 @@ func Open(ctx context.Context, db *sqldb.DB) (*Log, error) {
 	return l, err
 }
 
-// Tx is a transaction that writes, and what it will tell the log's followers.
+// Tx is a transaction that writes, with its entries for the logs.
 type Tx struct {
 	*sqldb.Tx
 
-	// Changes are what the transaction has changed of what servers remember.
+	// Changes is the transaction's entry for the log of changes.
 	Changes social.Change
 
 	seq int64 // the last event that was appended; 0: none
 }
 
-// Update runs do in a transaction, and tells the streams about its events after the commit.
+// Update runs do in a transaction, and notifies the streams of its events after the commit.
 func (l *Log) Update(ctx context.Context, do func(*Tx) error) error {
 	var tx Tx
 	err := l.db.Update(ctx, func(inner *sqldb.Tx) error {
@@ -65,7 +65,7 @@ func (l *Log) Update(ctx context.Context, do func(*Tx) error) error {
 	return nil
 }
 
-// AppendWith stores an event, and remembers what its transaction has changed.
+// AppendWith stores an event, and adds a change to the transaction's entry for the log of changes.
 func (tx *Tx) AppendWith(c social.Change, e social.Event) error {
 	tx.Changes.Add(c)
 	return tx.Append(e)

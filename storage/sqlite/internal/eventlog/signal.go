@@ -28,7 +28,7 @@ func (s *signal) advance(seq int64) {
 	s.grown = make(chan struct{})
 }
 
-// state is the newest event, and a channel that is closed when there is a newer one.
+// state returns the newest event, and a channel that is closed when there is a newer one.
 func (s *signal) state() (last int64, grown <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

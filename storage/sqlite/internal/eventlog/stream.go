@@ -17,7 +17,8 @@ const eventBatch = 256
 var (
 	eventsAfter = sqldb.Define(`SELECT seq, id, kind, actor, target, post, comment, circle, session
 		FROM events WHERE seq > ? ORDER BY seq LIMIT ?`)
-	// hasPosition: an event is there, or 0 is before the first one.
+	// hasPosition is true if the event exists, or if the position is 0, which is before the first
+	// one.
 	hasPosition = sqldb.Define(`SELECT EXISTS (SELECT 1 FROM events WHERE seq = ?1)
 		OR ?1 = 0 AND (EXISTS (SELECT 1 FROM events WHERE seq = 1) OR NOT EXISTS (SELECT 1 FROM events WHERE seq > 0))`)
 )
@@ -40,8 +41,8 @@ func (l *Log) Tail(ctx context.Context, position string) (social.EventStream, er
 	return &stream{log: l, last: last, position: strconv.FormatInt(last, 10), closed: make(chan struct{})}, nil
 }
 
-// seek finds a position in the log. Pruning keeps the newest event: if that of the position is
-// gone, so may be others behind it.
+// seek finds a position in the log. Pruning keeps the newest event. So if the event of the position
+// is gone, later ones may be gone too.
 func (l *Log) seek(ctx context.Context, position string) (seq int64, err error) {
 	seq, err = strconv.ParseInt(position, 10, 64)
 	if err != nil {

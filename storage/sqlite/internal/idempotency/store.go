@@ -38,7 +38,7 @@ func New(db *sqldb.DB, clock func() time.Time, refuse Refuse) *Store {
 	return &Store{db: db, clock: clock, refuse: refuse}
 }
 
-// BeginAttempt implements social.IdempotencyKeys. Those who wait for another attempt only read.
+// BeginAttempt implements social.IdempotencyKeys. A call that waits for another attempt only reads.
 func (s *Store) BeginAttempt(ctx context.Context, a social.Attempt, lease time.Duration) (answer []byte, err error) {
 	isFree := false
 	err = s.db.View(ctx, func(tx sqldb.Reader) error {
@@ -114,7 +114,7 @@ func TakeEffect(tx *sqldb.Tx) error {
 	return nil
 }
 
-// Forget removes some of the keys of a deleted user, and says whether there may be more.
+// Forget removes some of the keys of a deleted user, and reports whether there may be more.
 func Forget(tx *sqldb.Tx, user social.UserID) (left bool, err error) {
 	return sqldb.DeleteSome(tx, user, someKeysOf)
 }

@@ -106,7 +106,8 @@ func (s *Store) addActs(tx *eventlog.Tx, notices []social.Notice) error {
 	return nil
 }
 
-// nextNotifications returns a function that gives ids after all earlier ones, at least n.
+// nextNotifications returns a function that returns at least n new ids, one for each call, which
+// sort after all earlier ones.
 func (s *Store) nextNotifications(tx *eventlog.Tx, n int) (func() social.NotificationID, error) {
 	last, err := s.nextID(tx, id.ID{})
 	if err != nil {
@@ -120,7 +121,8 @@ func (s *Store) nextNotifications(tx *eventlog.Tx, n int) (func() social.Notific
 	}, err
 }
 
-// unreadInGroup reads the newest notification of a group; nil if there is none, or it has been read.
+// unreadInGroup reads the newest notification of a group; nil if there is none, or it has been
+// read.
 func unreadInGroup(tx sqldb.Reader, g social.NotificationGroup) (*social.Notification, error) {
 	found, err := sqldb.All(tx, newestInGroup, scanNotification, g.To.Bytes(), string(g.Kind), sqldb.OrNull(g.Post.ID), sqldb.OrNull(g.Comment.ID))
 	if err != nil || len(found) == 0 || found[0].Read {

@@ -105,7 +105,7 @@ func (s *Store) MarkRead(ctx context.Context, to social.UserID, ids []social.Not
 }
 
 // Forget removes some of the notifications to a deleted user, and some of what the user did from
-// those to others. It says whether there may be more.
+// those to others. It reports whether there may be more.
 func Forget(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
 	found, err := sqldb.All(tx, someNotificationsBy, scanNotificationID, user.Bytes(), sqldb.Batch)
 	if err != nil {

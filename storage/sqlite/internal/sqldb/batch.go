@@ -6,7 +6,7 @@ import "context"
 // it is small.
 const Batch = 200
 
-// DeleteSome runs deletions that take an id and the maximum number of rows to remove, and says
+// DeleteSome runs deletions that take an id and the maximum number of rows to remove, and reports
 // whether there may be more.
 func DeleteSome(tx *Tx, of ID, deletions ...*Statement) (left bool, err error) {
 	for _, st := range deletions {

@@ -35,8 +35,8 @@ type Options struct {
 }
 
 // Open opens a database file, creates it and its folder if missing, and upgrades its tables. The
-// error says if another process has the file open, or if the file is damaged, belongs to another
-// program, or was written by a newer Plaza (TooNewError).
+// error names the reason if another process has the file open, or if the file is damaged, belongs
+// to another program, or was written by a newer Plaza (TooNewError).
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	find := prepareFile
 	if o.MustExist {
@@ -85,7 +85,7 @@ func (db *DB) open(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Path is where the file is.
+// Path returns the path of the file.
 func (db *DB) Path() string { return db.path }
 
 // View runs do on one snapshot of the database.
@@ -143,7 +143,7 @@ var ping = Define(`PRAGMA schema_version`)
 // WatchRoom checks until ctx ends whether a full disk has room again.
 func (db *DB) WatchRoom(ctx context.Context) { db.room.watch(ctx) }
 
-// Explain tells the operator what is wrong with the file, as the error of Open does.
+// Explain adds to an error what is wrong with the file, for the operator, as Open does.
 func (db *DB) Explain(err error) error { return explain(db.path, err) }
 
 // Pragma changes a setting of the connection that writes.

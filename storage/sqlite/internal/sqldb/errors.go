@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// translate makes the contract's errors of SQLite's.
+// translate turns SQLite's errors into the contract's.
 func translate(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -27,11 +27,11 @@ func translate(ctx context.Context, err error) error {
 	return err
 }
 
-// isClosed says whether a statement failed because database/sql closed its transaction, which it
+// isClosed reports whether a statement failed because database/sql closed its transaction, which it
 // does when ctx ends. It exports no such error.
 func isClosed(err error) bool { return err.Error() == "sql: statement is closed" }
 
-// isNoRoom says whether a write failed because the disk was full, or the file may not grow.
+// isNoRoom reports whether a write failed because the disk was full, or the file may not grow.
 func isNoRoom(err error) bool {
 	return errors.Is(err, sqlite3.FULL) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
@@ -79,5 +79,5 @@ func Taken(err error) error {
 	return err
 }
 
-// IsDangling says whether a write failed because a foreign key points to nothing.
+// IsDangling reports whether a write failed because a foreign key points to nothing.
 func IsDangling(err error) bool { return errors.Is(err, sqlite3.CONSTRAINT_FOREIGNKEY) }

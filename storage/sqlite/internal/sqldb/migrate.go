@@ -10,10 +10,10 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// Migrations make the tables of a file, one version after the other.
+// Migrations create the tables of a file, one version after another.
 type Migrations struct {
-	Files  fs.FS              // those in SQL
-	Steps  []*goose.Migration // those that need Go
+	Files  fs.FS              // migrations in SQL
+	Steps  []*goose.Migration // those in Go
 	Oldest int                // the earliest version that [GoBack] can reach
 }
 
@@ -40,7 +40,7 @@ func (m Migrations) Upgrade(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// TooNewError says that a newer Plaza has written the file.
+// TooNewError means that a newer Plaza has written the file.
 type TooNewError struct {
 	Has, Knows int64 // schema versions: the file's, and the newest that this Plaza knows
 }

@@ -9,7 +9,7 @@ import (
 	"plaza/social"
 )
 
-// Span is a page as SQL sees it: the keys between two exclusive bounds, in one direction.
+// Span is a page for SQL: the keys between two exclusive bounds, in one direction.
 type Span struct {
 	Low, High  any // []byte for ids, string for paths
 	Descending bool
@@ -20,7 +20,7 @@ type Span struct {
 // TopKey sorts after all ids.
 var TopKey = []byte(strings.Repeat("\xff", len(id.ID{})+1))
 
-// Ascending is a page of a list with the oldest first.
+// Ascending returns the span of a page of a list with the oldest first.
 func Ascending(p social.Page) Span {
 	sp := Span{Low: []byte(p.After), High: TopKey, Limit: p.Limit, Descending: p.Last, Reverse: p.Last}
 	if p.Before != "" {
@@ -29,7 +29,7 @@ func Ascending(p social.Page) Span {
 	return sp
 }
 
-// Descending is a page of a list with the newest first.
+// Descending returns the span of a page of a list with the newest first.
 func Descending(p social.Page) Span {
 	p.After, p.Before = p.Before, p.After
 	sp := Ascending(p)
@@ -37,7 +37,7 @@ func Descending(p social.Page) Span {
 	return sp
 }
 
-// Beyond is the part of a span after a key.
+// Beyond returns the part of a span after a key.
 func (sp Span) Beyond(key []byte) Span {
 	if sp.Descending {
 		sp.High = key

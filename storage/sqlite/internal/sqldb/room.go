@@ -55,8 +55,8 @@ func (r *room) note(ctx context.Context, err error) error {
 	return err
 }
 
-// watch checks until ctx ends whether a full disk has room again. It begins by removing what a
-// server that was killed during such a check left.
+// watch checks until ctx ends whether a full disk has room again. It first removes what a server
+// that was killed during such a check may have left.
 func (r *room) watch(ctx context.Context) {
 	_ = r.note(ctx, r.write(ctx, dropRoom)) // the next check removes it too
 	look := time.NewTicker(lookForRoomEvery)
@@ -71,8 +71,7 @@ func (r *room) watch(ctx context.Context) {
 	}
 }
 
-// look lets writes count as possible again if the last one found the disk full and the database can
-// grow now.
+// look ends the state of a full disk if the database can grow again.
 func (r *room) look(ctx context.Context) {
 	if r.full.Load() && r.grow(ctx) == nil {
 		r.full.Store(false)

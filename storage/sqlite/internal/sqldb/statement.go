@@ -23,7 +23,7 @@ func Statements() []*Statement { return slices.Clone(statements) }
 // String returns the statement's text.
 func (st *Statement) String() string { return st.text }
 
-// reads says whether the statement changes nothing.
+// reads reports whether the statement changes nothing.
 func (st *Statement) reads() bool {
 	verb := strings.Fields(st.text)[0]
 	return verb == "SELECT" || verb == "WITH" || verb == "PRAGMA"

@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// Reader is a transaction as functions that only read see it.
+// Reader is the interface of a transaction for functions that only read.
 type Reader interface {
 	// Each calls do for each row, until do returns false or an error.
 	Each(st *Statement, do func(Scan) (bool, error), args ...any) error
-	// Row reads the first row into dest, and says whether there is one.
+	// Row reads the first row into dest, and reports whether there is one.
 	Row(st *Statement, dest []any, args ...any) (found bool, err error)
-	// Exists says whether a statement has a row.
+	// Exists reports whether a statement has a row.
 	Exists(st *Statement, args ...any) (bool, error)
 }
 
@@ -29,7 +29,7 @@ type Tx struct {
 
 var _ Reader = (*Tx)(nil)
 
-// Context is that of the call that began the transaction.
+// Context returns the context of the call that began the transaction.
 func (tx *Tx) Context() context.Context { return tx.ctx }
 
 func (tx *Tx) prepared(st *Statement) *sql.Stmt {

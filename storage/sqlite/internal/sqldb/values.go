@@ -8,7 +8,7 @@ import (
 	"plaza/id"
 )
 
-// Into reads an id column; NULL is the zero id.
+// Into scans an id column. NULL becomes the zero id.
 func Into(to *id.ID) IDScanner { return IDScanner{to} }
 
 // IDScanner is what [Into] returns.
@@ -29,7 +29,7 @@ func (s IDScanner) Scan(value any) error {
 	return err
 }
 
-// OrNull stores the zero id as NULL.
+// OrNull returns the stored form of an id, which is NULL for the zero id.
 func OrNull(i id.ID) any {
 	if i.IsZero() {
 		return nil
@@ -40,11 +40,12 @@ func OrNull(i id.ID) any {
 // ID is any kind of id.
 type ID interface{ Bytes() []byte }
 
-// Hex is an id in hexadecimal digits.
+// Hex returns an id in hexadecimal digits.
 func Hex(one ID) string { return hex.EncodeToString(one.Bytes()) }
 
-// HexList is a JSON list of ids, which statements read with json_each and unhex. Measured, it is
-// within 15 % of placeholders, and one statement serves lists of all lengths.
+// HexList returns a JSON list of ids, which statements read with json_each and unhex. Measurements
+// show that it takes at most 15 % longer than placeholders, and one statement works for lists of
+// all lengths.
 func HexList[K ID](ids []K) string {
 	list := make([]byte, 0, 2+len(ids)*(2*len(id.ID{})+3))
 	list = append(list, '[')
@@ -59,7 +60,7 @@ func HexList[K ID](ids []K) string {
 	return string(append(list, ']'))
 }
 
-// Moment is a time as it is stored: Unix microseconds, 0 for none.
+// Moment returns the stored form of a time: Unix microseconds, 0 for none.
 func Moment(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -67,7 +68,7 @@ func Moment(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// MomentOf is the time that a column stores.
+// MomentOf returns the time for a stored value.
 func MomentOf(stored int64) time.Time {
 	if stored == 0 {
 		return time.Time{}
@@ -75,7 +76,7 @@ func MomentOf(stored int64) time.Time {
 	return time.UnixMicro(stored).UTC()
 }
 
-// IntoTime reads a column with a moment.
+// IntoTime scans a column with a time.
 func IntoTime(to *time.Time) TimeScanner { return TimeScanner{to} }
 
 // TimeScanner is what [IntoTime] returns.
