@@ -20,7 +20,7 @@ func allowCaching(w http.ResponseWriter, r *http.Request, maxAge time.Duration, 
 	etag := `W/"` + hex.EncodeToString(hash.Sum(nil)[:16]) + `"`
 	header := w.Header()
 	header.Set("ETag", etag)
-	header.Add("Vary", "Authorization")
+	header.Add("Vary", "Authorization, Cookie")
 	header.Set("Cache-Control", "no-cache") // it may be stored, but each use asks the server
 	if maxAge >= time.Second {
 		header.Set("Cache-Control", fmt.Sprintf("public, max-age=%d", int(maxAge.Seconds())))

@@ -139,7 +139,7 @@ func TestPublicAnswersAreCached(t *testing.T) {
 	if first.status != http.StatusOK || !strings.HasPrefix(etag, `W/"`) || first.header.Get("Cache-Control") != "no-cache" {
 		t.Errorf("%d %v", first.status, first.header)
 	}
-	if vary := strings.Join(first.header.Values("Vary"), ","); vary != "Accept,Authorization" {
+	if vary := strings.Join(first.header.Values("Vary"), ","); vary != "Accept,Authorization, Cookie" {
 		t.Errorf("Vary is %q", vary)
 	}
 	for _, known := range []string{etag, strings.TrimPrefix(etag, "W/"), `"x", ` + etag, "*"} {

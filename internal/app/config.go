@@ -54,12 +54,14 @@ type Config struct {
 }
 
 func (c *Config) cors() *cors.Cors {
+	origins := c.origins()
 	return cors.New(cors.Options{
-		AllowedOrigins: c.origins(),
-		AllowedMethods: []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept", "X-Request-Id", "Traceparent", "If-None-Match", "Idempotency-Key", "X-Graphql-Event-Stream-Token"},
-		ExposedHeaders: []string{"X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After", "ETag"},
-		MaxAge:         600,
+		AllowedOrigins:   origins,
+		AllowCredentials: !slices.Contains(origins, "*"), // cookies, only for pages that the operator has named
+		AllowedMethods:   []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete},
+		AllowedHeaders:   []string{"Authorization", "Content-Type", "Accept", "X-Request-Id", "Traceparent", "If-None-Match", "Idempotency-Key", "X-Graphql-Event-Stream-Token"},
+		ExposedHeaders:   []string{"X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After", "ETag"},
+		MaxAge:           600,
 	})
 }
 

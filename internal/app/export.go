@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"plaza/fault"
 	"plaza/internal/front"
 	"plaza/resolvers/gate"
 	"plaza/social"
@@ -63,14 +61,8 @@ var exportCharge = execution.Charge{Cost: 8 * exportPage}
 func (e *export) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	ctx, err := e.authenticate(r.Context(), r.Header.Get("Authorization"))
-	switch {
-	case errors.Is(err, fault.ErrUnavailable):
-		w.Header().Set("Retry-After", "1")
-		http.Error(w, "The database is not responding; try again.", http.StatusServiceUnavailable)
-		return
-	case err != nil || gate.UserOf(ctx).IsZero():
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		http.Error(w, "Sign in first: send the header Authorization: Bearer <token>.", http.StatusUnauthorized)
+	if err != nil || gate.UserOf(ctx).IsZero() {
+		refuseSignedOut(w, err)
 		return
 	}
 	if after := retryAfter(e.limits.charge(ctx, exportCharge)); after > 0 {

@@ -124,15 +124,16 @@ func (s *Server) refused(ctx context.Context, code string) {
 // routes answers each path.
 func (s *Server) routes(authenticate authenticator, from *proxies) http.Handler {
 	c, limited := s.config, func(next http.Handler) http.Handler { return from.note(s.limits.around(next, s.refused)) }
-	mux := http.NewServeMux()
-	mux.Handle("/graphql", c.cors().Handler(compressed(from.note(s.visits.note(s.GraphQL)))))
+	mux, cookies := http.NewServeMux(), newCookies(c)
+	mux.Handle("/graphql", c.cors().Handler(compressed(from.note(s.visits.note(cookies.signIn(s.GraphQL))))))
 	if !c.NoIntrospection {
 		mux.Handle(sdlPath, c.cors().Handler(getOnly(compressed(sdlHandler()))))
 	}
 	mux.Handle(clickPath+"{token}", limited(clickHandler(s.ads, from, slog.Default())))
 	mux.Handle(impressionPath+"{token}", limited(recordingHandler(s.ads.RecordImpression, slog.Default())))
 	mux.Handle(conversionPath+"{token}", limited(recordingHandler(s.ads.RecordConversion, slog.Default())))
-	mux.Handle(exportPath, c.cors().Handler(getOnly(limited(&export{s.social, authenticate, s.limits, s.refused}))))
+	mux.Handle(exportPath, c.cors().Handler(getOnly(limited(cookies.signIn(&export{s.social, authenticate, s.limits, s.refused})))))
+	mux.Handle(sessionPath, c.cors().Handler(limited(cookies.signIn(&sessionCookie{s.social, s.Hub, authenticate, cookies}))))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	if s.community != nil {

@@ -21,7 +21,7 @@ import (
 type serveCommand struct {
 	Addr             string         `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	PublicURL        string         `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
-	AllowedOrigins   []string       `help:"Web origins whose pages may use the API; * for all, which is safe because Plaza does not sign in by cookies." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
+	AllowedOrigins   []string       `help:"Web origins whose pages may use the API; * for all, which is safe because pages of other origins then can't use cookies." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
 	MetricsAddr      string         `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
 	BehindProxy      bool           `help:"All requests come through one proxy, which adds the client's address to X-Forwarded-For: count clicks on ads and rate limits by that. Where several proxies follow one another, use --trusted-proxy." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
 	TrustedProxies   []netip.Prefix `help:"Addresses of proxies, as networks: each adds its client's address to X-Forwarded-For, which clicks on ads and rate limits count by. From others that header is ignored." env:"PLAZA_TRUSTED_PROXIES" name:"trusted-proxy" placeholder:"CIDR"`

@@ -137,6 +137,14 @@ func ServeLimited(t testing.TB, st storage.Store) *Plaza {
 	return serveAs(t, st, config)
 }
 
+// ServeAt serves a store at a public URL, for pages of the given origins and its own.
+func ServeAt(t testing.TB, st storage.Store, publicURL string, origins ...string) *Plaza {
+	t.Helper()
+	config := testConfig()
+	config.PublicURL, config.AllowedOrigins = publicURL, origins
+	return serveAs(t, st, config)
+}
+
 // ServeUncached serves a store from which all people are read each time.
 func ServeUncached(t testing.TB, st storage.Store) *Plaza {
 	t.Helper()

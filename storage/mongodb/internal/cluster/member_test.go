@@ -26,13 +26,14 @@ var settingNames = []string{"first", "second", "third"}
 func open(t *testing.T, monitor *event.CommandMonitor, heartbeat, lease time.Duration) *Member[string] {
 	t.Helper()
 	uri, database := mongotest.Database(t)
-	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetRegistry(mdb.Registry).SetMonitor(monitor))
+	primary := mdb.NewPrimary(testtime.Patience())
+	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetRegistry(mdb.Registry).SetMonitor(monitor).SetServerMonitor(primary.Monitor()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
 	s := New(Config[string]{
-		Client: client, Database: database, Self: id.New().String(), Jobs: noJobs{}, Settings: settingNames,
+		Client: client, Primary: primary, Database: database, Self: id.New().String(), Jobs: noJobs{}, Settings: settingNames,
 		Use:     func(settings map[string]*Setting) (string, error) { return settings[settingNames[0]].Value, nil },
 		Timeout: testtime.Patience(), Heartbeat: heartbeat, Lease: lease, TransactionLife: time.Minute,
 	})

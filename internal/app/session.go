@@ -1,0 +1,98 @@
+package app
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"plaza/fault"
+	"plaza/live"
+	"plaza/resolvers/gate"
+	"plaza/social/network"
+)
+
+// sessionPath is the path of sessionCookie.
+const sessionPath = "/session"
+
+// sessionCookie is a handler. POST moves the session of the request's token into a cookie. DELETE
+// ends the session of the request's cookie or token, and removes the cookie.
+type sessionCookie struct {
+	service      *network.Service
+	hub          *live.Hub
+	authenticate authenticator
+	cookies      *cookies
+}
+
+// ServeHTTP implements http.Handler. 204: done; 401: the token is not that of a session; 403: the
+// request comes from a page of another origin, or the token is a program's; 503: try again.
+func (s *sessionCookie) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	switch {
+	case r.Method != http.MethodPost && r.Method != http.MethodDelete:
+		w.Header().Set("Allow", "POST, DELETE")
+		http.Error(w, "POST sets the cookie of a session, DELETE ends the session.", http.StatusMethodNotAllowed)
+	case !s.cookies.isFromOwnPage(r):
+		http.Error(w, "Pages of this origin may not use cookies: name the origin with --allowed-origin.", http.StatusForbidden)
+	case r.Method == http.MethodPost:
+		s.keep(w, r)
+	default:
+		s.end(w, r)
+	}
+}
+
+func (s *sessionCookie) keep(w http.ResponseWriter, r *http.Request) {
+	authorization := r.Header.Get("Authorization")
+	ctx, err := s.authenticate(r.Context(), authorization)
+	switch {
+	case err != nil || gate.UserOf(ctx).IsZero():
+		refuseSignedOut(w, err)
+		return
+	case gate.SessionOf(ctx).Grant != nil:
+		http.Error(w, "An access token is for programs: sign in.", http.StatusForbidden)
+		return
+	}
+	_, token, _ := strings.Cut(authorization, " ")
+	s.cookies.set(w, strings.TrimSpace(token))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *sessionCookie) end(w http.ResponseWriter, r *http.Request) {
+	if err := s.signOut(r); err != nil && !isRefused(err) {
+		refuseSignedOut(w, err) // with the cookie the browser would lose a session that goes on
+		return
+	}
+	s.cookies.clear(w)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// signOut ends the session of a request, if it has one. An access token is not ended.
+func (s *sessionCookie) signOut(r *http.Request) error {
+	ctx, err := s.authenticate(r.Context(), r.Header.Get("Authorization"))
+	session := gate.SessionOf(ctx)
+	if err != nil || session.User.IsZero() || session.Grant != nil {
+		return err
+	}
+	if err := s.service.SignOut(ctx, session); err != nil {
+		return err
+	}
+	s.hub.EndSession(session.TokenHash)
+	return nil
+}
+
+// refuseSignedOut refuses a request that needs a session, and has none or, as err says, could not be
+// authenticated.
+func refuseSignedOut(w http.ResponseWriter, err error) {
+	if err != nil && !isRefused(err) {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "The database is not responding; try again.", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	http.Error(w, "Sign in first: send the header Authorization: Bearer <token>.", http.StatusUnauthorized)
+}
+
+// isRefused reports whether a session or token is not valid, or not any more.
+func isRefused(err error) bool {
+	refused, ok := errors.AsType[*fault.Error](err)
+	return ok && refused.Code == fault.CodeUnauthenticated
+}
