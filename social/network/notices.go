@@ -16,11 +16,14 @@ func (s *Service) NoticesOf(ctx context.Context, events []social.Event) ([]socia
 	if err != nil {
 		return nil, err
 	}
-	var notices []social.Notice
+	all := make([][]social.Notice, len(events))
 	for i := range events {
-		notices = append(notices, t.noticesOf(&events[i])...)
+		all[i] = slices.DeleteFunc(t.noticesOf(&events[i]), func(n social.Notice) bool { return n.To.IsZero() || n.To == n.Actor })
 	}
-	notices = slices.DeleteFunc(notices, func(n social.Notice) bool { return n.To.IsZero() || n.To == n.Actor })
+	notices, err := s.wanted(ctx, all)
+	if err != nil {
+		return nil, err
+	}
 	notices, err = s.withoutHidden(ctx, t, notices)
 	return social.LastActs(notices), err
 }
@@ -108,7 +111,8 @@ func (s *Service) readParents(ctx context.Context, comments map[social.CommentID
 	return err
 }
 
-// noticesOf returns the notices of one event, for everyone it concerns.
+// noticesOf returns the notices of one event, for everyone it concerns. Someone may have several,
+// of which they get one: see wanted. The first is the best.
 func (t threadsRead) noticesOf(e *social.Event) []social.Notice {
 	notice := social.Notice{Act: social.Act{Actor: e.Actor}}
 	switch e.Kind {
@@ -142,11 +146,11 @@ func (t threadsRead) postNotices(e *social.Event) []social.Notice {
 	return t.withMentions([]social.Notice{onWall}, e.Post, act, post.Content.Text())
 }
 
-// withMentions adds those a text mentions, unless they have another notice of it.
+// withMentions adds those a text mentions.
 func (t threadsRead) withMentions(notices []social.Notice, post social.PostID, act social.Act, text string) []social.Notice {
 	for _, handle := range social.Mentioned(text) {
 		user := t.mentioned[handle]
-		if user == nil || slices.ContainsFunc(notices, func(n social.Notice) bool { return n.To == user.ID }) {
+		if user == nil {
 			continue
 		}
 		group := social.NotificationGroup{To: user.ID, Kind: social.NotifyMention, Post: post}
@@ -156,22 +160,19 @@ func (t threadsRead) withMentions(notices []social.Notice, post social.PostID, a
 }
 
 // commentNotices notifies the author of the comment that was answered, the author of the post, and
-// those the comment mentions. If the two authors are the same, they get the notice of the reply.
+// those the comment mentions.
 func (t threadsRead) commentNotices(e *social.Event) (notices []social.Notice) {
 	post, comment := t.posts[e.Post], t.comments[e.Comment]
 	if post == nil || comment == nil || comment.Deleted {
 		return nil
 	}
 	act := social.Act{Actor: e.Actor, Comment: e.Comment}
-	answered := t.comments[comment.Parent]
-	if answered != nil {
+	if answered := t.comments[comment.Parent]; answered != nil {
 		group := social.NotificationGroup{To: answered.Author, Kind: social.NotifyReply, Post: e.Post, Comment: answered.ID}
 		notices = append(notices, social.Notice{NotificationGroup: group, Act: act})
 	}
-	if answered == nil || answered.Author != post.Author {
-		group := social.NotificationGroup{To: post.Author, Kind: social.NotifyComment, Post: e.Post}
-		notices = append(notices, social.Notice{NotificationGroup: group, Act: act})
-	}
+	group := social.NotificationGroup{To: post.Author, Kind: social.NotifyComment, Post: e.Post}
+	notices = append(notices, social.Notice{NotificationGroup: group, Act: act})
 	return t.withMentions(notices, e.Post, act, comment.Text)
 }
 

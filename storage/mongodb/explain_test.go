@@ -217,6 +217,11 @@ func callNotifications(w *town, ada, ben, cem social.NewUser) {
 	w.ok(w.MarkRead(w.ctx, ada.User.ID, []social.NotificationID{all[0].ID}, all[0].Order))
 	w.ok(w.Notify(w.ctx, server, lease, "more", []social.Notice{act(ada, social.NotifyReaction, ben)}))
 	w.ok(w.LeaveNotifier(w.ctx, server))
+	for _, enabled := range []bool{false, true, false} {
+		w.ok(w.SetNotificationKind(w.ctx, ben.User.ID, social.NotifyFollow, enabled))
+	}
+	_, err = w.SilentNotificationKinds(w.ctx, []social.UserID{ada.User.ID, ben.User.ID})
+	w.ok(err)
 }
 
 // callDeletion deletes somebody of whom there is some of everything, with a post that has very much.

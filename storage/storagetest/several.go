@@ -406,6 +406,14 @@ func (all *several) NotificationsByID(ctx context.Context, to social.UserID, ids
 	return all.next().NotificationsByID(ctx, to, ids)
 }
 
+func (all *several) SetNotificationKind(ctx context.Context, user social.UserID, kind social.NotificationKind, enabled bool) error {
+	return all.next().SetNotificationKind(ctx, user, kind, enabled)
+}
+
+func (all *several) SilentNotificationKinds(ctx context.Context, users []social.UserID) (map[social.UserID][]social.NotificationKind, error) {
+	return all.next().SilentNotificationKinds(ctx, users)
+}
+
 func (all *several) MarkRead(ctx context.Context, to social.UserID, ids []social.NotificationID, upTo social.NotificationID) error {
 	return all.next().MarkRead(ctx, to, ids, upTo)
 }

@@ -16,6 +16,7 @@ type Store struct {
 	calls         *mdb.DB
 	notifications *mongo.Collection
 	notifier      *mongo.Collection
+	settings      *mongo.Collection
 	append        Append
 }
 
@@ -26,7 +27,10 @@ var _ social.Notifications = (*Store)(nil)
 
 // New returns the store for the notifications in a database; calls makes its reads and writes.
 func New(db *mongo.Database, calls *mdb.DB, appendEvents Append) *Store {
-	return &Store{calls: calls, notifications: db.Collection("notifications"), notifier: db.Collection("notifier"), append: appendEvents}
+	return &Store{
+		calls: calls, append: appendEvents,
+		notifications: db.Collection("notifications"), notifier: db.Collection("notifier"), settings: db.Collection("notificationSettings"),
+	}
 }
 
 // The indexes that queries name as hints.
@@ -48,14 +52,16 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 			mdb.ExpiringIndex("at", social.NotificationRetention),
 		},
 		s.notifier: nil, // one document
+		s.settings: nil, // _id is the user
 	}
 }
 
 // ShardKeys are the shard keys of the collections, as those of the other packages.
 func ShardKeys() map[string]bson.D {
 	return map[string]bson.D{
-		"notifications": mdb.Doc("to", "hashed"),
-		"notifier":      nil, // one document
+		"notifications":        mdb.Doc("to", "hashed"),
+		"notifier":             nil,                      // one document
+		"notificationSettings": mdb.Doc("_id", "hashed"), // the user
 	}
 }
 
