@@ -19,11 +19,15 @@ const (
 	NotifyReaction NotificationKind = "REACTION"  // reactions to the recipient's post
 	NotifyFollow   NotificationKind = "FOLLOW"    // new followers of the recipient
 	NotifyWallPost NotificationKind = "WALL_POST" // a post on the recipient's wall
+
+	// NotifyPollClosed is the end of a poll that the recipient wrote or voted in. Its one act is by
+	// the author, also for the author.
+	NotifyPollClosed NotificationKind = "POLL_CLOSED"
 )
 
 // NotificationKinds are all kinds of notifications, in the order in which settings list them.
 var NotificationKinds = []NotificationKind{
-	NotifyComment, NotifyReply, NotifyMention, NotifyReaction, NotifyFollow, NotifyWallPost,
+	NotifyComment, NotifyReply, NotifyMention, NotifyReaction, NotifyFollow, NotifyWallPost, NotifyPollClosed,
 }
 
 // NotificationSetting says whether a user is notified of a kind of acts.

@@ -560,20 +560,22 @@ func (ec *executionContext) marshalNNotificationKind2plazaᚋsocialᚐNotificati
 
 var (
 	unmarshalNNotificationKind2plazaᚋsocialᚐNotificationKind = map[string]social.NotificationKind{
-		"COMMENT":   social.NotifyComment,
-		"REPLY":     social.NotifyReply,
-		"MENTION":   social.NotifyMention,
-		"REACTION":  social.NotifyReaction,
-		"FOLLOW":    social.NotifyFollow,
-		"WALL_POST": social.NotifyWallPost,
+		"COMMENT":     social.NotifyComment,
+		"REPLY":       social.NotifyReply,
+		"MENTION":     social.NotifyMention,
+		"REACTION":    social.NotifyReaction,
+		"FOLLOW":      social.NotifyFollow,
+		"WALL_POST":   social.NotifyWallPost,
+		"POLL_CLOSED": social.NotifyPollClosed,
 	}
 	marshalNNotificationKind2plazaᚋsocialᚐNotificationKind = map[social.NotificationKind]string{
-		social.NotifyComment:  "COMMENT",
-		social.NotifyReply:    "REPLY",
-		social.NotifyMention:  "MENTION",
-		social.NotifyReaction: "REACTION",
-		social.NotifyFollow:   "FOLLOW",
-		social.NotifyWallPost: "WALL_POST",
+		social.NotifyComment:    "COMMENT",
+		social.NotifyReply:      "REPLY",
+		social.NotifyMention:    "MENTION",
+		social.NotifyReaction:   "REACTION",
+		social.NotifyFollow:     "FOLLOW",
+		social.NotifyWallPost:   "WALL_POST",
+		social.NotifyPollClosed: "POLL_CLOSED",
 	}
 )
 

@@ -1804,7 +1804,7 @@ type Notification implements Node {
   id: ID!
   "What happened."
   kind: NotificationKind!
-  "The people who did it, the latest first."
+  "The people who did it, the latest first. Of ` + "`" + `POLL_CLOSED` + "`" + `: the author of the poll, who may be you."
   actors(
     "How many, from the start: 1 to 100."
     first: Int! = 3
@@ -1835,6 +1835,8 @@ enum NotificationKind {
   FOLLOW
   "A post on your wall."
   WALL_POST
+  "The end of a poll that you wrote or voted in. Of the people who voted, at most 500 are notified."
+  POLL_CLOSED
 }
 
 "One page of your notifications."

@@ -18,7 +18,9 @@ func (s *Service) NoticesOf(ctx context.Context, events []social.Event) ([]socia
 	}
 	all := make([][]social.Notice, len(events))
 	for i := range events {
-		all[i] = slices.DeleteFunc(t.noticesOf(&events[i]), func(n social.Notice) bool { return n.To.IsZero() || n.To == n.Actor })
+		all[i] = slices.DeleteFunc(t.noticesOf(&events[i]), func(n social.Notice) bool {
+			return n.To.IsZero() || n.To == n.Actor && n.Kind != social.NotifyPollClosed
+		})
 	}
 	notices, err := s.wanted(ctx, all)
 	if err != nil {
@@ -33,6 +35,7 @@ type threadsRead struct {
 	posts     map[social.PostID]*social.Post
 	comments  map[social.CommentID]*social.Comment // with their parents
 	mentioned map[string]*social.User              // by handle
+	voters    map[social.PostID][]social.UserID    // of polls that have closed
 }
 
 func (s *Service) readThreads(ctx context.Context, events []social.Event) (t threadsRead, err error) {
@@ -42,7 +45,7 @@ func (s *Service) readThreads(ctx context.Context, events []social.Event) (t thr
 		switch e := &events[i]; e.Kind {
 		case social.EventCommentAdded:
 			posts, comments = append(posts, e.Post), append(comments, e.Comment)
-		case social.EventPostCreated, social.EventReactionAdded, social.EventReactionRemoved:
+		case social.EventPostCreated, social.EventReactionAdded, social.EventReactionRemoved, social.EventPollClosed:
 			posts = append(posts, e.Post)
 		default: // its ids are enough
 		}
@@ -58,6 +61,9 @@ func (s *Service) readThreads(ctx context.Context, events []social.Event) (t thr
 		}
 	}
 	if t.mentioned, err = s.readMentioned(ctx, t.newTexts(events)); err != nil {
+		return t, err
+	}
+	if t.voters, err = s.readVoters(ctx, t.posts, events); err != nil {
 		return t, err
 	}
 	return t, s.readParents(ctx, t.comments)
@@ -129,6 +135,8 @@ func (t threadsRead) noticesOf(e *social.Event) []social.Notice {
 		notice.Undone = e.Kind == social.EventReactionRemoved
 	case social.EventCommentAdded:
 		return t.commentNotices(e)
+	case social.EventPollClosed:
+		return t.closingNotices(e)
 	default:
 		return nil
 	}

@@ -156,6 +156,7 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
 		threadMutes: db.Collection("threadMutes"),
+		openPolls:   db.Collection("openPolls"),
 		settings:    db.Collection("settings"),
 		jobs:        jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
 		erasing: defaultEraseTimes,

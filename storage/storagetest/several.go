@@ -296,6 +296,14 @@ func (all *several) Votes(ctx context.Context, user social.UserID, posts []socia
 	return all.next().Votes(ctx, user, posts)
 }
 
+func (all *several) Voters(ctx context.Context, post social.PostID, limit int) ([]social.UserID, error) {
+	return all.next().Voters(ctx, post, limit)
+}
+
+func (all *several) ClosePolls(ctx context.Context, limit int) (int, error) {
+	return all.next().ClosePolls(ctx, limit)
+}
+
 func (all *several) PutReaction(ctx context.Context, post social.PostID, user social.UserID, kind social.ReactionKind, e social.Event) error {
 	return all.next().PutReaction(ctx, post, user, kind, e)
 }
