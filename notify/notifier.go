@@ -22,13 +22,22 @@ const (
 	batchSize = 64
 	batchTime = 50 * time.Millisecond
 	leaveTime = 2 * time.Second
+	// closedTogether is how many polls one transaction closes.
+	closedTogether = 100
 )
+
+// Store is what the notifier needs of a storage engine.
+type Store interface {
+	social.Notifications
+	// ClosePolls is that of social.Posts.
+	ClosePolls(ctx context.Context, limit int) (closed int, err error)
+}
 
 // Notifier stores notifications while no other server on its database does. Its position in the log
 // is stored with them, so whichever server continues counts each event exactly once.
 type Notifier struct {
 	service *network.Service
-	store   social.Notifications
+	store   Store
 	log     social.EventLog
 	logger  *slog.Logger
 	server  string        // unique among all notifiers
@@ -38,7 +47,7 @@ type Notifier struct {
 }
 
 // New returns a notifier that does not run yet.
-func New(service *network.Service, store social.Notifications, log social.EventLog, logger *slog.Logger) *Notifier {
+func New(service *network.Service, store Store, log social.EventLog, logger *slog.Logger) *Notifier {
 	return &Notifier{service: service, store: store, log: log, logger: logger, server: id.New().String(), lease: defaultLease}
 }
 
@@ -140,8 +149,11 @@ func (n *Notifier) closePolls(ctx context.Context) error {
 	if time.Now().Before(n.look) {
 		return nil
 	}
-	if err := n.service.ClosePolls(ctx); err != nil {
-		return err
+	for closed := closedTogether; closed == closedTogether; {
+		var err error
+		if closed, err = n.store.ClosePolls(ctx, closedTogether); err != nil {
+			return err
+		}
 	}
 	n.look = time.Now().Add(n.lease / 3)
 	return nil

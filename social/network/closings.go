@@ -9,19 +9,6 @@ import (
 // MaxVotersNotified is how many of a poll's voters are notified when it closes, beside its author.
 const MaxVotersNotified = 500
 
-// closedTogether is how many polls one transaction closes.
-const closedTogether = 100
-
-// ClosePolls appends the events of all polls whose time has come.
-func (s *Service) ClosePolls(ctx context.Context) error {
-	for {
-		closed, err := s.store.ClosePolls(ctx, closedTogether)
-		if err != nil || closed < closedTogether {
-			return err
-		}
-	}
-}
-
 // readVoters reads who voted in the polls that have closed.
 func (s *Service) readVoters(ctx context.Context, posts map[social.PostID]*social.Post, events []social.Event) (map[social.PostID][]social.UserID, error) {
 	voters := map[social.PostID][]social.UserID{}

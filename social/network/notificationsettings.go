@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"plaza/social"
@@ -50,18 +51,16 @@ func (s *Service) wanted(ctx context.Context, events [][]social.Notice) ([]socia
 
 // silentKinds reads the kinds that recipients have turned off, in one batch.
 func (s *Service) silentKinds(ctx context.Context, events [][]social.Notice) (map[social.UserID][]social.NotificationKind, error) {
-	var recipients []social.UserID
-	known := map[social.UserID]bool{}
+	recipients := map[social.UserID]bool{}
 	for _, notices := range events {
 		for _, n := range notices {
-			if !n.Undone && !known[n.To] {
-				known[n.To] = true
-				recipients = append(recipients, n.To)
+			if !n.Undone {
+				recipients[n.To] = true
 			}
 		}
 	}
 	if len(recipients) == 0 {
 		return nil, nil
 	}
-	return s.store.SilentNotificationKinds(ctx, recipients)
+	return s.store.SilentNotificationKinds(ctx, slices.Collect(maps.Keys(recipients)))
 }

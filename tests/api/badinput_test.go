@@ -991,6 +991,9 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 func (w *world) addNotifications(t *testing.T) {
 	t.Helper()
 	w.plaza.Notify(t)
+	testtime.Eventually(t, "ada is notified that the poll is closed", func() bool {
+		return strings.Contains(w.ada.Raw(t, `{ viewer { notifications { nodes { kind } } } }`), `"POLL_CLOSED"`)
+	})
 	const newest = `{ viewer { notifications(first: 1) { nodes { id } } } }`
 	w.add(t, "notification", "ada", newest)
 	w.add(t, "bobNotification", "bob", newest)
