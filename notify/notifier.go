@@ -17,26 +17,37 @@ const (
 	// defaultLease is how long a server that has died keeps others from storing notifications.
 	defaultLease = 15 * time.Second
 	// batchSize and batchTime bound how many events one transaction is about, and how long the
-	// first of them waits for others. An event may notify 22 people.
+	// first of them waits for others. An event may notify 22 people; that of a poll notifies more,
+	// and is the last of its batch.
 	batchSize = 64
 	batchTime = 50 * time.Millisecond
 	leaveTime = 2 * time.Second
+	// closedTogether is how many polls one transaction closes.
+	closedTogether = 100
 )
+
+// Store is what the notifier needs of a storage engine.
+type Store interface {
+	social.Notifications
+	// ClosePolls is that of social.Posts.
+	ClosePolls(ctx context.Context, limit int) (closed int, err error)
+}
 
 // Notifier stores notifications while no other server on its database does. Its position in the log
 // is stored with them, so whichever server continues counts each event exactly once.
 type Notifier struct {
 	service *network.Service
-	store   social.Notifications
+	store   Store
 	log     social.EventLog
 	logger  *slog.Logger
 	server  string        // unique among all notifiers
 	lease   time.Duration // defaultLease, except in tests
 	upTo    atomic.Int64  // see UpTo; in nanoseconds since 1970
+	look    time.Time     // when to look for polls that have closed
 }
 
 // New returns a notifier that does not run yet.
-func New(service *network.Service, store social.Notifications, log social.EventLog, logger *slog.Logger) *Notifier {
+func New(service *network.Service, store Store, log social.EventLog, logger *slog.Logger) *Notifier {
 	return &Notifier{service: service, store: store, log: log, logger: logger, server: id.New().String(), lease: defaultLease}
 }
 
@@ -110,6 +121,9 @@ func (n *Notifier) open(ctx context.Context, position string) (social.EventStrea
 // advance stores the notifications of the next events, or extends the lease if there are none for a
 // while.
 func (n *Notifier) advance(ctx context.Context, stream social.EventStream) error {
+	if err := n.closePolls(ctx); err != nil {
+		return err
+	}
 	events, err := next(ctx, n.lease/3, stream)
 	if err != nil {
 		return err
@@ -129,6 +143,22 @@ func (n *Notifier) advance(ctx context.Context, stream social.EventStream) error
 	return nil
 }
 
+// closePolls appends the events of polls that have closed, which this server then meets in the log.
+// It looks for them now and then.
+func (n *Notifier) closePolls(ctx context.Context) error {
+	if time.Now().Before(n.look) {
+		return nil
+	}
+	for closed := closedTogether; closed == closedTogether; {
+		var err error
+		if closed, err = n.store.ClosePolls(ctx, closedTogether); err != nil {
+			return err
+		}
+	}
+	n.look = time.Now().Add(n.lease / 3)
+	return nil
+}
+
 // next waits for an event, at most that long, and then takes those that follow within batchTime.
 func next(ctx context.Context, wait time.Duration, stream social.EventStream) (events []social.Event, err error) {
 	end := time.Now().Add(wait)
@@ -143,7 +173,9 @@ func next(ctx context.Context, wait time.Duration, stream social.EventStream) (e
 		if len(events) == 0 {
 			end = time.Now().Add(batchTime)
 		}
-		events = append(events, e)
+		if events = append(events, e); e.Kind == social.EventPollClosed {
+			return events, nil
+		}
 	}
 	return events, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/social/network"
@@ -117,6 +118,44 @@ func TestEachActCountsOnce(t *testing.T) {
 	}
 	for _, kill := range servers {
 		kill()
+	}
+}
+
+// TestAPollNotifiesOnce: two servers are killed while polls close.
+func TestAPollNotifiesOnce(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ada := w.user("ada")
+	servers := []func(){w.run(), w.run()}
+	w.awaitFirstPosition()
+	const polls = 30
+	for range polls {
+		w.closedPoll(ada)
+		if which := w.store.roll(4); which < len(servers) {
+			servers[which]()
+			servers[which] = w.run()
+		}
+		w.readAll(ada)
+	}
+	w.await(ada, social.NotifyPollClosed, polls)
+	if n := w.count(ada)[social.NotifyPollClosed]; n != polls {
+		t.Errorf("%d acts in all notifications, want %d", n, polls)
+	}
+	for _, kill := range servers {
+		kill()
+	}
+}
+
+// closedPoll stores a poll that has closed already.
+func (w *town) closedPoll(author social.UserID) {
+	w.t.Helper()
+	p := &social.Post{
+		Author: author, WallOwner: author, Audience: social.Audience{Kind: social.AudiencePublic},
+		Content: social.Content{Poll: &social.Poll{Question: "Tea?", Options: []string{"yes", "no"}, ClosesAt: time.Now().Add(-time.Minute)}},
+		Replies: social.ReplyPolicy{Kind: social.RepliesEveryone}, Order: social.OrderOldest,
+	}
+	if err := w.store.InsertPost(w.t.Context(), p, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostCreated}); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

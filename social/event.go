@@ -40,6 +40,7 @@ const (
 	EventOrderChanged    EventKind = "post.order_changed"
 	EventPostDeleted     EventKind = "post.deleted"
 	EventPollVoted       EventKind = "poll.voted"
+	EventPollClosed      EventKind = "poll.closed" // the time has come
 	EventReactionAdded   EventKind = "reaction.added"
 	EventReactionRemoved EventKind = "reaction.removed"
 	EventThreadMuted     EventKind = "thread.muted"

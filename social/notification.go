@@ -19,7 +19,22 @@ const (
 	NotifyReaction NotificationKind = "REACTION"  // reactions to the recipient's post
 	NotifyFollow   NotificationKind = "FOLLOW"    // new followers of the recipient
 	NotifyWallPost NotificationKind = "WALL_POST" // a post on the recipient's wall
+
+	// NotifyPollClosed is the end of a poll that the recipient wrote or voted in. Its one act is by
+	// the author, also for the author.
+	NotifyPollClosed NotificationKind = "POLL_CLOSED"
 )
+
+// NotificationKinds are all kinds of notifications, in the order in which settings list them.
+var NotificationKinds = []NotificationKind{
+	NotifyComment, NotifyReply, NotifyMention, NotifyReaction, NotifyFollow, NotifyWallPost, NotifyPollClosed,
+}
+
+// NotificationSetting says whether a user is notified of a kind of acts.
+type NotificationSetting struct {
+	Kind    NotificationKind
+	Enabled bool
+}
 
 // NotificationGroup is what the acts of one notification have in common.
 type NotificationGroup struct {
@@ -127,6 +142,14 @@ type Notifications interface {
 	// MarkRead marks a user's notifications as read: those with these ids, and all whose Order is
 	// at most upTo (zero: none). Absent ones are ignored.
 	MarkRead(ctx context.Context, to UserID, ids []NotificationID, upTo NotificationID) error
+
+	// SetNotificationKind turns a kind of notifications on or off for a user; all kinds are on at
+	// first. Calls for several kinds may be concurrent: each changes its own kind only. What is
+	// stored stays, and so do Notify's acts of that kind: the caller leaves them out.
+	SetNotificationKind(ctx context.Context, user UserID, kind NotificationKind, enabled bool) error
+	// SilentNotificationKinds reads the kinds that users have turned off, in any order. Users who
+	// have turned off none are missing in the map.
+	SilentNotificationKinds(ctx context.Context, users []UserID) (map[UserID][]NotificationKind, error)
 }
 
 // NewNotified returns the events of notices that are stored: one for each recipient of an act that

@@ -149,7 +149,7 @@ func InNotification(n NotificationGroup, a Act, p *Post, c *Comment, relations m
 	if n.Kind == NotifyComment || n.Kind == NotifyReply || !a.Comment.IsZero() {
 		return c != nil && IsNewComment(n.To, p, c, relations[p.Author], toActor)
 	}
-	return n.Kind == NotifyReaction || n.Kind == NotifyWallPost || n.Kind == NotifyMention
+	return n.Kind == NotifyReaction || n.Kind == NotifyWallPost || n.Kind == NotifyMention || n.Kind == NotifyPollClosed
 }
 
 // CanPostOnWall reports whether author may post on the owner's wall; toAuthor is the owner's

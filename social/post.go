@@ -3,6 +3,8 @@ package social
 import (
 	"context"
 	"time"
+
+	"plaza/id"
 )
 
 // Post is something that a user wrote on a wall. Content depends on its type; everything else is
@@ -137,6 +139,13 @@ type Posts interface {
 	PutVote(ctx context.Context, post PostID, user UserID, option int, e Event) error
 	// Votes reads the options that the user voted for; posts without a vote are missing in the map.
 	Votes(ctx context.Context, user UserID, posts []PostID) (map[PostID]int, error)
+	// Voters reads who voted in a poll, in the order of their ids, at most limit.
+	Voters(ctx context.Context, post PostID, limit int) ([]UserID, error)
+	// ClosePolls appends the event of NewPollClosed for polls whose time has come by the database's
+	// clock, those that closed first, at most limit. It returns for how many. A poll that IsToClose
+	// when it is inserted gets one event, unless it is deleted before: whichever server appends it
+	// notes that in the same transaction.
+	ClosePolls(ctx context.Context, limit int) (closed int, err error)
 	// PutReaction stores the user's reaction, replacing an earlier one, with exact counts and the
 	// event in one transaction. ErrNotFound: no such post. The same reaction again does nothing.
 	PutReaction(ctx context.Context, post PostID, user UserID, kind ReactionKind, e Event) error
@@ -207,6 +216,17 @@ func (c Content) Text() string {
 	default:
 		return ""
 	}
+}
+
+// IsToClose reports whether there will be an event when a new post closes, because it is a poll with
+// a closing time. There is none of a post in the past: of one with an id (see Posts.InsertPost).
+func IsToClose(p *Post) bool {
+	return p.ID.IsZero() && p.Content.Poll != nil && !p.Content.Poll.ClosesAt.IsZero()
+}
+
+// NewPollClosed returns the event of a poll that has closed.
+func NewPollClosed(post PostID) Event {
+	return Event{ID: EventID{id.New()}, Kind: EventPollClosed, Post: post}
 }
 
 // IsClosed reports whether the poll is closed at that time.

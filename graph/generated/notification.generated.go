@@ -142,6 +142,20 @@ func (ec *executionContext) _NotificationEdge_node(ctx context.Context, field gr
 	}, ec.marshalNNotification2ᚖplazaᚋgraphᚋmodelᚐNotification)
 }
 
+func (ec *executionContext) _SetNotificationSettingPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.SetNotificationSettingPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetNotificationSettingPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return obj.Viewer, nil
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
+}
+
+func (ec *executionContext) _SetNotificationSettingPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetNotificationSettingPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetNotificationSettingPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -174,6 +188,40 @@ func (ec *executionContext) unmarshalInputMarkNotificationsReadInput(ctx context
 				return it, err
 			}
 			it.UpTo = data
+		}
+	}
+
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSetNotificationSettingInput(ctx context.Context, obj any) (model.SetNotificationSettingInput, error) {
+	var it model.SetNotificationSettingInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"kind", "enabled"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalNNotificationKind2plazaᚋsocialᚐNotificationKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "enabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Enabled = data
 		}
 	}
 
@@ -311,6 +359,46 @@ func (ec *executionContext) _NotificationEdge(ctx context.Context, sel ast.Selec
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
 		case "node":
 			out.Set(i, true, ec._NotificationEdge_node(ctx, field, obj))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var notificationSettingImplementors = []string{"NotificationSetting"}
+
+func (ec *executionContext) _NotificationSetting(ctx context.Context, sel ast.SelectionSet, obj *social.NotificationSetting) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, notificationSettingImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NotificationSetting")
+		case "kind":
+			out.Set(i, true, ec.marshalNNotificationKind2plazaᚋsocialᚐNotificationKind(ctx, field.Selections, obj.Kind))
+		case "enabled":
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.Enabled))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var setNotificationSettingPayloadImplementors = []string{"SetNotificationSettingPayload"}
+
+func (ec *executionContext) _SetNotificationSettingPayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetNotificationSettingPayload) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, setNotificationSettingPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SetNotificationSettingPayload")
+		case "viewer":
+			out.Set(i, false, ec._SetNotificationSettingPayload_viewer(ctx, field, obj))
+		case "userErrors":
+			out.Set(i, true, ec._SetNotificationSettingPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -472,22 +560,83 @@ func (ec *executionContext) marshalNNotificationKind2plazaᚋsocialᚐNotificati
 
 var (
 	unmarshalNNotificationKind2plazaᚋsocialᚐNotificationKind = map[string]social.NotificationKind{
-		"COMMENT":   social.NotifyComment,
-		"REPLY":     social.NotifyReply,
-		"MENTION":   social.NotifyMention,
-		"REACTION":  social.NotifyReaction,
-		"FOLLOW":    social.NotifyFollow,
-		"WALL_POST": social.NotifyWallPost,
+		"COMMENT":     social.NotifyComment,
+		"REPLY":       social.NotifyReply,
+		"MENTION":     social.NotifyMention,
+		"REACTION":    social.NotifyReaction,
+		"FOLLOW":      social.NotifyFollow,
+		"WALL_POST":   social.NotifyWallPost,
+		"POLL_CLOSED": social.NotifyPollClosed,
 	}
 	marshalNNotificationKind2plazaᚋsocialᚐNotificationKind = map[social.NotificationKind]string{
-		social.NotifyComment:  "COMMENT",
-		social.NotifyReply:    "REPLY",
-		social.NotifyMention:  "MENTION",
-		social.NotifyReaction: "REACTION",
-		social.NotifyFollow:   "FOLLOW",
-		social.NotifyWallPost: "WALL_POST",
+		social.NotifyComment:    "COMMENT",
+		social.NotifyReply:      "REPLY",
+		social.NotifyMention:    "MENTION",
+		social.NotifyReaction:   "REACTION",
+		social.NotifyFollow:     "FOLLOW",
+		social.NotifyWallPost:   "WALL_POST",
+		social.NotifyPollClosed: "POLL_CLOSED",
 	}
 )
+
+func (ec *executionContext) marshalNNotificationSetting2ᚕᚖplazaᚋsocialᚐNotificationSettingᚄ(ctx context.Context, sel ast.SelectionSet, v []*social.NotificationSetting) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNNotificationSetting2ᚖplazaᚋsocialᚐNotificationSetting(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNNotificationSetting2ᚖplazaᚋsocialᚐNotificationSetting(ctx context.Context, sel ast.SelectionSet, v *social.NotificationSetting) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NotificationSetting(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNSetNotificationSettingInput2plazaᚋgraphᚋmodelᚐSetNotificationSettingInput(ctx context.Context, v any) (model.SetNotificationSettingInput, error) {
+	res, err := ec.unmarshalInputSetNotificationSettingInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) marshalOMarkNotificationsReadPayload2ᚖplazaᚋgraphᚋmodelᚐMarkNotificationsReadPayload(ctx context.Context, sel ast.SelectionSet, v *model.MarkNotificationsReadPayload) graphql.Marshaler {
 	if v == nil {
@@ -501,6 +650,13 @@ func (ec *executionContext) marshalONotificationConnection2ᚖplazaᚋgraphᚋmo
 		return graphql.Null
 	}
 	return ec._NotificationConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSetNotificationSettingPayload2ᚖplazaᚋgraphᚋmodelᚐSetNotificationSettingPayload(ctx context.Context, sel ast.SelectionSet, v *model.SetNotificationSettingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SetNotificationSettingPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

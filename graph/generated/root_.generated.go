@@ -217,7 +217,7 @@ enum Scope {
   WRITE_POSTS
   "Follow, block and mute, and manage your circles."
   WRITE_GRAPH
-  "Change your profile, and mark notifications as read."
+  "Change your profile, mark notifications as read, and choose which you get."
   WRITE_PROFILE
   "Manage ads, if you have the right ` + "`" + `MANAGE_ADS` + "`" + `."
   MANAGE_ADS
@@ -1804,7 +1804,7 @@ type Notification implements Node {
   id: ID!
   "What happened."
   kind: NotificationKind!
-  "The people who did it, the latest first."
+  "The people who did it, the latest first. Of ` + "`" + `POLL_CLOSED` + "`" + `: the author of the poll, who may be you."
   actors(
     "How many, from the start: 1 to 100."
     first: Int! = 3
@@ -1835,6 +1835,8 @@ enum NotificationKind {
   FOLLOW
   "A post on your wall."
   WALL_POST
+  "The end of a poll that you wrote or voted in. Of the people who voted, at most 500 are notified."
+  POLL_CLOSED
 }
 
 "One page of your notifications."
@@ -1855,7 +1857,23 @@ type NotificationEdge {
   node: Notification!
 }
 
+"Whether you are notified of what a kind of notifications reports."
+type NotificationSetting {
+  "The kind."
+  kind: NotificationKind!
+  "Whether you are notified. At first you are, of all kinds."
+  enabled: Boolean!
+}
+
 extend type Mutation {
+  """
+  Turn a kind of notifications on or off. You get no notifications of what happens while the kind is off, also later. Those that you have
+  already stay.
+  """
+  setNotificationSetting(
+    "The kind, and whether it is on."
+    input: SetNotificationSettingInput!
+  ): SetNotificationSettingPayload @scope(needs: WRITE_PROFILE)
   "Mark notifications as read. What happens later begins new ones."
   markNotificationsRead(
     "Which: give one field or both."
@@ -1874,6 +1892,22 @@ input MarkNotificationsReadInput {
 "The answer to ` + "`" + `markNotificationsRead` + "`" + `."
 type MarkNotificationsReadPayload {
   "You, with the new count; null if nothing was done."
+  viewer: Viewer
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The new setting."
+input SetNotificationSettingInput {
+  "The kind of notifications."
+  kind: NotificationKind!
+  "Whether you are notified."
+  enabled: Boolean!
+}
+
+"The answer to ` + "`" + `setNotificationSetting` + "`" + `."
+type SetNotificationSettingPayload {
+  "You, with the new settings; null if nothing was done."
   viewer: Viewer
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -3799,6 +3833,8 @@ type Viewer {
   ): NotificationConnection
   "How many notifications you have not read, counted up to 100: show 100 as \"99+\"."
   unreadNotificationsCount: Int!
+  "Which kinds of notifications you get: a setting for each kind."
+  notificationSettings: [NotificationSetting!]!
   "The progress of ` + "`" + `deleteAllMyComments` + "`" + `; null if it is not running."
   commentErasure: CommentErasure
   "Who may post on your wall."

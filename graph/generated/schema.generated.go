@@ -64,6 +64,7 @@ type MutationResolver interface {
 	EditComment(ctx context.Context, input model.EditCommentInput) (*model.EditCommentPayload, error)
 	DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error)
 	DeleteAllMyComments(ctx context.Context, input model.DeleteAllMyCommentsInput) (*model.DeleteAllMyCommentsPayload, error)
+	SetNotificationSetting(ctx context.Context, input model.SetNotificationSettingInput) (*model.SetNotificationSettingPayload, error)
 	MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*model.MarkNotificationsReadPayload, error)
 	CreatePost(ctx context.Context, input model.CreatePostInput) (*model.CreatePostPayload, error)
 	EditPost(ctx context.Context, input model.EditPostInput) (*model.EditPostPayload, error)
@@ -531,6 +532,17 @@ func (ec *executionContext) field_Mutation_setCommentOrder_args(ctx context.Cont
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNSetCommentOrderInput2plazaᚋgraphᚋmodelᚐSetCommentOrderInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setNotificationSetting_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNSetNotificationSettingInput2plazaᚋgraphᚋmodelᚐSetNotificationSettingInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1356,6 +1368,18 @@ func (ec *executionContext) _Mutation_deleteAllMyComments(ctx context.Context, f
 		}
 		return ec.resolvers.Mutation().DeleteAllMyComments(ctx, fc.Args["input"].(model.DeleteAllMyCommentsInput))
 	}, ec.marshalODeleteAllMyCommentsPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAllMyCommentsPayload)
+}
+
+func (ec *executionContext) _Mutation_setNotificationSetting(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SetNotificationSettingPayload, error) {
+		var nothing *model.SetNotificationSettingPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_setNotificationSetting_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().SetNotificationSetting(ctx, fc.Args["input"].(model.SetNotificationSettingInput))
+	}, ec.marshalOSetNotificationSettingPayload2ᚖplazaᚋgraphᚋmodelᚐSetNotificationSettingPayload)
 }
 
 func (ec *executionContext) _Mutation_markNotificationsRead(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
@@ -2371,6 +2395,8 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Set(i, false, ec._Mutation_deleteComment(ctx, field))
 		case "deleteAllMyComments":
 			out.Set(i, false, ec._Mutation_deleteAllMyComments(ctx, field))
+		case "setNotificationSetting":
+			out.Set(i, false, ec._Mutation_setNotificationSetting(ctx, field))
 		case "markNotificationsRead":
 			out.Set(i, false, ec._Mutation_markNotificationsRead(ctx, field))
 		case "createPost":

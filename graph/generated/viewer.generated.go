@@ -27,6 +27,7 @@ type ViewerResolver interface {
 	MutedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
 	Notifications(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.Notification], error)
 	UnreadNotificationsCount(ctx context.Context, obj *model.Viewer) (int, error)
+	NotificationSettings(ctx context.Context, obj *model.Viewer) ([]*social.NotificationSetting, error)
 	CommentErasure(ctx context.Context, obj *model.Viewer) (*social.Erasure, error)
 	WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error)
 	Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error)
@@ -361,6 +362,13 @@ func (ec *executionContext) _Viewer_unreadNotificationsCount(ctx context.Context
 	}, ec.marshalNInt2int)
 }
 
+func (ec *executionContext) _Viewer_notificationSettings(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*social.NotificationSetting, error) {
+		return ec.resolvers.Viewer().NotificationSettings(ctx, obj)
+	}, ec.marshalNNotificationSetting2ᚕᚖplazaᚋsocialᚐNotificationSettingᚄ)
+}
+
 func (ec *executionContext) _Viewer_commentErasure(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*social.Erasure, error) {
@@ -474,6 +482,10 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "unreadNotificationsCount":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_unreadNotificationsCount(ctx, field, obj)
+			})
+		case "notificationSettings":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_notificationSettings(ctx, field, obj)
 			})
 		case "commentErasure":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {

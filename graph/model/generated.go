@@ -929,6 +929,22 @@ type SetCommentOrderPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// The new setting.
+type SetNotificationSettingInput struct {
+	// The kind of notifications.
+	Kind social.NotificationKind `json:"kind"`
+	// Whether you are notified.
+	Enabled bool `json:"enabled"`
+}
+
+// The answer to `setNotificationSetting`.
+type SetNotificationSettingPayload struct {
+	// You, with the new settings; null if nothing was done.
+	Viewer *Viewer `json:"viewer,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The post and its new audience.
 type SetPostAudienceInput struct {
 	// The post's id.

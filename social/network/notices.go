@@ -16,11 +16,16 @@ func (s *Service) NoticesOf(ctx context.Context, events []social.Event) ([]socia
 	if err != nil {
 		return nil, err
 	}
-	var notices []social.Notice
+	all := make([][]social.Notice, len(events))
 	for i := range events {
-		notices = append(notices, t.noticesOf(&events[i])...)
+		all[i] = slices.DeleteFunc(t.noticesOf(&events[i]), func(n social.Notice) bool {
+			return n.To.IsZero() || n.To == n.Actor && n.Kind != social.NotifyPollClosed
+		})
 	}
-	notices = slices.DeleteFunc(notices, func(n social.Notice) bool { return n.To.IsZero() || n.To == n.Actor })
+	notices, err := s.wanted(ctx, all)
+	if err != nil {
+		return nil, err
+	}
 	notices, err = s.withoutHidden(ctx, t, notices)
 	return social.LastActs(notices), err
 }
@@ -30,6 +35,7 @@ type threadsRead struct {
 	posts     map[social.PostID]*social.Post
 	comments  map[social.CommentID]*social.Comment // with their parents
 	mentioned map[string]*social.User              // by handle
+	voters    map[social.PostID][]social.UserID    // of polls that have closed
 }
 
 func (s *Service) readThreads(ctx context.Context, events []social.Event) (t threadsRead, err error) {
@@ -39,7 +45,7 @@ func (s *Service) readThreads(ctx context.Context, events []social.Event) (t thr
 		switch e := &events[i]; e.Kind {
 		case social.EventCommentAdded:
 			posts, comments = append(posts, e.Post), append(comments, e.Comment)
-		case social.EventPostCreated, social.EventReactionAdded, social.EventReactionRemoved:
+		case social.EventPostCreated, social.EventReactionAdded, social.EventReactionRemoved, social.EventPollClosed:
 			posts = append(posts, e.Post)
 		default: // its ids are enough
 		}
@@ -55,6 +61,9 @@ func (s *Service) readThreads(ctx context.Context, events []social.Event) (t thr
 		}
 	}
 	if t.mentioned, err = s.readMentioned(ctx, t.newTexts(events)); err != nil {
+		return t, err
+	}
+	if t.voters, err = s.readVoters(ctx, t.posts, events); err != nil {
 		return t, err
 	}
 	return t, s.readParents(ctx, t.comments)
@@ -108,7 +117,8 @@ func (s *Service) readParents(ctx context.Context, comments map[social.CommentID
 	return err
 }
 
-// noticesOf returns the notices of one event, for everyone it concerns.
+// noticesOf returns the notices of one event, for everyone it concerns. Someone may have several,
+// of which they get one: see wanted. The first is the best.
 func (t threadsRead) noticesOf(e *social.Event) []social.Notice {
 	notice := social.Notice{Act: social.Act{Actor: e.Actor}}
 	switch e.Kind {
@@ -125,6 +135,8 @@ func (t threadsRead) noticesOf(e *social.Event) []social.Notice {
 		notice.Undone = e.Kind == social.EventReactionRemoved
 	case social.EventCommentAdded:
 		return t.commentNotices(e)
+	case social.EventPollClosed:
+		return t.closingNotices(e)
 	default:
 		return nil
 	}
@@ -142,11 +154,11 @@ func (t threadsRead) postNotices(e *social.Event) []social.Notice {
 	return t.withMentions([]social.Notice{onWall}, e.Post, act, post.Content.Text())
 }
 
-// withMentions adds those a text mentions, unless they have another notice of it.
+// withMentions adds those a text mentions.
 func (t threadsRead) withMentions(notices []social.Notice, post social.PostID, act social.Act, text string) []social.Notice {
 	for _, handle := range social.Mentioned(text) {
 		user := t.mentioned[handle]
-		if user == nil || slices.ContainsFunc(notices, func(n social.Notice) bool { return n.To == user.ID }) {
+		if user == nil {
 			continue
 		}
 		group := social.NotificationGroup{To: user.ID, Kind: social.NotifyMention, Post: post}
@@ -156,22 +168,19 @@ func (t threadsRead) withMentions(notices []social.Notice, post social.PostID, a
 }
 
 // commentNotices notifies the author of the comment that was answered, the author of the post, and
-// those the comment mentions. If the two authors are the same, they get the notice of the reply.
+// those the comment mentions.
 func (t threadsRead) commentNotices(e *social.Event) (notices []social.Notice) {
 	post, comment := t.posts[e.Post], t.comments[e.Comment]
 	if post == nil || comment == nil || comment.Deleted {
 		return nil
 	}
 	act := social.Act{Actor: e.Actor, Comment: e.Comment}
-	answered := t.comments[comment.Parent]
-	if answered != nil {
+	if answered := t.comments[comment.Parent]; answered != nil {
 		group := social.NotificationGroup{To: answered.Author, Kind: social.NotifyReply, Post: e.Post, Comment: answered.ID}
 		notices = append(notices, social.Notice{NotificationGroup: group, Act: act})
 	}
-	if answered == nil || answered.Author != post.Author {
-		group := social.NotificationGroup{To: post.Author, Kind: social.NotifyComment, Post: e.Post}
-		notices = append(notices, social.Notice{NotificationGroup: group, Act: act})
-	}
+	group := social.NotificationGroup{To: post.Author, Kind: social.NotifyComment, Post: e.Post}
+	notices = append(notices, social.Notice{NotificationGroup: group, Act: act})
 	return t.withMentions(notices, e.Post, act, comment.Text)
 }
 

@@ -29,6 +29,7 @@ var readers = map[string]func() any{
 	"reactions": func() any { return &markDoc{} }, "votes": func() any { return &markDoc{} },
 	"threadMutes": func() any { return &markDoc{} },
 	"jobs":        func() any { return &jobs.Job{} }, "settings": func() any { return &cluster.Setting{} }, "servers": func() any { return &cluster.Server{} },
+	"openPolls": func() any { return &openPollDoc{} },
 	"sequences": func() any { return &serials.Document{} },
 }
 

@@ -155,6 +155,7 @@ func callEverything(w *town) {
 		}
 	})
 	callNotifications(w, ada, ben, users[4])
+	callPolls(w, ada, ben)
 	callIdempotencyKeys(w, ada)
 	callDeletion(w, users[4], users[5])
 	tail, err := w.Tail(w.ctx, "")
@@ -220,6 +221,31 @@ func callNotifications(w *town, ada, ben, cem social.NewUser) {
 	w.ok(w.MarkRead(w.ctx, ada.User.ID, []social.NotificationID{all[0].ID}, all[0].Order))
 	w.ok(w.Notify(w.ctx, server, lease, "more", []social.Notice{act(ada, social.NotifyReaction, ben)}))
 	w.ok(w.LeaveNotifier(w.ctx, server))
+	for _, enabled := range []bool{false, true, false} {
+		w.ok(w.SetNotificationKind(w.ctx, ben.User.ID, social.NotifyFollow, enabled))
+	}
+	_, err = w.SilentNotificationKinds(w.ctx, []social.UserID{ada.User.ID, ben.User.ID})
+	w.ok(err)
+}
+
+// callPolls closes a poll that has voters. Another one is open, and one is deleted.
+func callPolls(w *town, ada, ben social.NewUser) {
+	poll := func(closesAt time.Time) social.PostID {
+		p := status(ada.User.ID, ada.User.ID, public)
+		p.ID = social.PostID{}
+		p.Content = social.Content{Poll: &social.Poll{Question: "?", Options: []string{"a", "b"}, ClosesAt: closesAt}}
+		w.ok(w.InsertPost(w.ctx, p, happened(social.EventPostCreated)))
+		return p.ID
+	}
+	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	closed, gone := poll(past), poll(future)
+	poll(future)
+	w.ok(w.DeletePost(w.ctx, gone, happened(social.EventPostDeleted)))
+	w.ok(w.PutVote(w.ctx, closed, ben.User.ID, 1, happened(social.EventPollVoted)))
+	_, err := w.ClosePolls(w.ctx, 10)
+	w.ok(err)
+	_, err = w.Voters(w.ctx, closed, 10)
+	w.ok(err)
 }
 
 // callDeletion deletes a user who has some data of every kind, including a post with a very large

@@ -9,4 +9,5 @@ const (
 	byInbox      = feeds.ByInbox
 	byPostNumber = "post_number"
 	byUser       = "user"
+	byClosing    = "closesAt"
 )

@@ -37,6 +37,7 @@ func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.votes:     {mdb.Index(byUser, mdb.Doc("user", 1))},
 
 		s.threadMutes: {mdb.Index(byUser, mdb.Doc("user", 1))},
+		s.openPolls:   {mdb.Index(byClosing, mdb.Doc("closesAt", 1))},
 		s.settings:    nil, // _id is the name
 		s.sequences:   nil, // the same
 	}

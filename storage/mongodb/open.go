@@ -165,6 +165,7 @@ func newStore(d deployment, self string, o Options) *Store {
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
 		threadMutes: db.Collection("threadMutes"),
+		openPolls:   db.Collection("openPolls"),
 		settings:    db.Collection("settings"),
 		jobs:        jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
 		erasing: defaultEraseTimes,

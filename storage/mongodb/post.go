@@ -185,6 +185,9 @@ func (s *Store) insertPosts(ctx context.Context, _ string, batch []*newPost) err
 		if _, err := s.posts.InsertMany(ctx, docs); err != nil {
 			return err
 		}
+		if err := s.openNewPolls(ctx, batch); err != nil {
+			return err
+		}
 		if err := s.feeds.PostsAdded(ctx, posts); err != nil {
 			return err
 		}
@@ -307,9 +310,14 @@ func (s *Store) Histories(ctx context.Context, posts []social.PostID) (map[socia
 func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Event) error {
 	return s.db.Write(ctx, "delete post", []id.ID{post.ID}, func(ctx context.Context) error {
 		var d postDoc
-		people := options.FindOneAndDelete().SetProjection(mdb.Doc("author", 1, "wallOwner", 1))
-		if err := mdb.OrNotFound(s.posts.FindOneAndDelete(ctx, mdb.Doc("_id", post), people).Decode(&d)); err != nil {
+		what := options.FindOneAndDelete().SetProjection(mdb.Doc("author", 1, "wallOwner", 1, "detail.closesAt", 1))
+		if err := mdb.OrNotFound(s.posts.FindOneAndDelete(ctx, mdb.Doc("_id", post), what).Decode(&d)); err != nil {
 			return err
+		}
+		if !d.Detail.ClosesAt.IsZero() {
+			if _, err := s.openPolls.DeleteOne(ctx, mdb.Doc("_id", post)); err != nil {
+				return err
+			}
 		}
 		if err := s.deleteWithPost(ctx, post); err != nil {
 			return err

@@ -39,6 +39,8 @@ func ShardKeys() map[string]bson.D {
 		"votes":        own, // post and user
 		"threadMutes":  own, // post and user
 
+		"openPolls": nil, // small, and taken by the time that they close
+
 		"settings":  nil, // a few documents
 		"sequences": nil, // one document
 		"servers":   nil, // one document for each server

@@ -138,6 +138,7 @@ type Store struct {
 	sequences *mongo.Collection
 
 	threadMutes *mongo.Collection
+	openPolls   *mongo.Collection
 }
 
 var _ storage.Store = (*Store)(nil)

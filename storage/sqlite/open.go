@@ -51,11 +51,10 @@ func OpenWith(ctx context.Context, path string, o Options) (*Store, error) {
 	s := &Store{db: db, logger: logger, clock: time.Now, unfinished: make(chan struct{}, 1)}
 	now := func() time.Time { return s.clock() } // which tests replace
 	s.log, s.EventLog, s.ChangeLog = log, log, log
-	s.notifications = notifications.New(db, log, now, s.nextID)
+	refuse := func(tx sqldb.Reader, user social.UserID) error { return refuseDeleted(tx, user, social.ErrAccountGone) }
+	s.notifications = notifications.New(db, log, now, s.nextID, refuse)
 	s.notificationCalls = s.notifications
-	s.keys = idempotency.New(db, now, func(tx sqldb.Reader, user social.UserID) error {
-		return refuseDeleted(tx, user, social.ErrAccountGone)
-	})
+	s.keys = idempotency.New(db, now, refuse)
 	s.IdempotencyKeys = s.keys
 	s.ads = adstore.New(db)
 	return s, nil

@@ -76,6 +76,11 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 		if err := listPost(tx, &stored); err != nil {
 			return err
 		}
+		if social.IsToClose(p) {
+			if err := openPoll(tx, &stored); err != nil {
+				return err
+			}
+		}
 		return tx.Append(e)
 	})
 	if err == nil {

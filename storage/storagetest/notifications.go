@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"plaza/id"
@@ -24,6 +25,8 @@ var notificationCases = []testCase{
 	{"NotificationsBelongToOneUser", notificationsBelongToOneUser},
 	{"ANewNotificationIsInFront", aNewNotificationIsInFront},
 	{"EachRecipientHasAnEvent", eachRecipientHasAnEvent},
+	{"KindsAreTurnedOffAndOn", kindsAreTurnedOffAndOn},
+	{"KindsAreTurnedOffConcurrently", kindsAreTurnedOffConcurrently},
 }
 
 // longLease outlasts every test.
@@ -321,4 +324,61 @@ func eachRecipientHasAnEvent(w *world) {
 		w.sameEvents([]social.Event{e}, []social.Event{{ID: e.ID, Kind: social.EventNotified, Target: e.Target}}, "the event of a notification")
 	}
 	w.same(notified, []social.UserID{ada.ID, dan.ID, ada.ID}, "who was notified")
+}
+
+// setKinds turns kinds of notifications on or off for a user.
+func (w *world) setKinds(user person, enabled bool, kinds ...social.NotificationKind) {
+	w.t.Helper()
+	for _, kind := range kinds {
+		w.ok(w.SetNotificationKind(w.ctx, user.ID, kind, enabled), "SetNotificationKind")
+	}
+}
+
+// silent reads the kinds that users have turned off, each sorted.
+func (w *world) silent(users ...person) map[social.UserID][]social.NotificationKind {
+	w.t.Helper()
+	ids := make([]social.UserID, len(users))
+	for i, user := range users {
+		ids[i] = user.ID
+	}
+	found, err := w.SilentNotificationKinds(w.ctx, ids)
+	w.ok(err, "SilentNotificationKinds")
+	for _, kinds := range found {
+		slices.Sort(kinds)
+	}
+	return found
+}
+
+func kindsAreTurnedOffAndOn(w *world) {
+	ada, ben, cem := w.user(), w.user(), w.user()
+	type kinds = map[social.UserID][]social.NotificationKind
+	w.same(w.silent(ada, ben), kinds{}, "what is off at first")
+	w.same(w.silent(), kinds{}, "what is off for no one")
+	w.setKinds(ada, true, social.NotifyFollow)
+	w.same(w.silent(ada), kinds{}, "what is off after a kind that was on is turned on")
+	n := w.notifier()
+	n.notify(notice(followed(ada), ben)...)
+	w.setKinds(ada, false, social.NotifyReply, social.NotifyFollow, social.NotifyFollow)
+	w.setKinds(ben, false, social.NotifyMention)
+	want := kinds{ada.ID: {social.NotifyFollow, social.NotifyReply}, ben.ID: {social.NotifyMention}}
+	w.same(w.silent(ada, ben, cem), want, "what is off")
+	w.same(w.silent(ben, cem), kinds{ben.ID: want[ben.ID]}, "what is off for others")
+	w.same(w.notified(ada), "FOLLOW by 1", "what was stored before")
+	w.setKinds(ada, true, social.NotifyFollow, social.NotifyMention)
+	w.setKinds(ben, true, social.NotifyMention)
+	w.same(w.silent(ada, ben), kinds{ada.ID: {social.NotifyReply}}, "what is still off")
+}
+
+// kindsAreTurnedOffConcurrently: each call changes its own kind only.
+func kindsAreTurnedOffConcurrently(w *world) {
+	ada := w.user()
+	w.setKinds(ada, false, social.NotifyReply)
+	off := []social.NotificationKind{social.NotifyComment, social.NotifyFollow, social.NotifyMention}
+	var calls sync.WaitGroup
+	for _, kind := range off {
+		calls.Go(func() { w.setKinds(ada, false, kind) })
+	}
+	calls.Go(func() { w.setKinds(ada, true, social.NotifyReply) })
+	calls.Wait()
+	w.same(w.silent(ada)[ada.ID], off, "what is off")
 }

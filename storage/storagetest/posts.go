@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"plaza/social"
@@ -23,6 +24,10 @@ var postCases = []testCase{
 	{"PostsReadsByID", postsReadsByID},
 	{"PutVoteCountsOneVotePerUser", putVoteCountsOneVotePerUser},
 	{"PutReactionCountsOneReactionPerUser", putReactionCountsOneReactionPerUser},
+	{"PollsCloseOnce", pollsCloseOnce},
+	{"PollsAreClosedOnceByManyServers", pollsAreClosedOnceByManyServers},
+	{"DeletedPollsDoNotClose", deletedPollsDoNotClose},
+	{"VotersAreRead", votersAreRead},
 	{"VotesAndReactionsReadManyPosts", votesAndReactionsReadManyPosts},
 	{"ThreadSettingsAreStored", threadSettingsAreStored},
 	{"ThreadMutesAreCountedOncePerUser", threadMutesAreCountedOncePerUser},
@@ -517,4 +522,94 @@ func votesAndReactionsReadManyPosts(w *world) {
 	w.ok(err, "Reactions")
 	w.same(got, reactions, "the reactions")
 	absent(w, "another user's vote", w.votesOf(ada.ID), ids...)
+}
+
+// closing stores a poll without an id, which closes that long from now.
+func (w *world) closing(author person, in time.Duration) social.PostID {
+	w.t.Helper()
+	p := statusBy(author)
+	p.ID = social.PostID{}
+	p.Content = social.Content{Poll: &social.Poll{Question: "Which?", Options: []string{"a", "b"}, ClosesAt: now().Add(in)}}
+	return w.insert(p).ID
+}
+
+func (w *world) closePolls(limit int) int {
+	w.t.Helper()
+	return number(w)(w.ClosePolls(w.ctx, limit))
+}
+
+// closed are the posts whose closing the log has, since the tail was opened.
+func (w *world) closed(events []social.Event) (posts []social.PostID) {
+	w.t.Helper()
+	for _, e := range events {
+		if e.Kind == social.EventPollClosed {
+			w.sameEvents([]social.Event{e}, []social.Event{{ID: e.ID, Kind: e.Kind, Post: e.Post}}, "the event of a poll that has closed")
+			posts = append(posts, e.Post)
+		}
+	}
+	return posts
+}
+
+func pollsCloseOnce(w *world) {
+	ada := w.user()
+	tail := w.tail()
+	w.same(w.closePolls(10), 0, "how many have closed without any poll")
+	second, first, third := w.closing(ada, -time.Minute), w.closing(ada, -time.Hour), w.closing(ada, -time.Second)
+	w.closing(ada, 30*time.Minute)
+	w.closing(ada, 48*time.Hour)
+	w.poll(ada, 2)
+	past := statusBy(ada) // with an id, as in an import
+	past.Content = social.Content{Poll: &social.Poll{Question: "Which?", Options: []string{"a", "b"}, ClosesAt: now().Add(-time.Hour)}}
+	w.insert(past)
+	w.same([]int{w.closePolls(2), w.closePolls(2), w.closePolls(2)}, []int{2, 1, 0}, "how many have closed")
+	w.same(w.closed(tail.rest()), []social.PostID{first, second, third}, "what has closed, in order")
+}
+
+// pollsAreClosedOnceByManyServers: concurrent calls share the polls, and lose none.
+func pollsAreClosedOnceByManyServers(w *world) {
+	ada := w.user()
+	tail := w.tail()
+	var want []social.PostID
+	for range 6 {
+		want = append(want, w.closing(ada, -time.Hour))
+	}
+	var calls sync.WaitGroup
+	for range 3 {
+		calls.Go(func() { w.closePolls(4) })
+	}
+	calls.Wait()
+	w.closePolls(4)
+	got := w.closed(tail.rest())
+	slices.SortFunc(got, func(a, b social.PostID) int { return a.Compare(b.ID) })
+	w.same(got, want, "what has closed")
+}
+
+func deletedPollsDoNotClose(w *world) {
+	ada := w.user()
+	tail := w.tail()
+	gone, stays := w.closing(ada, -time.Hour), w.closing(ada, -time.Minute)
+	w.ok(w.DeletePost(w.ctx, gone, event(social.EventPostDeleted)), "DeletePost")
+	w.same(w.closePolls(10), 1, "how many have closed")
+	w.same(w.closed(tail.rest()), []social.PostID{stays}, "what has closed")
+}
+
+func votersAreRead(w *world) {
+	people := w.users(4)
+	p, other := w.poll(people[0], 2), w.poll(people[0], 2)
+	var ids []social.UserID
+	for i, user := range people {
+		w.ok(w.PutVote(w.ctx, p.ID, user.ID, i%2, event(social.EventPollVoted)), "PutVote")
+		ids = append(ids, user.ID)
+	}
+	w.ok(w.PutVote(w.ctx, p.ID, people[0].ID, 1, event(social.EventPollVoted)), "PutVote")
+	w.ok(w.PutVote(w.ctx, other.ID, people[0].ID, 1, event(social.EventPollVoted)), "PutVote")
+	slices.SortFunc(ids, func(a, b social.UserID) int { return a.Compare(b.ID) })
+	for post, want := range map[social.PostID][]social.UserID{p.ID: ids, other.ID: {people[0].ID}, newPostID(): nil} {
+		voters, err := w.Voters(w.ctx, post, 10)
+		w.ok(err, "Voters")
+		w.same(voters, want, "the voters")
+	}
+	few, err := w.Voters(w.ctx, p.ID, 2)
+	w.ok(err, "Voters")
+	w.same(few, ids[:2], "the first voters")
 }

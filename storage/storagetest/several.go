@@ -296,6 +296,14 @@ func (all *several) Votes(ctx context.Context, user social.UserID, posts []socia
 	return all.next().Votes(ctx, user, posts)
 }
 
+func (all *several) Voters(ctx context.Context, post social.PostID, limit int) ([]social.UserID, error) {
+	return all.next().Voters(ctx, post, limit)
+}
+
+func (all *several) ClosePolls(ctx context.Context, limit int) (int, error) {
+	return all.next().ClosePolls(ctx, limit)
+}
+
 func (all *several) PutReaction(ctx context.Context, post social.PostID, user social.UserID, kind social.ReactionKind, e social.Event) error {
 	return all.next().PutReaction(ctx, post, user, kind, e)
 }
@@ -404,6 +412,14 @@ func (all *several) UnreadNotifications(ctx context.Context, to social.UserID, l
 
 func (all *several) NotificationsByID(ctx context.Context, to social.UserID, ids []social.NotificationID) (map[social.NotificationID]*social.Notification, error) {
 	return all.next().NotificationsByID(ctx, to, ids)
+}
+
+func (all *several) SetNotificationKind(ctx context.Context, user social.UserID, kind social.NotificationKind, enabled bool) error {
+	return all.next().SetNotificationKind(ctx, user, kind, enabled)
+}
+
+func (all *several) SilentNotificationKinds(ctx context.Context, users []social.UserID) (map[social.UserID][]social.NotificationKind, error) {
+	return all.next().SilentNotificationKinds(ctx, users)
 }
 
 func (all *several) MarkRead(ctx context.Context, to social.UserID, ids []social.NotificationID, upTo social.NotificationID) error {

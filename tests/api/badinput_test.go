@@ -196,6 +196,8 @@ func (w *world) inputFields() map[string][]bad {
 		"UpdateProfileInput.bio":                       optionalText(1_000),
 		"UpdateProfileInput.avatarUrl":                 address(),
 		"UpdateProfileInput.wallPolicy":                {},
+		"SetNotificationSettingInput.kind":             {},
+		"SetNotificationSettingInput.enabled":          {},
 		"DefineProfilePropertyInput.key":               append(propertyKeys(), values("TAKEN", "city")...),
 		"DefineProfilePropertyInput.label":             line(100),
 		"DefineProfilePropertyInput.type":              named("input.choices", values("INVALID", "TEXT", "INT", "FLOAT", "DATE", "BOOL")),
@@ -608,6 +610,8 @@ func (w *world) inputs() map[string][]map[string]any {
 		"removeProfileProperty": {{"key": "shirt"}},
 		"setProfileProperty":    {{"key": "city", "value": "New"}},
 		"clearProfileProperty":  {{"key": "city"}},
+
+		"setNotificationSetting": {{"kind": "FOLLOW", "enabled": false}},
 	}
 	w.adInputs(inputs)
 	for _, kind := range slices.Sorted(maps.Keys(contents)) {
@@ -987,6 +991,9 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 func (w *world) addNotifications(t *testing.T) {
 	t.Helper()
 	w.plaza.Notify(t)
+	testtime.Eventually(t, "ada is notified that the poll is closed", func() bool {
+		return strings.Contains(w.ada.Raw(t, `{ viewer { notifications { nodes { kind } } } }`), `"POLL_CLOSED"`)
+	})
 	const newest = `{ viewer { notifications(first: 1) { nodes { id } } } }`
 	w.add(t, "notification", "ada", newest)
 	w.add(t, "bobNotification", "bob", newest)
@@ -1133,7 +1140,7 @@ func (w *world) dump(t *testing.T) []string {
 		fragment u on User { id handle name bio avatarUrl followersCount followingCount properties { property { key } value visibility } }
 		query { profileProperties { key label type choices searchable defaultVisibility } newcomer: user(handle: "newcomer") { id } user(handle: "ada") { ...u wall { nodes { ...p } } followers { nodes { ...u } } following { nodes { ...u } } }
 			nodes(ids: [%s]) { id ...p ...u }
-			viewer { wallPolicy unreadNotificationsCount notifications { nodes { id isRead } } commentErasure { remainingCount } news { nodes { id } } incoming { nodes { id } } circles { nodes { id name membersCount members { nodes { handle } } } }
+			viewer { wallPolicy notificationSettings { kind enabled } unreadNotificationsCount notifications { nodes { id isRead } } commentErasure { remainingCount } news { nodes { id } } incoming { nodes { id } } circles { nodes { id name membersCount members { nodes { handle } } } }
 			blockedUsers { nodes { handle } } mutedUsers { nodes { handle } } } }`
 	var ids []string
 	for _, name := range slices.Sorted(maps.Keys(w.ids)) {

@@ -20,5 +20,6 @@ func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	mdbtest.ReadsEveryVersion(t, map[string]func() any{
 		"notifications": func() any { return &document{} }, "notifier": func() any { return &notifierDocument{} },
+		"notificationSettings": func() any { return &settingsDocument{} },
 	})
 }

@@ -192,8 +192,11 @@ func (s *Store) ForgetActs(ctx context.Context, actor social.UserID) (did bool, 
 	return did && err == nil, err
 }
 
-// ForgetRecipient removes all notifications to a user.
+// ForgetRecipient removes all notifications to a user, and the user's settings.
 func (s *Store) ForgetRecipient(ctx context.Context, to social.UserID) error {
-	_, err := s.notifications.DeleteMany(ctx, mdb.Doc("to", to), options.DeleteMany().SetHint(byRecipient))
+	if _, err := s.notifications.DeleteMany(ctx, mdb.Doc("to", to), options.DeleteMany().SetHint(byRecipient)); err != nil {
+		return err
+	}
+	_, err := s.settings.DeleteOne(ctx, mdb.Doc("_id", to))
 	return err
 }

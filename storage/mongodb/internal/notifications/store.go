@@ -16,6 +16,7 @@ type Store struct {
 	calls         *mdb.DB
 	notifications *mongo.Collection
 	notifier      *mongo.Collection
+	settings      *mongo.Collection
 	append        Append
 }
 
@@ -27,7 +28,10 @@ var _ social.Notifications = (*Store)(nil)
 // New returns the store for the notifications in a database, which uses calls for its reads and
 // writes.
 func New(db *mongo.Database, calls *mdb.DB, appendEvents Append) *Store {
-	return &Store{calls: calls, notifications: db.Collection("notifications"), notifier: db.Collection("notifier"), append: appendEvents}
+	return &Store{
+		calls: calls, append: appendEvents,
+		notifications: db.Collection("notifications"), notifier: db.Collection("notifier"), settings: db.Collection("notificationSettings"),
+	}
 }
 
 // The indexes that queries name as hints.
@@ -49,14 +53,16 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 			mdb.ExpiringIndex("at", social.NotificationRetention),
 		},
 		s.notifier: nil, // one document
+		s.settings: nil, // _id is the user
 	}
 }
 
 // ShardKeys returns the shard keys of the collections.
 func ShardKeys() map[string]bson.D {
 	return map[string]bson.D{
-		"notifications": mdb.Doc("to", "hashed"),
-		"notifier":      nil, // one document
+		"notifications":        mdb.Doc("to", "hashed"),
+		"notifier":             nil,                      // one document
+		"notificationSettings": mdb.Doc("_id", "hashed"), // the user
 	}
 }
 

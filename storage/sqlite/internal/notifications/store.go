@@ -42,7 +42,11 @@ type Store struct {
 	log    *eventlog.Log
 	clock  func() time.Time
 	nextID NextID
+	refuse Refuse
 }
+
+// Refuse returns an error if a user may store nothing any more.
+type Refuse func(tx sqldb.Reader, user social.UserID) error
 
 // NextID returns an id that sorts after all earlier ones. If an id is given, it returns that one,
 // and the next ids sort after it.
@@ -51,8 +55,8 @@ type NextID func(tx *eventlog.Tx, given id.ID) (id.ID, error)
 var _ social.Notifications = (*Store)(nil)
 
 // New returns the store for the notifications in a file.
-func New(db *sqldb.DB, log *eventlog.Log, clock func() time.Time, next NextID) *Store {
-	return &Store{db: db, log: log, clock: clock, nextID: next}
+func New(db *sqldb.DB, log *eventlog.Log, clock func() time.Time, next NextID, refuse Refuse) *Store {
+	return &Store{db: db, log: log, clock: clock, nextID: next, refuse: refuse}
 }
 
 // Notifications implements social.Notifications.
@@ -104,9 +108,12 @@ func (s *Store) MarkRead(ctx context.Context, to social.UserID, ids []social.Not
 	})
 }
 
-// Forget removes some of the notifications to a deleted user, and some of what the user did from
-// those to others. It reports whether there may be more.
+// Forget removes a deleted user's settings, some of the notifications to the user, and some of what
+// the user did from those to others. It reports whether there may be more.
 func Forget(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
+	if _, err := tx.Exec(forgetSilent, user.Bytes()); err != nil {
+		return false, err
+	}
 	found, err := sqldb.All(tx, someNotificationsBy, scanNotificationID, user.Bytes(), sqldb.Batch)
 	if err != nil {
 		return false, err

@@ -1,0 +1,66 @@
+package network
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"plaza/social"
+)
+
+// NotificationSettings reads which kinds of notifications a user gets, in the order of
+// [social.NotificationKinds].
+func (s *Service) NotificationSettings(ctx context.Context, user social.UserID) ([]*social.NotificationSetting, error) {
+	silent, err := s.store.SilentNotificationKinds(ctx, []social.UserID{user})
+	if err != nil {
+		return nil, err
+	}
+	settings := make([]*social.NotificationSetting, len(social.NotificationKinds))
+	for i, kind := range social.NotificationKinds {
+		settings[i] = &social.NotificationSetting{Kind: kind, Enabled: !slices.Contains(silent[user], kind)}
+	}
+	return settings, nil
+}
+
+// SetNotificationSetting turns a kind of notifications on or off for a user. Acts of a kind that
+// is off are not stored; what is stored already stays.
+func (s *Service) SetNotificationSetting(ctx context.Context, user social.UserID, setting social.NotificationSetting) error {
+	return s.store.SetNotificationKind(ctx, user, setting.Kind, setting.Enabled)
+}
+
+// wanted returns the notices that recipients want, of the notices of each event in the order of
+// preference: each recipient gets the first one of a kind that they have not turned off. An act
+// that was undone is always taken back: it may be from before the kind was turned off.
+func (s *Service) wanted(ctx context.Context, events [][]social.Notice) ([]social.Notice, error) {
+	silent, err := s.silentKinds(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []social.Notice
+	for _, notices := range events {
+		first := len(wanted)
+		for _, n := range notices {
+			isSilent := !n.Undone && slices.Contains(silent[n.To], n.Kind)
+			if !isSilent && !slices.ContainsFunc(wanted[first:], func(better social.Notice) bool { return better.To == n.To }) {
+				wanted = append(wanted, n)
+			}
+		}
+	}
+	return wanted, nil
+}
+
+// silentKinds reads the kinds that recipients have turned off, in one batch.
+func (s *Service) silentKinds(ctx context.Context, events [][]social.Notice) (map[social.UserID][]social.NotificationKind, error) {
+	recipients := map[social.UserID]bool{}
+	for _, notices := range events {
+		for _, n := range notices {
+			if !n.Undone {
+				recipients[n.To] = true
+			}
+		}
+	}
+	if len(recipients) == 0 {
+		return nil, nil
+	}
+	return s.store.SilentNotificationKinds(ctx, slices.Collect(maps.Keys(recipients)))
+}
