@@ -9,6 +9,8 @@ var (
 	ErrNotFound = fault.ErrNotFound
 	// ErrTaken: a unique handle, circle name or slug is in use.
 	ErrTaken = fault.Refusal("taken")
+	// ErrIdentityKnown: the identity has an account, or had one that is deleted.
+	ErrIdentityKnown = fault.Refusal("identity known")
 	// ErrConflict: the stored revision is not the one that the call expects.
 	ErrConflict = fault.Refusal("conflict")
 	// ErrBlocked: one of the two users blocks the other.

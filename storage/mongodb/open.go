@@ -174,7 +174,7 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 		AddCircles: func(ctx context.Context, circles []*social.Circle) error { return s.graph.AddCircles(ctx, circles) },
 		Deletion:   deletions{s},
 	})
-	s.userCalls, s.Sessions = s.users, s.users
+	s.userCalls, s.Sessions, s.identityCalls = s.users, s.users, s.users
 	s.graph = graph.New(graph.Config{
 		Database: db, DB: s.db, Log: s.log, Writes: s.writes, Users: s.users,
 		FollowsChanged: func(ctx context.Context, owners ...social.UserID) error {

@@ -107,6 +107,7 @@ type Store struct {
 
 	userCalls
 	social.Sessions
+	identityCalls
 	users *users.Store // the same
 
 	social.Graph
@@ -147,6 +148,7 @@ type (
 	eventCalls        = social.EventLog
 	changeCalls       = social.ChangeLog
 	userCalls         = social.Users
+	identityCalls     = social.Identities
 	circleCalls       = social.Circles
 	profileCalls      = social.Properties
 	notificationCalls = social.Notifications
