@@ -35,7 +35,7 @@ var readers = map[string]func() any{
 // ofOthers are the collections of packages threads, feeds, idempotency, eventlog, profiles, users and graph.
 var ofOthers = []string{
 	"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys", "events", "changes", "profiles", "properties",
-	"users", "handles", "sessions", "circles", "edges", "followers",
+	"users", "handles", "sessions", "identities", "circles", "edges", "followers",
 }
 
 // TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, notifications,
