@@ -11,7 +11,9 @@ import (
 	"github.com/rs/cors"
 
 	"plaza/ads/adserver"
+	"plaza/issuer"
 	"plaza/resolvers/advertising"
+	"plaza/resolvers/gate"
 	"plaza/social/network"
 	"plaza/transport/connections"
 )
@@ -37,6 +39,7 @@ type Config struct {
 	// ReadManifest. With OnlyTrusted nothing else runs.
 	TrustedDocuments map[string]string
 	OnlyTrusted      bool
+	Issuer           *issuer.Options // of the tokens of another site that are accepted; nil: none
 	MembersOnly      bool          // signed-out clients read nothing
 	PublicMaxAge     time.Duration // how long caches may keep what a signed-out client reads by GET
 	AccessLog        bool          // log each request and operation
@@ -51,6 +54,16 @@ type Config struct {
 	Social     network.Options
 	Ads        adserver.Options
 	LoaderWait time.Duration // how long loaders wait to fill a batch; 0 for loaders.DefaultWait
+}
+
+// issuer returns what verifies the tokens of another site; nil: none are accepted.
+func (c *Config) issuer() gate.Issuer {
+	if c.Issuer == nil {
+		return nil
+	}
+	o := *c.Issuer
+	o.Now = c.Social.Now
+	return issuer.New(o)
 }
 
 func (c *Config) cors() *cors.Cors {
