@@ -19,6 +19,7 @@ import (
 	"plaza/ads/adserver"
 	"plaza/internal/app"
 	"plaza/internal/testtime"
+	"plaza/issuer"
 	"plaza/loaders"
 	"plaza/social"
 	"plaza/social/network"
@@ -134,6 +135,15 @@ func ServeLimited(t testing.TB, st storage.Store) *Plaza {
 	config := testConfig()
 	config.RateLimits = true
 	config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	return serveAs(t, st, config)
+}
+
+// ServeTrusting serves a store for people whose tokens another site issues, by a clock of its own.
+// Registration is closed.
+func ServeTrusting(t testing.TB, st storage.Store, o issuer.Options, now func() time.Time) *Plaza {
+	t.Helper()
+	config := testConfig()
+	config.Issuer, config.Social.Now, config.Social.NoSignUp = &o, now, true
 	return serveAs(t, st, config)
 }
 
