@@ -32,7 +32,7 @@ var Algorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", 
 // ClaimNames are the names of the claims that describe a user.
 type ClaimNames struct{ Handle, Name, Avatar string }
 
-// Options configure a Verifier. Issuer, Audience and Algorithms are required.
+// Options configure a Verifier. Issuer, Audience, Algorithms and Logger are required.
 type Options struct {
 	Issuer     string   // the claim iss
 	Audience   string   // one of the claim aud
@@ -40,7 +40,7 @@ type Options struct {
 	Algorithms []string // some of Algorithms
 	Claims     ClaimNames
 	Now        func() time.Time // default: time.Now
-	Logger     *slog.Logger     // default: slog.Default()
+	Logger     *slog.Logger
 }
 
 // Verifier verifies the tokens of one issuer. It is safe for concurrent use.
@@ -54,9 +54,6 @@ type Verifier struct {
 func New(o Options) *Verifier {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
 	}
 	v := &Verifier{options: o, keys: &keys{
 		issuer: o.Issuer, url: o.KeysURL, client: newClient(), now: o.Now, logger: o.Logger,

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -62,7 +63,7 @@ func (c *Config) issuer() gate.Issuer {
 		return nil
 	}
 	o := *c.Issuer
-	o.Now = c.Social.Now
+	o.Now, o.Logger = c.Social.Now, slog.Default()
 	return issuer.New(o)
 }
 

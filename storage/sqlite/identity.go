@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"plaza/id"
@@ -68,7 +69,7 @@ func changeIdentities(tx *eventlog.Tx, user social.UserID, change *sqldb.Stateme
 		return err
 	}
 	for _, key := range keys {
-		if _, err := tx.Exec(change, append(args[:len(args):len(args)], key[:])...); err != nil {
+		if _, err := tx.Exec(change, append(slices.Clip(args), key[:])...); err != nil {
 			return err
 		}
 		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user, Session: key}
