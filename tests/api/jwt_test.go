@@ -1,9 +1,10 @@
 package api
 
 import (
-	"fmt"
+	"errors"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -123,7 +124,7 @@ func TestConcurrentFirstSight(t *testing.T) {
 		var ids sync.Map
 		var all sync.WaitGroup
 		for i := range 16 {
-			who := w.with(t, "1", map[string]any{"preferred_username": "ada", "jti": fmt.Sprint(i)})
+			who := w.with(t, "1", map[string]any{"preferred_username": "ada", "jti": strconv.Itoa(i)})
 			if i%2 == 1 {
 				who.URL = other.URL
 			}
@@ -278,7 +279,8 @@ func TestDeletedUsersOfAnotherSite(t *testing.T) {
 		mustBeRefused(t, w.with(t, "1", called), "another token", gone)
 		mustBeRefused(t, robot, "an access token", notValid)
 		service := network.New(w.Store, network.Options{})
-		if err := service.ReadmitIdentity(t.Context(), w.site.URL, "2"); err == nil || err.(*fault.Error).Code != fault.CodeNotFound { //nolint:errorlint,forcetypeassert // a test
+		err := service.ReadmitIdentity(t.Context(), w.site.URL, "2")
+		if mistake, ok := errors.AsType[*fault.Error](err); !ok || mistake.Code != fault.CodeNotFound {
 			t.Errorf("readmitting a user with an account: %v", err)
 		}
 		if err := service.ReadmitIdentity(t.Context(), w.site.URL, "1"); err != nil {
