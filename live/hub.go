@@ -129,11 +129,11 @@ func (h *Hub) endAll(reason error) {
 	h.end(h.registry.matching(everyone), reason)
 }
 
-// EndSession ends a session's subscriptions and sockets on this server. Other servers learn of it
-// from the event log.
+// EndSession ends the subscriptions and sockets of a session, or of all tokens of an identity, on
+// this server. Other servers learn of it from the event log.
 func (h *Hub) EndSession(session [32]byte) {
 	defer h.sessionEnded(session)
-	h.end(h.registry.matching(func(s *Subscription) bool { return s.session == session }), ErrSessionEnded)
+	h.end(h.registry.matching(func(s *Subscription) bool { return s.isOf(session) }), ErrSessionEnded)
 }
 
 func (h *Hub) close() {

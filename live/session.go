@@ -3,10 +3,10 @@ package live
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 
+	"plaza/social"
 	"plaza/social/network"
 )
 
@@ -41,30 +41,61 @@ func (w *sessionWatch) run(ctx context.Context) {
 }
 
 func (w *sessionWatch) endOld(ctx context.Context) {
-	for batch := range slices.Chunk(w.open(), sessionBatch) {
+	stored, issued := w.open()
+	for batch := range slices.Chunk(stored, sessionBatch) {
 		live, err := w.service.LiveSessions(ctx, batch)
-		if err != nil {
-			w.logger.DebugContext(ctx, "cannot check sessions", "error", err)
-			return // the next round is soon
+		if !w.endAllBut(ctx, live, batch, err) {
+			return
 		}
-		valid := make(map[[32]byte]bool, len(live))
-		for _, session := range live {
-			valid[session] = true
-		}
-		for _, session := range batch {
-			if !valid[session] {
-				w.ended(session)
-			}
+	}
+	for batch := range slices.Chunk(issued, sessionBatch) {
+		live, err := w.service.LiveTokens(ctx, batch)
+		if !w.endAllBut(ctx, live, hashesOf(batch), err) {
+			return
 		}
 	}
 }
 
-// open returns the sessions that have a subscription on this server, without duplicates.
-func (w *sessionWatch) open() [][32]byte {
-	signedIn := w.registry.matching(func(s *Subscription) bool { return s.session != [32]byte{} })
-	sessions := make(map[[32]byte]struct{}, len(signedIn))
-	for _, s := range signedIn {
-		sessions[s.session] = struct{}{}
+func hashesOf(sessions []social.Session) [][32]byte {
+	hashes := make([][32]byte, len(sessions))
+	for i := range sessions {
+		hashes[i] = sessions[i].TokenHash
 	}
-	return slices.Collect(maps.Keys(sessions))
+	return hashes
+}
+
+// endAllBut ends the sessions of a batch that are not among the live ones. It returns false if these
+// could not be read.
+func (w *sessionWatch) endAllBut(ctx context.Context, live, batch [][32]byte, err error) bool {
+	if err != nil {
+		w.logger.DebugContext(ctx, "cannot check sessions", "error", err)
+		return false // the next round is soon
+	}
+	valid := make(map[[32]byte]bool, len(live))
+	for _, session := range live {
+		valid[session] = true
+	}
+	for _, session := range batch {
+		if !valid[session] {
+			w.ended(session)
+		}
+	}
+	return true
+}
+
+// open returns the sessions that have a subscription on this server, without duplicates: those that
+// are stored, by their hashes, and those of tokens that other sites have issued.
+func (w *sessionWatch) open() (stored [][32]byte, issued []social.Session) {
+	known := map[[32]byte]bool{}
+	for _, s := range w.registry.matching(func(s *Subscription) bool { return s.session != [32]byte{} }) {
+		switch {
+		case known[s.session]:
+		case s.issued != nil:
+			issued = append(issued, *s.issued)
+		default:
+			stored = append(stored, s.session)
+		}
+		known[s.session] = true
+	}
+	return stored, issued
 }

@@ -29,6 +29,7 @@ const BufferSize = 64
 type Subscriber struct {
 	Viewer  social.UserID
 	Session [32]byte
+	Issued  *social.Session // the session, if another site has issued its token
 }
 
 // Receiver is the other end of a subscription. Its calls come one at a time.
@@ -54,6 +55,7 @@ type Subscription struct {
 
 	viewer   social.UserID
 	session  [32]byte
+	issued   *social.Session
 	topics   []topic
 	watch    *watch // of changes of posts; nil: of a list
 	receiver Receiver
@@ -77,6 +79,11 @@ type surroundings struct {
 	logger  *slog.Logger
 	working sync.WaitGroup      // goroutines of subscriptions
 	removed func(*Subscription) // is called when a subscription has ended
+}
+
+// isOf reports whether the subscription belongs to a session, or to a token of an identity.
+func (s *Subscription) isOf(session [32]byte) bool {
+	return s.session == session || s.issued != nil && s.issued.Identity == session
 }
 
 // deliver never waits: a subscription that has no room for an update reads it from the database

@@ -52,7 +52,7 @@ func (r mutationResolver) enter(ctx context.Context, session social.Session, tok
 func (r mutationResolver) SignOut(ctx context.Context) (*model.SignOutPayload, error) {
 	session := gate.SessionOf(ctx)
 	mistakes, err := r.mutate(ctx, func(social.UserID) error { return r.Social.SignOut(ctx, session) })
-	if err == nil {
+	if err == nil && len(mistakes) == 0 {
 		r.leave(ctx, session)
 	}
 	return &model.SignOutPayload{UserErrors: mistakes}, err

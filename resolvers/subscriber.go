@@ -25,8 +25,12 @@ type subscriber struct {
 
 func (r *Resolver) newSubscriber(ctx context.Context, of relay.Cursors) *subscriber {
 	session := gate.SessionOf(ctx)
+	who := live.Subscriber{Viewer: session.User, Session: session.TokenHash}
+	if session.IsIssued() {
+		who.Issued = &session
+	}
 	return &subscriber{
-		r: r, who: live.Subscriber{Viewer: session.User, Session: session.TokenHash},
+		r: r, who: who,
 		stream: r.StreamOf(ctx), cursors: of, selection: sharedSelection(ctx), showsPeople: showsPeople(ctx),
 	}
 }

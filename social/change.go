@@ -8,7 +8,7 @@ type Change struct {
 	Users    []UserID   // their profiles, rights or counts
 	Pairs    []Pair     // the relations between two users, in both directions
 	Around   []UserID   // all relations of a user, in both directions
-	Sessions [][32]byte // hashes of the tokens of sessions that ended or changed
+	Sessions [][32]byte // hashes of the tokens of sessions that ended or changed, and keys of identities that did
 	All      bool       // everything
 }
 
@@ -42,7 +42,8 @@ func AroundChanged(user UserID) Change {
 	return Change{Users: []UserID{user}, Around: []UserID{user}}
 }
 
-// SessionsEnded is the end of the sessions whose tokens have these hashes.
+// SessionsEnded is the end of the sessions whose tokens have these hashes, or of the tokens of the
+// identities with these keys.
 func SessionsEnded(tokenHashes ...[32]byte) Change { return Change{Sessions: tokenHashes} }
 
 // Add adds another change.
@@ -61,7 +62,7 @@ type ChangePosition []int64
 type ChangeLog interface {
 	// Changes returns all that has changed since a position, and the position now. It includes
 	// every call that returned before this one began, on any server; and whatever Users, Relations,
-	// People and Session return to later calls of this server is at least as new. If
+	// People, Session and Identities return to later calls of this server is at least as new. If
 	// the engine does not know any more, or if too much has changed, it returns a change of All.
 	// ErrNoChanges: the changes of some servers are not known.
 	Changes(ctx context.Context, since ChangePosition) ([]Change, ChangePosition, error)

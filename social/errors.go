@@ -1,6 +1,10 @@
 package social
 
-import "plaza/fault"
+import (
+	"errors"
+
+	"plaza/fault"
+)
 
 // Storage engines return these errors, for errors.Is. Services turn them into a fault.Error with a
 // field and a message.
@@ -9,6 +13,11 @@ var (
 	ErrNotFound = fault.ErrNotFound
 	// ErrTaken: a unique handle, circle name or slug is in use.
 	ErrTaken = fault.Refusal("taken")
+	// ErrIdentityKnown: the identity has an account, or had one that is deleted.
+	ErrIdentityKnown = fault.Refusal("identity known")
+	// ErrIssuerUnavailable: the keys of another site, which has issued a token, could never be read.
+	// It is a failure, not a refusal.
+	ErrIssuerUnavailable = errors.New("the issuer's keys cannot be read")
 	// ErrConflict: the stored revision is not the one that the call expects.
 	ErrConflict = fault.Refusal("conflict")
 	// ErrBlocked: one of the two users blocks the other.

@@ -61,7 +61,7 @@ type Event struct {
 	Post    PostID
 	Comment CommentID
 	Circle  CircleID
-	Session [32]byte // of EventSessionEnded: the token's hash
+	Session [32]byte // of EventSessionEnded: the token's hash, or the key of the identity whose tokens have ended
 
 	// Position is the event's position in the log, in the engine's own form; set when it is read.
 	Position string

@@ -18,7 +18,15 @@ type Session struct {
 	CreatedAt time.Time // zero: by a version that did not store it, SessionLifetime before it expires
 	UsedAt    time.Time // to within an hour; zero: never, or by such a version
 	Grant     *Grant    // nil: a sign-in
+
+	// Identity is the key of the identity whose issuer has issued the token; zero: Plaza has. Such
+	// a session is not stored: it lasts until the token expires, as long as the Identity accepts
+	// the token, and CreatedAt is when that was issued.
+	Identity [32]byte
 }
+
+// IsIssued reports whether another site has issued the session's token.
+func (s Session) IsIssued() bool { return s.Identity != [32]byte{} }
 
 // ID is derived from the token's hash, and does not reveal it.
 func (s Session) ID() SessionID {

@@ -16,6 +16,7 @@ type Store interface {
 	Users
 	Properties
 	Sessions
+	Identities
 	Circles
 	Graph
 	Posts

@@ -51,17 +51,19 @@ const (
 )
 
 // NewUser is what signing up stores: the user, the password's hash (empty: sign-in is disabled),
-// and the user's built-in circle.
+// the user's built-in circle, and the key of the identity that the account belongs to (zero: none).
 type NewUser struct {
 	User         User
 	PasswordHash string
 	Following    Circle
+	Identity     [32]byte
 }
 
 // Users stores accounts and profiles.
 type Users interface {
-	// InsertUser stores the user, the hash, the circle and the event in one transaction. ErrTaken:
-	// the handle is in use, also by a concurrent sign-up.
+	// InsertUser stores the user, the hash, the circle, the identity and the event in one
+	// transaction. ErrIdentityKnown: the identity has an account, or had one, also by a concurrent
+	// call. ErrTaken: the handle is in use, also by a concurrent sign-up.
 	InsertUser(ctx context.Context, u NewUser, e Event) error
 	// UpdateProfile stores the fields that are set, leaves the others (including concurrent
 	// changes), and appends the event. ErrNotFound.
@@ -75,8 +77,8 @@ type Users interface {
 	// UsersWithRights reads all users who have a right, in no order: they are few.
 	UsersWithRights(ctx context.Context) ([]*User, error)
 	// DeleteUser removes the user, the handle (which becomes available immediately) and the user's
-	// sessions, and appends e and an EventSessionEnded for each session, in one transaction. From
-	// then on Relation.Gone holds between the user and everyone, permanently; the follow counts of
+	// sessions, reduces the user's identities to their keys, and appends e and an EventSessionEnded
+	// for each session and identity, in one transaction. From then on Relation.Gone holds between the user and everyone, permanently; the follow counts of
 	// others may still include the user for a while. The Worker removes the rest, with exact
 	// counts: follows, blocks, mutes, circles, posts, comments, reactions, votes, the profile, and
 	// whatever concurrent calls may still have stored. Posts by others on the user's wall move to

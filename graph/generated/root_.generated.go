@@ -3188,9 +3188,9 @@ type Mutation {
     "Your handle and password."
     input: SignInInput!
   ): SignInPayload
-  "Sign out: the token becomes invalid, and its live connections close."
+  "Sign out: the token becomes invalid, and its live connections close. ` + "`" + `NOT_ALLOWED` + "`" + ` if another site has issued the token: sign out there."
   signOut: SignOutPayload @scope
-  "Change your password. All your other sessions and access tokens end, and their live connections close; this session goes on."
+  "Change your password; ` + "`" + `NOT_ALLOWED` + "`" + ` if your account has none, because another site signs you in. All your other sessions and access tokens end, and their live connections close; this session goes on."
   changePassword(
     "Your password, and the new one."
     input: ChangePasswordInput!
@@ -3201,7 +3201,7 @@ type Mutation {
   remain, on their own walls. This can't be undone.
   """
   deleteAccount(
-    "Your password, as confirmation."
+    "Your password, as confirmation, if your account has one."
     input: DeleteAccountInput!
   ): DeleteAccountPayload @scope
 }
@@ -3387,10 +3387,10 @@ type ChangePasswordPayload {
   userErrors: [UserError!]!
 }
 
-"Your password, as confirmation."
+"Your password, as confirmation, if your account has one."
 input DeleteAccountInput {
-  "Your password."
-  password: String!
+  "Your password. Leave it out if your account has none, because another site signs you in."
+  password: String
 }
 
 "The answer to ` + "`" + `deleteAccount` + "`" + `."
@@ -3407,7 +3407,7 @@ type SignOutPayload {
   userErrors: [UserError!]!
 }
 `, BuiltIn: false},
-	{Name: "../schema/session.graphqls", Input: `"A sign-in of yours, in a browser, an app or a program."
+	{Name: "../schema/session.graphqls", Input: `"A sign-in of yours, in a browser, an app or a program. Tokens that another site has issued are not among them."
 type Session {
   "Names the session in ` + "`" + `revokeSession` + "`" + `. It is not the token."
   id: ID!

@@ -2042,7 +2042,7 @@ func (ec *executionContext) unmarshalInputDeleteAccountInput(ctx context.Context
 		switch k {
 		case "password":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}

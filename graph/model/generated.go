@@ -412,10 +412,10 @@ type DefineProfilePropertyPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Your password, as confirmation.
+// Your password, as confirmation, if your account has one.
 type DeleteAccountInput struct {
-	// Your password.
-	Password string `json:"password"`
+	// Your password. Leave it out if your account has none, because another site signs you in.
+	Password *string `json:"password,omitempty"`
 }
 
 // The answer to `deleteAccount`.
@@ -867,7 +867,7 @@ type RevokeSessionPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// A sign-in of yours, in a browser, an app or a program.
+// A sign-in of yours, in a browser, an app or a program. Tokens that another site has issued are not among them.
 type Session struct {
 	// Names the session in `revokeSession`. It is not the token.
 	ID string `json:"id"`

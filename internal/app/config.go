@@ -1,6 +1,7 @@
 package app
 
 import (
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -11,7 +12,9 @@ import (
 	"github.com/rs/cors"
 
 	"plaza/ads/adserver"
+	"plaza/issuer"
 	"plaza/resolvers/advertising"
+	"plaza/resolvers/gate"
 	"plaza/social/network"
 	"plaza/transport/connections"
 )
@@ -37,12 +40,13 @@ type Config struct {
 	// ReadManifest. With OnlyTrusted nothing else runs.
 	TrustedDocuments map[string]string
 	OnlyTrusted      bool
-	MembersOnly      bool          // signed-out clients read nothing
-	PublicMaxAge     time.Duration // how long caches may keep what a signed-out client reads by GET
-	AccessLog        bool          // log each request and operation
-	SlowOperation    time.Duration // warn of queries and mutations that take longer; 0: never
-	Demo             bool          // fill the database with a community, and keep it active
-	Version          string        // for the log
+	Issuer           *issuer.Options // of the tokens of another site that are accepted; nil: none
+	MembersOnly      bool            // signed-out clients read nothing
+	PublicMaxAge     time.Duration   // how long caches may keep what a signed-out client reads by GET
+	AccessLog        bool            // log each request and operation
+	SlowOperation    time.Duration   // warn of queries and mutations that take longer; 0: never
+	Demo             bool            // fill the database with a community, and keep it active
+	Version          string          // for the log
 
 	// LastCall is called when a server shuts down and is no longer ready, before it stops
 	// listening. It returns when proxies have had time to notice. Nil: return immediately.
@@ -51,6 +55,16 @@ type Config struct {
 	Social     network.Options
 	Ads        adserver.Options
 	LoaderWait time.Duration // how long loaders wait to fill a batch; 0 for loaders.DefaultWait
+}
+
+// issuer returns what verifies the tokens of another site; nil: none are accepted.
+func (c *Config) issuer() gate.Issuer {
+	if c.Issuer == nil {
+		return nil
+	}
+	o := *c.Issuer
+	o.Now, o.Logger = c.Social.Now, slog.Default()
+	return issuer.New(o)
 }
 
 func (c *Config) cors() *cors.Cors {

@@ -71,7 +71,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(gate.KeyOf(session)) })
 	s.log = s.accessLog()
 	errs := &presenter.Presenter{Logger: slog.Default(), RequestID: request.ID}
-	entrance := &gate.Gate{Social: s.social, Errors: errs, MembersOnly: c.MembersOnly}
+	entrance := &gate.Gate{Social: s.social, Errors: errs, Issuer: c.issuer(), MembersOnly: c.MembersOnly}
 	resolver := &resolvers.Resolver{
 		Social: s.social, Hub: s.Hub, Logger: slog.Default(), LoaderWait: c.LoaderWait,
 		Advertising: &advertising.Resolver{
@@ -107,6 +107,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 			ClientOf:   clientIn,
 			UserOf:     viewerIn,
 			SessionKey: gate.SessionKey,
+			GroupKey:   gate.IdentityKey,
 			Refused:    s.Metrics.SocketRefused,
 		},
 		WebSocket: websocket.Options{AllowedOrigins: c.origins()},

@@ -19,6 +19,7 @@ import (
 	"plaza/ads/adserver"
 	"plaza/internal/app"
 	"plaza/internal/testtime"
+	"plaza/issuer"
 	"plaza/loaders"
 	"plaza/social"
 	"plaza/social/network"
@@ -142,6 +143,15 @@ func ServeAt(t testing.TB, st storage.Store, publicURL string, origins ...string
 	t.Helper()
 	config := testConfig()
 	config.PublicURL, config.AllowedOrigins = publicURL, origins
+	return serveAs(t, st, config)
+}
+
+// ServeTrusting serves a store for people whose tokens another site issues, by a clock of its own.
+// Registration is closed.
+func ServeTrusting(t testing.TB, st storage.Store, o issuer.Options, now func() time.Time) *Plaza {
+	t.Helper()
+	config := testConfig()
+	config.Issuer, config.Social.Now, config.Social.NoSignUp = &o, now, true
 	return serveAs(t, st, config)
 }
 

@@ -3,12 +3,16 @@ package plazatest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gorilla/websocket"
+
+	"plaza/internal/testtime"
 )
 
 // Person sends operations to a running Plaza.
@@ -122,6 +126,30 @@ func (p Person) Do(t testing.TB, operation string, variables map[string]any, int
 // Connect opens a websocket for a person, and waits for connection_ack.
 func (p Person) Connect(t testing.TB) *Socket {
 	t.Helper()
+	s := p.dial(t)
+	if m := s.Next(); m.Type != "connection_ack" {
+		t.Fatalf("want connection_ack, got %+v", m)
+	}
+	return s
+}
+
+// Rejected opens a websocket for a person whom the server rejects, and returns the code with which
+// it closes.
+func (p Person) Rejected(t testing.TB) (code int) {
+	t.Helper()
+	s := p.dial(t)
+	_ = s.Conn.SetReadDeadline(time.Now().Add(testtime.Patience()))
+	_, message, err := s.Conn.ReadMessage()
+	if closed, ok := errors.AsType[*websocket.CloseError](err); ok {
+		return closed.Code
+	}
+	t.Errorf("not closed: %s, %v", message, err)
+	return 0
+}
+
+// dial opens a websocket for a person, and sends connection_init.
+func (p Person) dial(t testing.TB) *Socket {
+	t.Helper()
 	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}}
 	conn, response, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(p.URL, "http")+"/graphql", http.Header{})
 	if err != nil {
@@ -135,9 +163,6 @@ func (p Person) Connect(t testing.TB) *Socket {
 		payload["Authorization"] = "Bearer " + p.Token
 	}
 	s.Send("", "connection_init", payload)
-	if m := s.Next(); m.Type != "connection_ack" {
-		t.Fatalf("want connection_ack, got %+v", m)
-	}
 	return s
 }
 

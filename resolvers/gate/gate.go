@@ -12,6 +12,8 @@ import (
 type Gate struct {
 	Social *network.Service
 	Errors *presenter.Presenter
+	// Issuer verifies the tokens of another site; nil: there is none.
+	Issuer Issuer
 	// MembersOnly lets only those who are signed in read.
 	MembersOnly bool
 }

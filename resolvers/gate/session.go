@@ -28,11 +28,31 @@ func (g *Gate) Authenticate(ctx context.Context, authorization string) (context.
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
 		return ctx, ErrUnauthenticated
 	}
-	session, err := g.Social.Authenticate(ctx, strings.TrimSpace(token))
+	session, err := g.session(ctx, strings.TrimSpace(token))
 	if err != nil {
 		return ctx, err
 	}
 	return context.WithValue(ctx, sessionKey{}, &session), nil
+}
+
+// Issuer is another site, whose users sign in there and bring its tokens.
+type Issuer interface {
+	// LooksIssued reports whether a token may be one of the site's: no token of Plaza's does.
+	LooksIssued(token string) bool
+	// Verify returns what a token says. Errors: UNAUTHENTICATED; social.ErrIssuerUnavailable.
+	Verify(ctx context.Context, token string) (social.Assertion, error)
+}
+
+// session returns the session of a token, whoever has issued it. Error: UNAUTHENTICATED.
+func (g *Gate) session(ctx context.Context, token string) (social.Session, error) {
+	if g.Issuer == nil || !g.Issuer.LooksIssued(token) {
+		return g.Social.Authenticate(ctx, token)
+	}
+	assertion, err := g.Issuer.Verify(ctx, token)
+	if err != nil {
+		return social.Session{}, err
+	}
+	return g.Social.AuthenticateAs(ctx, token, assertion)
 }
 
 // UserOf returns the user that ctx was authenticated as; the zero id if signed out.
@@ -64,7 +84,16 @@ func SessionKey(ctx context.Context) string {
 	return KeyOf(session.TokenHash)
 }
 
-// KeyOf returns the SessionKey of a token's hash.
+// IdentityKey identifies the identity of another site that a token belongs to; "" if there is none.
+func IdentityKey(ctx context.Context) string {
+	session := SessionOf(ctx)
+	if !session.IsIssued() {
+		return ""
+	}
+	return KeyOf(session.Identity)
+}
+
+// KeyOf returns the SessionKey of a token's hash, or the IdentityKey of an identity.
 func KeyOf(tokenHash [32]byte) string { return hex.EncodeToString(tokenHash[:]) }
 
 // SignedIn returns the user of ctx. Error: UNAUTHENTICATED.

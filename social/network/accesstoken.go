@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"plaza/fault"
@@ -61,8 +60,8 @@ func (s *Service) CreateAccessToken(ctx context.Context, by social.Session, n Ne
 // mustStillBeValid ends a new access token if the session that created it has ended since:
 // ChangePassword ends the tokens that it finds, and this one may have come later.
 func (s *Service) mustStillBeValid(ctx context.Context, by, created social.Session) error {
-	_, err := s.store.Session(ctx, by.TokenHash, s.now())
-	if !errors.Is(err, social.ErrNotFound) {
+	isLive, err := s.isLive(ctx, by)
+	if err != nil || isLive {
 		return err
 	}
 	if err := s.SignOut(ctx, created); err != nil {

@@ -17,7 +17,7 @@ type confirmed struct {
 }
 
 // confirm checks the password of a signed-in user, which the argument has. Errors: BAD_CREDENTIALS,
-// UNAUTHENTICATED (the account is deleted), RATE_LIMITED.
+// NOT_ALLOWED (the account has no password), UNAUTHENTICATED (the account is deleted), RATE_LIMITED.
 func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, password string) (confirmed, error) {
 	user, err := s.Viewer(viewer).account(ctx)
 	if err != nil {
@@ -31,6 +31,9 @@ func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, p
 	if err != nil && !errors.Is(err, social.ErrNotFound) {
 		return confirmed{}, err
 	}
+	if err == nil && hash == "" && owner == viewer {
+		return confirmed{}, errNoPassword(argument)
+	}
 	matches, err := s.passwordMatches(ctx, passwords.Candidate{Password: password, Rank: attempt.Rank}, hash)
 	if err != nil {
 		return confirmed{}, err
@@ -42,13 +45,17 @@ func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, p
 	return confirmed{user, hash, attempt.Rank}, nil
 }
 
+func errNoPassword(argument string) error {
+	return fault.Errorf(fault.CodeNotAllowed, argument, "Your account has no password: another site signs you in.")
+}
+
 func errWrongPassword(argument string) error {
 	return fault.Errorf(fault.CodeBadCredentials, argument, "The password is wrong.")
 }
 
 // ChangePassword replaces the password of a session's user, and ends the user's other sessions and
 // access tokens.
-// Errors: BAD_CREDENTIALS (currentPassword), INVALID and TOO_LONG (newPassword),
+// Errors: BAD_CREDENTIALS and NOT_ALLOWED (currentPassword), INVALID and TOO_LONG (newPassword),
 // UNAUTHENTICATED (the account is deleted), RATE_LIMITED.
 func (s *Service) ChangePassword(ctx context.Context, session social.Session, current, replacement string) error {
 	c, err := s.confirm(ctx, session.User, "currentPassword", current)
@@ -60,7 +67,7 @@ func (s *Service) ChangePassword(ctx context.Context, session social.Session, cu
 		return err
 	}
 	err = s.store.SetPassword(ctx, social.PasswordChange{
-		User: session.User, Handle: c.user.Handle, From: c.hash, To: hash, Keep: session.TokenHash,
+		User: session.User, Handle: c.user.Handle, From: c.hash, To: hash, Keep: storedHash(session),
 	})
 	if errors.Is(err, social.ErrNotFound) { // another session has just changed it
 		return errWrongPassword("currentPassword")
@@ -70,7 +77,7 @@ func (s *Service) ChangePassword(ctx context.Context, session social.Session, cu
 	}
 	// A sign-in that compared the old password may have stored its session meanwhile. Either it is
 	// here by now, or the sign-in finds the new hash (mustStillMatch).
-	err = s.store.EndSessions(ctx, session.User, session.TokenHash, social.AllSessions)
+	err = s.store.EndSessions(ctx, session.User, storedHash(session), social.AllSessions)
 	if errors.Is(err, social.ErrNotFound) { // this session has ended meanwhile
 		return s.store.EndSessions(ctx, session.User, [32]byte{}, social.AllSessions)
 	}

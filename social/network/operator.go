@@ -49,16 +49,17 @@ func (s *Service) ReplacePassword(ctx context.Context, handle, password string) 
 	if err != nil {
 		return nil, err
 	}
-	return user, s.store.EndSessions(ctx, user.ID, [32]byte{}, social.AllSessions) // as ChangePassword does
+	return user, s.endEverything(ctx, user.ID) // as ChangePassword does
 }
 
-// EndAllSessions signs the user with that handle out everywhere. Error: NOT_FOUND.
+// EndAllSessions signs the user with that handle out everywhere: it ends their sessions, and the
+// tokens that other sites have issued so far. Error: NOT_FOUND.
 func (s *Service) EndAllSessions(ctx context.Context, handle string) (*social.User, error) {
 	user, err := s.Viewer(social.UserID{}).UserByHandle(ctx, handle)
 	if err != nil {
 		return nil, err
 	}
-	return user, s.store.EndSessions(ctx, user.ID, [32]byte{}, social.AllSessions)
+	return user, s.endEverything(ctx, user.ID)
 }
 
 // AllUsers lists all users by name, for an operator: a page of at most p.Limit, and the cursor of

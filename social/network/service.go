@@ -32,6 +32,7 @@ type Service struct {
 	hidings  atomic.Uint64
 	holders  rightHolders
 	using    singleflight.Group // notes the use of sessions
+	sighting singleflight.Group // creates the accounts of identities
 }
 
 // Options configure a Service; the zero value is ready for use.

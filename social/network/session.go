@@ -72,8 +72,11 @@ func (s *Service) LiveSessions(ctx context.Context, tokenHashes [][32]byte) ([][
 	return s.store.LiveSessions(ctx, tokenHashes, s.now())
 }
 
-// SignOut invalidates a session's token.
+// SignOut invalidates a session's token. Error: NOT_ALLOWED: another site has issued it.
 func (s *Service) SignOut(ctx context.Context, session social.Session) error {
+	if session.IsIssued() {
+		return fault.Errorf(fault.CodeNotAllowed, "", "Another site has signed you in: sign out there.")
+	}
 	e := s.event(social.EventSessionEnded, session.User)
 	e.Session = session.TokenHash
 	return s.store.DeleteSession(ctx, session.TokenHash, e)
@@ -87,6 +90,14 @@ func (s *Service) Sessions(ctx context.Context, user social.UserID) ([]social.Se
 	sessions, err := s.signIns(ctx, user)
 	slices.SortFunc(sessions, func(a, b social.Session) int { return b.Began().Compare(a.Began()) })
 	return sessions[:min(len(sessions), maxSessions)], err
+}
+
+// storedHash is a session's hash, as EndSessions keeps it: zero if the session is not stored.
+func storedHash(session social.Session) [32]byte {
+	if session.IsIssued() {
+		return [32]byte{}
+	}
+	return session.TokenHash
 }
 
 func (s *Service) signIns(ctx context.Context, user social.UserID) ([]social.Session, error) {
@@ -110,8 +121,9 @@ func (s *Service) RevokeSession(ctx context.Context, user social.UserID, which s
 
 // RevokeOtherSessions ends all sign-ins of a session's user but this one. Error: UNAUTHENTICATED if
 // this one has just ended: it may have been stolen, and must not end the session that ended it.
+// Tokens of other sites are not sessions here, and stay.
 func (s *Service) RevokeOtherSessions(ctx context.Context, session social.Session) error {
-	err := s.store.EndSessions(ctx, session.User, session.TokenHash, social.SignIns)
+	err := s.store.EndSessions(ctx, session.User, storedHash(session), social.SignIns)
 	if errors.Is(err, social.ErrNotFound) {
 		return errInvalidToken()
 	}

@@ -38,11 +38,12 @@ type Cache struct {
 	users, relations, sessions lookups
 }
 
-// entry is a user, a relation or a session; the others are nil.
+// entry is a user, a relation, a session or an identity; the others are nil.
 type entry struct {
 	user     *social.User
 	relation *social.Relation
 	session  *social.Session
+	identity *social.Identity
 	readAt   time.Time
 }
 
@@ -50,8 +51,8 @@ type entry struct {
 // programs make in the database.
 const maxAge = time.Minute
 
-// cacheKey is a user (a), a viewer and another user (a, b), or the hash of a session's token (a and
-// b).
+// cacheKey is a user (a), a viewer and another user (a, b), or the hash of a session's token or the
+// key of an identity (a and b).
 type cacheKey struct {
 	of   byte
 	a, b [16]byte
@@ -63,6 +64,12 @@ func pairKey(p social.Pair) cacheKey { return cacheKey{of: 'r', a: p.Viewer.ID, 
 
 func sessionKey(hash [32]byte) cacheKey {
 	return cacheKey{of: 's', a: [16]byte(hash[:16]), b: [16]byte(hash[16:])}
+}
+
+func identityKey(key [32]byte) cacheKey {
+	k := sessionKey(key)
+	k.of = 'i'
+	return k
 }
 
 // entryOverhead is about what an entry takes besides its texts and circles, in bytes: the key, the
@@ -99,8 +106,8 @@ func (l *lookups) count(isHit bool) {
 	}
 }
 
-// Stats are how often a cache was asked for users, relations and sessions since the start, and
-// about how many bytes it has now.
+// Stats are how often a cache was asked for users, relations and sessions (or identities) since the
+// start, and about how many bytes it has now.
 type Stats struct {
 	Users, Relations, Sessions LookupStats
 	Bytes                      uint64
@@ -209,6 +216,7 @@ func (c *Cache) forgetOne(change *social.Change) {
 	}
 	for _, hash := range change.Sessions {
 		c.entries.Invalidate(sessionKey(hash))
+		c.entries.Invalidate(identityKey(hash))
 	}
 	if len(change.Around) > 0 { // rare: a circle or an account was deleted
 		for key := range c.entries.Keys() {
@@ -232,7 +240,7 @@ func names(c *social.Change, key cacheKey) bool {
 		slices.ContainsFunc(c.Pairs, func(p social.Pair) bool {
 			return key == pairKey(p) || key == pairKey(social.Pair{Viewer: p.Other, Other: p.Viewer})
 		}) ||
-		slices.ContainsFunc(c.Sessions, func(hash [32]byte) bool { return key == sessionKey(hash) })
+		slices.ContainsFunc(c.Sessions, func(hash [32]byte) bool { return key == sessionKey(hash) || key == identityKey(hash) })
 }
 
 // fill is a read of the store whose result will be remembered, except for what changes meanwhile.
@@ -429,6 +437,32 @@ func (c *Cache) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 		f.found[sessionKey(tokenHash)] = entry{session: &session}
 	}
 	return session, err
+}
+
+// Identities implements Reader.
+func (c *Cache) Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]social.Identity, error) {
+	if usable, err := c.usable(ctx); !usable {
+		return orRead(err, func() (map[[32]byte]social.Identity, error) { return c.store.Identities(ctx, keys) })
+	}
+	identities := make(map[[32]byte]social.Identity, len(keys))
+	var unknown [][32]byte
+	for _, key := range keys {
+		if e, ok := c.recall(identityKey(key), &c.sessions); ok {
+			identities[key] = *e.identity
+		} else {
+			unknown = append(unknown, key)
+		}
+	}
+	if len(unknown) == 0 {
+		return identities, nil
+	}
+	f := c.beginFill()
+	defer f.end()
+	read, err := c.store.Identities(ctx, unknown)
+	for key, identity := range read {
+		identities[key], f.found[identityKey(key)] = identity, entry{identity: &identity}
+	}
+	return identities, err
 }
 
 // orRead returns the error, or else what the store says.

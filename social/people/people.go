@@ -7,16 +7,17 @@ import (
 	"plaza/social"
 )
 
-// Source is what a storage engine knows of people: see social.Users, social.Graph and
-// social.Sessions.
+// Source is what a storage engine knows of people: see social.Users, social.Graph,
+// social.Sessions and social.Identities.
 type Source interface {
 	Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error)
 	Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error)
 	People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error)
 	Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error)
+	Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]social.Identity, error)
 }
 
-// Reader reads users, relations between users, and sessions.
+// Reader reads users, relations between users, sessions, and identities.
 type Reader interface {
 	Source
 

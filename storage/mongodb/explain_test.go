@@ -298,6 +298,7 @@ func pages(call func(social.Page)) {
 
 func callUsers(w *town, ada social.NewUser) {
 	eve := social.NewUser{User: social.User{ID: social.UserID{ID: id.New()}, Handle: "eve"}}
+	eve.Identity = [32]byte{1}
 	eve.Following = social.Circle{ID: social.CircleID{ID: id.New()}, Owner: eve.User.ID, Name: "Following"}
 	w.ok(w.InsertUser(w.ctx, eve, happened(social.EventUserSignedUp)))
 	w.ok(w.UpdateProfile(w.ctx, eve.User.ID, social.ProfileChange{Bio: &eve.User.Handle}, happened(social.EventProfileUpdated)))
@@ -332,6 +333,14 @@ func callUsers(w *town, ada social.NewUser) {
 	w.ok(err)
 	_, err = w.LiveSessions(w.ctx, [][32]byte{s.TokenHash}, time.Now())
 	w.ok(err)
+	_, err = w.Identities(w.ctx, [][32]byte{{1}})
+	w.ok(err)
+	_, err = w.Identities(w.ctx, [][32]byte{{1}, {2}})
+	w.ok(err)
+	w.ok(w.EndIdentities(w.ctx, ada.User.ID, time.Now()))
+	if err := w.ReadmitIdentity(w.ctx, [32]byte{9}); !errors.Is(err, social.ErrNotFound) {
+		w.t.Fatal(err)
+	}
 	w.ok(w.DeleteSession(w.ctx, s.TokenHash, happened(social.EventSessionEnded)))
 }
 

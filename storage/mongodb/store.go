@@ -108,6 +108,7 @@ type Store struct {
 
 	userCalls
 	social.Sessions
+	identityCalls
 	users *users.Store // the same
 
 	social.Graph
@@ -149,6 +150,7 @@ type (
 	eventCalls        = social.EventLog
 	changeCalls       = social.ChangeLog
 	userCalls         = social.Users
+	identityCalls     = social.Identities
 	circleCalls       = social.Circles
 	profileCalls      = social.Properties
 	notificationCalls = social.Notifications

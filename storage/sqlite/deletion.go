@@ -36,6 +36,9 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if err := endSessions(tx, user, [32]byte{}, social.AllSessions); err != nil {
 			return err
 		}
+		if err := abandonIdentities(tx, user); err != nil {
+			return err
+		}
 		return tx.AppendWith(social.AroundChanged(user), e)
 	})
 	if err == nil {

@@ -60,17 +60,23 @@ func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 
 // LiveSessions implements social.Sessions.
 func (s *Store) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error) {
-	keys := make([]string, len(tokenHashes))
-	for i, hash := range tokenHashes {
-		keys[i] = hex.EncodeToString(hash[:])
-	}
-	list, err := json.Marshal(keys)
+	list, err := hashList(tokenHashes)
 	if err != nil {
 		return nil, err
 	}
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([][32]byte, error) {
-		return sqldb.All(tx, liveSessions, scanHash, string(list), sqldb.Moment(now))
+		return sqldb.All(tx, liveSessions, scanHash, list, sqldb.Moment(now))
 	})
+}
+
+// hashList is a list of hashes for json_each and unhex.
+func hashList(hashes [][32]byte) (string, error) {
+	keys := make([]string, len(hashes))
+	for i, hash := range hashes {
+		keys[i] = hex.EncodeToString(hash[:])
+	}
+	list, err := json.Marshal(keys)
+	return string(list), err
 }
 
 func scanHash(scan sqldb.Scan) (hash [32]byte, err error) {

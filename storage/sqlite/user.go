@@ -33,6 +33,9 @@ var (
 // InsertUser implements social.Users.
 func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event) error {
 	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		if err := addIdentity(tx, u.Identity, u.User.ID); err != nil {
+			return err
+		}
 		if err := addUser(tx, u); err != nil {
 			return err
 		}

@@ -13,9 +13,9 @@ import (
 	"plaza/storage"
 )
 
-// RunFreshness changes users, relations and sessions through one of several servers, each of which
-// caches people, and reads them at another one right after the call has returned. Meanwhile, other
-// readers keep everything in the caches. No answer may be older than the change.
+// RunFreshness changes users, relations, sessions and identities through one of several servers,
+// each of which caches people, and reads them at another one right after the call has returned.
+// Meanwhile, other readers keep everything in the caches. No answer may be older than the change.
 func RunFreshness(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	f := &freshness{t: t, ctx: t.Context()}
@@ -54,12 +54,14 @@ type couple struct {
 
 	isMember, isFriend, isMuted, isBlocked, isSignedIn bool // other, in one's circles; and one
 	name                                               string
+	ended                                              time.Time // the tokens of one's identity that were issued up to then
 	calls                                              int
 }
 
 func (f *freshness) couple(n int) *couple {
 	c := &couple{one: newUser(), other: newUser(), session: [32]byte{1, byte(n)}}
 	c.name = c.one.User.Name
+	c.one.Identity = [32]byte{2, byte(n)}
 	for _, u := range []social.NewUser{c.one, c.other} {
 		if err := f.servers[0].InsertUser(f.ctx, u, event(social.EventUserSignedUp)); err != nil {
 			f.t.Fatal(err)
@@ -107,6 +109,7 @@ func freshnessChanges() []freshnessChange {
 		{"sign in", signIn},
 		{"sign out", signOut},
 		{"sign out everywhere", signOutEverywhere},
+		{"end identities", endIdentities},
 		{"follow", follow},
 		{"befriend", befriend},
 		{"sign in", signIn},
@@ -209,16 +212,22 @@ func signOutEverywhere(ctx context.Context, c *couple, s storage.Store) error {
 	return s.EndSessions(ctx, c.one.User.ID, [32]byte{}, social.AllSessions)
 }
 
+func endIdentities(ctx context.Context, c *couple, s storage.Store) error {
+	c.ended = now().Add(time.Duration(c.calls) * time.Minute)
+	return s.EndIdentities(ctx, c.one.User.ID, c.ended)
+}
+
 // glimpse is what a server answers about a couple.
 type glimpse struct {
 	there, back          social.Relation
 	name                 string
 	following, followers int
 	isSignedIn           bool
+	ended                time.Time
 }
 
 func (c *couple) expected() glimpse {
-	e := glimpse{name: c.name, isSignedIn: c.isSignedIn}
+	e := glimpse{name: c.name, isSignedIn: c.isSignedIn, ended: c.ended}
 	e.there = social.Relation{Follows: c.isMember || c.isFriend, Mutes: c.isMuted, Blocks: c.isBlocked}
 	e.back.BlockedBy = c.isBlocked
 	if c.isMember {
@@ -249,9 +258,13 @@ func (c *couple) read(ctx context.Context, s *remembering) (glimpse, error) {
 	if err != nil {
 		return is, err
 	}
+	identities, err := reader.Identities(ctx, [][32]byte{c.one.Identity})
+	if err != nil {
+		return is, err
+	}
 	_, err = reader.Session(ctx, c.session, now())
 	other, one := there[c.other.User.ID], users[c.one.User.ID]
-	is = glimpse{there: other.Relation, back: back[pair], isSignedIn: err == nil}
+	is = glimpse{there: other.Relation, back: back[pair], isSignedIn: err == nil, ended: identities[c.one.Identity].EndedAt}
 	if one != nil && other.User != nil {
 		is.name, is.following, is.followers = one.Name, one.FollowingCount, other.User.FollowersCount
 	}

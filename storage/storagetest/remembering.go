@@ -35,3 +35,7 @@ func (r *remembering) People(ctx context.Context, viewer social.UserID, ids []so
 func (r *remembering) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
 	return r.cache.Session(ctx, tokenHash, now)
 }
+
+func (r *remembering) Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]social.Identity, error) {
+	return r.cache.Identities(ctx, keys)
+}

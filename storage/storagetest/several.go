@@ -25,7 +25,7 @@ func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 			stores[i] = Remembering(store)
 		}
 		return Several(stores...)
-	}, "IdempotencyKeys", "Importer", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency")
+	}, "IdempotencyKeys", "Identities", "Importer", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency")
 }
 
 // Several combines several stores over one database into one, which passes each call to the next
@@ -150,7 +150,7 @@ func (all *several) SetPassword(ctx context.Context, change social.PasswordChang
 	return all.next().SetPassword(ctx, change)
 }
 
-// The calls of social.Sessions.
+// The calls of social.Sessions and social.Identities.
 
 func (all *several) SessionsOf(ctx context.Context, user social.UserID, now time.Time) ([]social.Session, error) {
 	return all.next().SessionsOf(ctx, user, now)
@@ -174,6 +174,18 @@ func (all *several) DeleteSession(ctx context.Context, tokenHash [32]byte, e soc
 
 func (all *several) EndSessions(ctx context.Context, user social.UserID, keep [32]byte, which social.SessionKinds) error {
 	return all.next().EndSessions(ctx, user, keep, which)
+}
+
+func (all *several) Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]social.Identity, error) {
+	return all.next().Identities(ctx, keys)
+}
+
+func (all *several) EndIdentities(ctx context.Context, user social.UserID, issuedUpTo time.Time) error {
+	return all.next().EndIdentities(ctx, user, issuedUpTo)
+}
+
+func (all *several) ReadmitIdentity(ctx context.Context, key [32]byte) error {
+	return all.next().ReadmitIdentity(ctx, key)
 }
 
 func (all *several) UseSession(ctx context.Context, tokenHash [32]byte, at, expires time.Time) error {

@@ -34,6 +34,7 @@ func nouns() []noun {
 		{"Users", userCases},
 		{"Profiles", profileCases},
 		{"Sessions", sessionCases},
+		{"Identities", identityCases},
 		{"Circles", circleCases},
 		{"Graph", graphCases},
 		{"Posts", postCases},

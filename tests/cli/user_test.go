@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"plaza/fault"
 	"plaza/id"
@@ -52,6 +53,47 @@ func TestUserCommands(t *testing.T) {
 	st := openSQLite(t, data)
 	defer st.Close()
 	requireSignIn(t, network.New(st, network.Options{}), map[string]bool{"difference engine": true, "analytical engine": false})
+}
+
+// TestReadmit lets a user of another site come back who has deleted the account.
+func TestReadmit(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	ada := social.Assertion{Issuer: "https://site.example", Subject: "7", ExpiresAt: time.Now().Add(time.Hour)}
+	withSQLite(t, data, func(service *network.Service) {
+		session, err := service.AuthenticateAs(t.Context(), "a.b.c", ada)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := service.DeleteUser(t.Context(), session.User); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := service.AuthenticateAs(t.Context(), "a.b.c", ada); !errors.Is(err, social.ErrAccountGone) {
+			t.Errorf("the token of a deleted account: %v", err)
+		}
+	})
+	for _, c := range []struct{ subject, out, err string }{
+		{"8", "", "plaza: This user of https://site.example has deleted no account here.\n"},
+		{"7", "The user may come back: the next token creates an account.\n", ""},
+		{"7", "", "plaza: This user of https://site.example has deleted no account here.\n"},
+	} {
+		command, stdout, stderr := plazatest.Command(t.Context(), data, "user", "readmit", ada.Issuer, c.subject)
+		if err := command.Run(); stdout.String() != c.out || stderr.String() != c.err || (err == nil) != (c.err == "") {
+			t.Errorf("plaza user readmit %s: %v, says %q and %q", c.subject, err, stdout, stderr)
+		}
+	}
+	withSQLite(t, data, func(service *network.Service) {
+		if _, err := service.AuthenticateAs(t.Context(), "a.b.c", ada); err != nil {
+			t.Errorf("a token of a readmitted user: %v", err)
+		}
+	})
+}
+
+func withSQLite(t *testing.T, data string, do func(*network.Service)) {
+	t.Helper()
+	st := openSQLite(t, data)
+	defer st.Close()
+	do(network.New(st, network.Options{}))
 }
 
 func openSQLite(t *testing.T, data string) storage.Store {

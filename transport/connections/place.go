@@ -17,7 +17,7 @@ type Place struct {
 	refusedBy  string // the limit because of which SignIn returned false
 
 	connection Connection
-	session    string // guarded by Registry.mu
+	sessions   []string // the session and its group; guarded by Registry.mu
 }
 
 // Admit returns a place for a client's connection, or an error if a limit is reached. The caller
@@ -69,6 +69,7 @@ func (p *Place) SignIn(authenticated context.Context) bool {
 	}
 	p.seats = append(p.seats, own)
 	p.join(options.SessionKey(authenticated))
+	p.join(options.GroupKey(authenticated))
 	return true
 }
 
@@ -86,7 +87,7 @@ func (p *Place) join(session string) {
 	r := p.registry
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p.session = session
+	p.sessions = append(p.sessions, session)
 	if r.sessions[session] == nil {
 		r.sessions[session] = map[Connection]struct{}{}
 	}
@@ -112,10 +113,12 @@ func (p *Place) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.open, p.connection)
-	members := r.sessions[p.session]
-	delete(members, p.connection)
-	if len(members) == 0 {
-		delete(r.sessions, p.session)
+	for _, session := range p.sessions {
+		members := r.sessions[session]
+		delete(members, p.connection)
+		if len(members) == 0 {
+			delete(r.sessions, session)
+		}
 	}
 }
 

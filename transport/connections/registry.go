@@ -17,6 +17,9 @@ type Options struct {
 	// SessionKey names the session that an authenticated context belongs to, for
 	// [Registry.CloseSession]; "" for none. A token's hash is suitable. Default: none.
 	SessionKey func(ctx context.Context) string
+	// GroupKey names the sessions that end together with that one, also for
+	// [Registry.CloseSession]; "" for none. Default: none.
+	GroupKey func(ctx context.Context) string
 	// Refused is called with the name of a limit that is reached. Default: none.
 	Refused func(limit string)
 }
@@ -32,6 +35,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.SessionKey == nil {
 		o.SessionKey = unnamed
+	}
+	if o.GroupKey == nil {
+		o.GroupKey = unnamed
 	}
 	if o.Refused == nil {
 		o.Refused = func(string) {}
@@ -82,8 +88,8 @@ func New(options Options) *Registry {
 	}
 }
 
-// CloseSession drains the connections that authenticated with a session. It returns without
-// waiting.
+// CloseSession drains the connections that authenticated with a session, or with one of a group. It
+// returns without waiting.
 func (r *Registry) CloseSession(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

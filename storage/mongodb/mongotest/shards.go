@@ -52,6 +52,7 @@ var Scatters = []Scatter{
 	{"reactions", "delete", "_id", "a post is deleted with all that hangs on it"},
 	{"votes", "delete", "_id", "the same"},
 	{"sessions", "find", "user", "an account is deleted with all that is left behind, mostly in the background"},
+	{"identities", "find", "user", "the same"},
 	{"reactions", "find", "user", "the same"},
 	{"votes", "find", "user", "the same"},
 	{"threadMutes", "find", "user", "the same"},

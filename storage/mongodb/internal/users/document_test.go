@@ -12,7 +12,7 @@ import (
 // TestDocumentsReadThemselves checks that hand-written decoding agrees with the struct tags.
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
-	for _, d := range []mdb.Document{&Document{}, &sessionDoc{}, &grantDoc{}} {
+	for _, d := range []mdb.Document{&Document{}, &sessionDoc{}, &grantDoc{}, &identityDoc{}} {
 		mdbtest.ReadsItself(t, d, newestOf)
 	}
 }
@@ -30,6 +30,7 @@ func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	mdbtest.ReadsEveryVersion(t, map[string]func() any{
 		"users": func() any { return &Document{} }, "handles": func() any { return &handleDoc{} }, "sessions": func() any { return &sessionDoc{} },
+		"identities": func() any { return &identityDoc{} },
 	})
 }
 

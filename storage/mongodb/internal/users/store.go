@@ -32,7 +32,7 @@ type Deletion interface {
 	IsUnderWay(ctx context.Context, user social.UserID) (bool, error)
 }
 
-// Store implements social.Users and social.Sessions on a database.
+// Store implements social.Users, social.Sessions and social.Identities on a database.
 type Store struct {
 	db         *mdb.DB
 	log        *eventlog.Log
@@ -44,13 +44,17 @@ type Store struct {
 	users    *mongo.Collection
 	handles  *mongo.Collection
 	sessions *mongo.Collection
-	// users and sessions, for DB.ReadAcknowledged
-	acknowledged, acknowledgedSessions *mongo.Collection
+
+	identities *mongo.Collection
+	// users, sessions and identities, for DB.ReadAcknowledged
+	acknowledged, acknowledgedSessions, acknowledgedIdentities *mongo.Collection
 }
 
 var (
 	_ social.Users    = (*Store)(nil)
 	_ social.Sessions = (*Store)(nil)
+
+	_ social.Identities = (*Store)(nil)
 )
 
 // New returns the store for the users of a database.
@@ -58,7 +62,9 @@ func New(c Config) *Store {
 	return &Store{
 		db: c.DB, log: c.Log, writes: c.Writes, routed: c.Routed, addCircles: c.AddCircles, deletion: c.Deletion,
 		users: c.Database.Collection("users"), handles: c.Database.Collection("handles"), sessions: c.Database.Collection("sessions"),
+		identities:   c.Database.Collection("identities"),
 		acknowledged: mdb.Acknowledged(c.Database, "users"), acknowledgedSessions: mdb.Acknowledged(c.Database, "sessions"),
+		acknowledgedIdentities: mdb.Acknowledged(c.Database, "identities"),
 	}
 }
 
@@ -96,11 +102,13 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 		},
 		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
 		s.sessions: {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1))},
+
+		s.identities: {mdb.IndexHaving("user", byUser, mdb.Doc("user", 1))},
 	}
 }
 
 // ShardKeys returns the shard keys of the collections.
 func ShardKeys() map[string]bson.D {
 	own := mdb.Doc("_id", "hashed")
-	return map[string]bson.D{"users": own, "handles": own /* the handle */, "sessions": own}
+	return map[string]bson.D{"users": own, "handles": own /* the handle */, "sessions": own, "identities": own}
 }

@@ -15,6 +15,9 @@ import (
 // InsertUser implements social.Users.
 func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event) error {
 	return s.db.Write(ctx, "insert user", nil, func(ctx context.Context) error {
+		if err := s.addIdentity(ctx, u.Identity, u.User.ID); err != nil {
+			return err
+		}
 		if err := s.insertAll(ctx, []social.NewUser{u}); err != nil {
 			return err
 		}
@@ -95,6 +98,9 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 			return err
 		}
 		if err := s.EndAllSessions(ctx, user); err != nil {
+			return err
+		}
+		if err := s.abandonIdentities(ctx, user); err != nil {
 			return err
 		}
 		if err := s.deletion.Begin(ctx, user); err != nil {

@@ -1,0 +1,234 @@
+package issuer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/sync/singleflight"
+
+	"plaza/social"
+)
+
+const (
+	// keysLife is how old keys may be before they are read again, while the old ones are used: a key
+	// that the issuer has withdrawn is accepted for about as long.
+	keysLife = 5 * time.Minute
+	// keysPause is the least time between two attempts to read the keys, also if tokens name keys
+	// that are not known.
+	keysPause = 10 * time.Second
+	// fetchTime limits an attempt.
+	fetchTime = 5 * time.Second
+	// maxDocument limits what is read of an answer, in bytes.
+	maxDocument = 256 << 10
+	// maxKeys is how many keys are used: a token may make the server try all of them.
+	maxKeys = 20
+)
+
+// keys are the public keys of an issuer. It is safe for concurrent use.
+type keys struct {
+	issuer string
+	url    string // "": as the issuer's openid-configuration says
+	client *http.Client
+	now    func() time.Time
+	logger *slog.Logger
+
+	fetching singleflight.Group
+
+	mu      sync.Mutex
+	known   []jose.JSONWebKey
+	readAt  time.Time // zero: never
+	triedAt time.Time // zero: never
+	trying  bool
+}
+
+// newClient is a client for requests that are minutes apart.
+func newClient() *http.Client {
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return &http.Client{Timeout: fetchTime}
+	}
+	transport = transport.Clone()
+	transport.DisableKeepAlives = true
+	return &http.Client{Timeout: fetchTime, Transport: transport}
+}
+
+// find returns the keys that may have signed a token whose header has a key's id ("": none) and an
+// algorithm. If there are none, it reads the keys again, unless it has just done so. Error:
+// social.ErrIssuerUnavailable: they could never be read.
+func (k *keys) find(ctx context.Context, id, algorithm string) ([]jose.JSONWebKey, error) {
+	found, isOld, mayFetch := k.look(id, algorithm)
+	switch {
+	case len(found) > 0 && isOld && mayFetch:
+		k.fetching.DoChan("", k.fetch) // in the background: the issuer may be slow, or down
+		return found, nil
+	case len(found) > 0:
+		return found, nil
+	case mayFetch:
+		select {
+		case <-k.fetching.DoChan("", k.fetch):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		found, _, _ = k.look(id, algorithm)
+	}
+	if len(found) == 0 && !k.wereRead() {
+		return nil, social.ErrIssuerUnavailable
+	}
+	return found, nil
+}
+
+// look finds keys in memory, and reports whether these are old, and whether it is time for another
+// attempt. Callers who come during an attempt join it.
+func (k *keys) look(id, algorithm string) (found []jose.JSONWebKey, isOld, mayFetch bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, key := range k.known {
+		if (id == "" || key.KeyID == id) && (key.Algorithm == "" || key.Algorithm == algorithm) {
+			found = append(found, key)
+		}
+	}
+	return found, distance(k.now(), k.readAt) >= keysLife, k.trying || k.mayTry()
+}
+
+// mayTry reports whether it is time for another attempt. It is called with k.mu held.
+func (k *keys) mayTry() bool {
+	return k.triedAt.IsZero() || distance(k.now(), k.triedAt) >= keysPause
+}
+
+// distance is the time between two times: a clock may be set back.
+func distance(a, b time.Time) time.Duration { return a.Sub(b).Abs() }
+
+func (k *keys) wereRead() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !k.readAt.IsZero()
+}
+
+// fetch reads the keys for singleflight, and keeps the old ones if it fails.
+func (k *keys) fetch() (any, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), fetchTime)
+	defer cancel()
+	if !k.begin() {
+		return nil, nil
+	}
+	read, err := k.read(ctx)
+	k.end(read, err)
+	if err != nil {
+		k.logger.WarnContext(ctx, "the issuer's keys cannot be read; those that are known remain in use", "issuer", k.issuer, "error", err)
+	}
+	return nil, err
+}
+
+// begin notes an attempt; false: another one has just ended.
+func (k *keys) begin() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.mayTry() {
+		return false
+	}
+	k.triedAt, k.trying = k.now(), true
+	return true
+}
+
+// end notes how an attempt has ended.
+func (k *keys) end(read []jose.JSONWebKey, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.trying = false
+	if err == nil {
+		k.known, k.readAt = read, k.now()
+	}
+}
+
+func (k *keys) read(ctx context.Context) ([]jose.JSONWebKey, error) {
+	url := k.url
+	if url == "" {
+		var err error
+		if url, err = k.discover(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := k.get(ctx, url, &set); err != nil {
+		return nil, err
+	}
+	return usable(set.Keys, url)
+}
+
+// discover finds the address of the keys (OpenID Connect Discovery 1.0, section 4).
+func (k *keys) discover(ctx context.Context) (string, error) {
+	url := strings.TrimSuffix(k.issuer, "/") + "/.well-known/openid-configuration"
+	var configuration struct {
+		Issuer  string `json:"issuer"`
+		JWKSURI string `json:"jwks_uri"`
+	}
+	if err := k.get(ctx, url, &configuration); err != nil {
+		return "", err
+	}
+	if configuration.Issuer != k.issuer {
+		return "", fmt.Errorf("%s is about another issuer", url)
+	}
+	if configuration.JWKSURI == "" {
+		return "", fmt.Errorf("%s names no jwks_uri", url)
+	}
+	return configuration.JWKSURI, nil
+}
+
+// get reads a JSON document.
+func (k *keys) get(ctx context.Context, url string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", "application/json")
+	response, err := k.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }() // it was only read
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", url, response.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
+	switch {
+	case err != nil:
+		return err
+	case len(text) > maxDocument:
+		return fmt.Errorf("%s answers more than %d KiB", url, maxDocument>>10)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s: %w", url, err)
+	}
+	return nil
+}
+
+// usable are the public keys for signatures among those of a set. It leaves out what it does not
+// know, as RFC 7517 says, and secrets: what is published is none.
+func usable(set []json.RawMessage, url string) ([]jose.JSONWebKey, error) {
+	var found []jose.JSONWebKey
+	for _, raw := range set {
+		var key jose.JSONWebKey
+		if err := json.Unmarshal(raw, &key); err != nil || !key.Valid() || !key.IsPublic() || key.Use != "" && key.Use != "sig" {
+			continue
+		}
+		found = append(found, key)
+	}
+	switch {
+	case len(found) == 0:
+		return nil, errors.New(url + " has no key that could have signed a token")
+	case len(found) > maxKeys:
+		return nil, fmt.Errorf("%s has more than %d keys", url, maxKeys)
+	}
+	return found, nil
+}

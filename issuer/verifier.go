@@ -1,0 +1,189 @@
+package issuer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+const (
+	// leeway is how far the clocks of the issuer and of this server may differ.
+	leeway = 30 * time.Second
+	// maxToken limits a token, in bytes.
+	maxToken = 8 << 10
+	// lastMoment is the last second of the year 9999: later times are mistakes.
+	lastMoment = 253_402_300_799
+)
+
+// errRefused is the refusal of all tokens, whatever is wrong with them.
+var errRefused = fault.Errorf(fault.CodeUnauthenticated, "", "The token is not valid: sign in again.")
+
+// Algorithms are the signature algorithms that can be allowed. All are asymmetric.
+var Algorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+
+// ClaimNames are the names of the claims that describe a user.
+type ClaimNames struct{ Handle, Name, Avatar string }
+
+// Options configure a Verifier. Issuer, Audience, Algorithms and Logger are required.
+type Options struct {
+	Issuer     string   // the claim iss
+	Audience   string   // one of the claim aud
+	KeysURL    string   // of the JWKS; "": as the issuer's openid-configuration says
+	Algorithms []string // some of Algorithms
+	Claims     ClaimNames
+	Now        func() time.Time // default: time.Now
+	Logger     *slog.Logger
+}
+
+// Verifier verifies the tokens of one issuer. It is safe for concurrent use.
+type Verifier struct {
+	options    Options
+	algorithms []jose.SignatureAlgorithm
+	keys       *keys
+}
+
+// New creates a verifier, which has not read the issuer's keys.
+func New(o Options) *Verifier {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	v := &Verifier{options: o, keys: &keys{
+		issuer: o.Issuer, url: o.KeysURL, client: newClient(), now: o.Now, logger: o.Logger,
+	}}
+	for _, algorithm := range o.Algorithms {
+		v.algorithms = append(v.algorithms, jose.SignatureAlgorithm(algorithm))
+	}
+	return v
+}
+
+// LooksIssued reports whether a bearer token may be a JWT. Plaza's own tokens are none: they have no
+// dots.
+func (*Verifier) LooksIssued(token string) bool { return strings.Contains(token, ".") }
+
+// Verify returns what a token says. ExpiresAt includes the leeway. Errors: UNAUTHENTICATED, the same
+// for all tokens that are refused; social.ErrIssuerUnavailable.
+func (v *Verifier) Verify(ctx context.Context, token string) (social.Assertion, error) {
+	a, err := v.verify(ctx, token)
+	if reason, ok := errors.AsType[refusal](err); ok {
+		v.options.Logger.DebugContext(ctx, "a token of the issuer was refused", "issuer", v.options.Issuer, "reason", string(reason))
+		return social.Assertion{}, errRefused
+	}
+	return a, err
+}
+
+// refusal is why a token is refused, for the log of operators: nothing that the token says.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+func (v *Verifier) verify(ctx context.Context, token string) (social.Assertion, error) {
+	if len(token) > maxToken {
+		return social.Assertion{}, refusal("too long")
+	}
+	parsed, err := jwt.ParseSigned(token, v.algorithms)
+	if err != nil || len(parsed.Headers) != 1 {
+		return social.Assertion{}, refusal("malformed, or signed with an algorithm that is not allowed")
+	}
+	// What a token says is checked before its signature, which costs more, and may need keys that
+	// are not there yet. Nothing of it is used until the signature is verified.
+	var unverified claims
+	if err := unverified.read(parsed.UnsafeClaimsWithoutVerification); err != nil {
+		return social.Assertion{}, refusal("malformed claims")
+	}
+	if err := v.check(&unverified); err != nil {
+		return social.Assertion{}, err
+	}
+	header := parsed.Headers[0]
+	candidates, err := v.keys.find(ctx, header.KeyID, header.Algorithm)
+	if err != nil {
+		return social.Assertion{}, err
+	}
+	for i := range candidates {
+		var verified claims
+		err := verified.read(func(into ...any) error { return parsed.Claims(candidates[i].Key, into...) })
+		if err == nil {
+			return v.assertion(&verified)
+		}
+	}
+	if len(candidates) == 0 {
+		return social.Assertion{}, refusal("signed with a key that is not known")
+	}
+	return social.Assertion{}, refusal("wrong signature")
+}
+
+// claims are what a token says.
+type claims struct {
+	jwt.Claims
+
+	all map[string]any
+}
+
+// read reads the claims by what a token is read with: its names are told apart by case, and a name
+// that comes twice is refused.
+func (c *claims) read(by func(into ...any) error) error { return by(&c.Claims, &c.all) }
+
+// check refuses a token that is not for this server, or not for now.
+func (v *Verifier) check(c *claims) error {
+	o := &v.options
+	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.Issuer, AnyAudience: jwt.Audience{o.Audience}, Time: o.Now()}, leeway)
+	switch {
+	case errors.Is(err, jwt.ErrInvalidIssuer):
+		return refusal("of another issuer")
+	case errors.Is(err, jwt.ErrInvalidAudience):
+		return refusal("for another audience")
+	case errors.Is(err, jwt.ErrExpired):
+		return refusal("expired")
+	case err != nil:
+		return refusal("not valid yet")
+	case !isPlausible(c.Expiry) || c.Expiry == nil:
+		return refusal("without an end")
+	case !isPlausible(c.IssuedAt) || !isPlausible(c.NotBefore):
+		return refusal("with a time that makes no sense")
+	case fault.CheckLine("sub", c.Subject, 1, social.MaxSubjectLen) != nil:
+		return refusal("without a subject, or with one that is too long or has control characters")
+	}
+	return nil
+}
+
+func isPlausible(n *jwt.NumericDate) bool { return n == nil || *n > 0 && *n <= lastMoment }
+
+// assertion is what a verified token says.
+func (v *Verifier) assertion(c *claims) (social.Assertion, error) {
+	a := social.Assertion{Issuer: c.Issuer, Subject: c.Subject, IssuedAt: c.IssuedAt.Time(), ExpiresAt: c.Expiry.Time().Add(leeway)}
+	for _, claim := range []struct {
+		name string
+		to   *string
+	}{
+		{v.options.Claims.Handle, &a.Handle},
+		{v.options.Claims.Name, &a.Name},
+		{v.options.Claims.Avatar, &a.AvatarURL},
+		{"nonce", &a.Nonce},
+	} {
+		var err error
+		if *claim.to, err = c.text(claim.name); err != nil {
+			return social.Assertion{}, err
+		}
+	}
+	return a, nil
+}
+
+// text returns a claim that is a line of text; "" if there is none.
+func (c *claims) text(name string) (string, error) {
+	value, ok := c.all[name]
+	if !ok || value == nil {
+		return "", nil
+	}
+	text, ok := value.(string)
+	if !ok || fault.CheckLine(name, text, 0, maxToken) != nil {
+		return "", refusal("with a claim that is no line of text")
+	}
+	return text, nil
+}

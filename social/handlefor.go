@@ -1,0 +1,83 @@
+package social
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"plaza/fault"
+)
+
+// HandlesFor are the handles that the account of an identity may get, best first: what its user is
+// called elsewhere, as far as a handle can say it, and then the same with a number. None is reserved.
+func HandlesFor(called string, key [32]byte) []string {
+	stem := handleStem(called)
+	var handles []string
+	add := func(handle string) {
+		if CheckReserved(handle) == nil {
+			handles = append(handles, handle)
+		}
+	}
+	if stem == "" {
+		stem = "member"
+	} else {
+		add(stem)
+	}
+	const digits = 4
+	stem = stem[:min(len(stem), MaxHandleLen-2*digits-1)]
+	for i := 0; i+4 <= len(key); i += 4 {
+		number := binary.BigEndian.Uint32(key[i:])
+		if i < 16 {
+			add(fmt.Sprintf("%s_%0*d", stem, digits, number%10_000))
+		} else {
+			add(fmt.Sprintf("%s_%0*d", stem, 2*digits, number%100_000_000))
+		}
+	}
+	return handles
+}
+
+// handleStem is a text as a handle: without accents, with underscores for what a handle can't have.
+// Of a mail address it keeps the part before the @.
+func handleStem(text string) string {
+	text, _, _ = strings.Cut(text, "@")
+	var stem strings.Builder
+	for _, r := range norm.NFKD.String(strings.ToLower(text)) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			stem.WriteRune(r)
+		case unicode.Is(unicode.Mn, r):
+		default:
+			if s := stem.String(); s != "" && !strings.HasSuffix(s, "_") {
+				stem.WriteByte('_')
+			}
+		}
+		if stem.Len() == MaxHandleLen {
+			break
+		}
+	}
+	return strings.TrimRight(stem.String(), "_")
+}
+
+// NameFor is the name of a user who is called so elsewhere: cut to MaxNameLen, or else the handle.
+func NameFor(called, handle string) string {
+	name := strings.TrimSpace(called)
+	if utf8.RuneCountInString(name) > MaxNameLen {
+		name = strings.TrimSpace(string([]rune(name)[:MaxNameLen]))
+	}
+	if fault.CheckLine("name", name, 1, MaxNameLen) != nil {
+		return handle
+	}
+	return name
+}
+
+// AvatarFor is the picture of a user who has it elsewhere, or none if the address can't be one here.
+func AvatarFor(url string) string {
+	if fault.CheckURL("avatarUrl", url) != nil {
+		return ""
+	}
+	return url
+}

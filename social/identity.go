@@ -1,0 +1,55 @@
+package social
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+)
+
+// MaxSubjectLen limits, in characters, the name that an issuer gives one of its users.
+const MaxSubjectLen = 255
+
+// Assertion is what an issuer says of one of its users, in a token that has been verified.
+type Assertion struct {
+	Issuer, Subject string    // together they name the user, for ever
+	IssuedAt        time.Time // zero: not said
+	ExpiresAt       time.Time
+
+	// Handle, Name and AvatarURL are what the user is called there; "": not said.
+	Handle, Name, AvatarURL string
+	Nonce                   string // of the sign-in that the token is for; "": none
+}
+
+// Identity is a user of an issuer: the account here that belongs to it.
+type Identity struct {
+	Key     [32]byte  // see KeyOfIdentity
+	User    UserID    // zero: the account is deleted
+	EndedAt time.Time // tokens that were issued up to then are refused; zero: none are
+}
+
+// KeyOfIdentity is what is stored of an issuer's name for one of its users. It does not show the
+// name, but whoever knows all names of an issuer can tell which one it is. The subject has no
+// control characters.
+func KeyOfIdentity(issuer, subject string) [32]byte {
+	return sha256.Sum256([]byte("identity " + issuer + "\x00" + subject))
+}
+
+// Accepts reports whether the identity's token that was issued at that time (zero: not known) is
+// still good. Issuers give times in seconds, so one of the same second is not.
+func (i Identity) Accepts(issuedAt time.Time) bool {
+	return !i.User.IsZero() && (i.EndedAt.IsZero() || issuedAt.Unix() > i.EndedAt.Unix())
+}
+
+// Identities stores which accounts belong to the users of other sites. Users.InsertUser adds them;
+// Users.DeleteUser keeps their keys alone, so that the deleted account is not created again.
+type Identities interface {
+	// Identities reads by key; absent identities are missing in the map.
+	Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]Identity, error)
+	// EndIdentities ends the tokens of a user's identities that were issued up to a time: it sets
+	// EndedAt, unless it is later already, and appends an EventSessionEnded for each identity, with
+	// its key. No error if the user has none.
+	EndIdentities(ctx context.Context, user UserID, issuedUpTo time.Time) error
+	// ReadmitIdentity removes the key of a deleted account: the next token of the identity creates
+	// another account. ErrNotFound: there is no such key, or its account is not deleted.
+	ReadmitIdentity(ctx context.Context, key [32]byte) error
+}

@@ -1,0 +1,134 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"plaza/fault"
+	"plaza/id"
+	"plaza/social"
+)
+
+// AuthenticateAs returns the session of a token that the issuer of an assertion has issued. The
+// first token of an identity creates the account, also where registration is closed: operators have
+// chosen the issuer. Errors: UNAUTHENTICATED: the token's user is signed out since it was issued, or
+// has deleted the account.
+func (s *Service) AuthenticateAs(ctx context.Context, token string, a social.Assertion) (social.Session, error) {
+	identity, err := s.identityOf(ctx, a)
+	if err != nil {
+		return social.Session{}, err
+	}
+	return social.Session{
+		TokenHash: social.HashToken(token), User: identity.User, ExpiresAt: a.ExpiresAt, CreatedAt: a.IssuedAt, Identity: identity.Key,
+	}, nil
+}
+
+// identityOf returns the identity of an assertion, which accepts its token.
+func (s *Service) identityOf(ctx context.Context, a social.Assertion) (social.Identity, error) {
+	key := social.KeyOfIdentity(a.Issuer, a.Subject)
+	identity, err := s.knownIdentity(ctx, key)
+	if errors.Is(err, social.ErrNotFound) {
+		_, err, _ = s.sighting.Do(string(key[:]), func() (any, error) { // requests that come together try once
+			return nil, s.addIdentity(context.WithoutCancel(ctx), key, a)
+		})
+		if err != nil {
+			return social.Identity{}, err
+		}
+		identity, err = s.knownIdentity(ctx, key)
+	}
+	switch {
+	case err != nil:
+		return social.Identity{}, err
+	case identity.User.IsZero():
+		return social.Identity{}, social.ErrAccountGone
+	case !identity.Accepts(a.IssuedAt):
+		return social.Identity{}, errInvalidToken()
+	}
+	return identity, nil
+}
+
+func (s *Service) knownIdentity(ctx context.Context, key [32]byte) (social.Identity, error) {
+	found, err := s.people.Identities(ctx, [][32]byte{key})
+	if err != nil {
+		return social.Identity{}, err
+	}
+	identity, ok := found[key]
+	if !ok {
+		return social.Identity{}, social.ErrNotFound
+	}
+	return identity, nil
+}
+
+// addIdentity creates the account of an identity that is seen for the first time, if no concurrent
+// call does.
+func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assertion) error {
+	handles := social.HandlesFor(a.Handle, key)
+	for _, handle := range handles {
+		user := social.UserID{ID: s.newID()}
+		err := s.store.InsertUser(ctx, social.NewUser{
+			User: social.User{
+				ID: user, Handle: handle, Name: social.NameFor(a.Name, handle), AvatarURL: social.AvatarFor(a.AvatarURL), WallPolicy: social.WallEveryone,
+			},
+			Following: social.Circle{ID: social.CircleID{ID: id.At(user.Time())}, Owner: user, Name: social.DefaultCircleName, IsDefault: true},
+			Identity:  key,
+		}, s.event(social.EventUserSignedUp, user))
+		switch {
+		case errors.Is(err, social.ErrIdentityKnown):
+			return nil
+		case !errors.Is(err, social.ErrTaken):
+			return err
+		}
+	}
+	return fmt.Errorf("all %d handles for a new user are taken", len(handles))
+}
+
+// LiveTokens returns the hashes of those tokens of other sites that are still valid, in any order.
+func (s *Service) LiveTokens(ctx context.Context, sessions []social.Session) ([][32]byte, error) {
+	keys := map[[32]byte]struct{}{}
+	for i := range sessions {
+		keys[sessions[i].Identity] = struct{}{}
+	}
+	identities, err := s.store.Identities(ctx, slices.Collect(maps.Keys(keys)))
+	var live [][32]byte
+	for _, session := range sessions {
+		if identities[session.Identity].Accepts(session.CreatedAt) && session.ExpiresAt.After(s.now()) {
+			live = append(live, session.TokenHash)
+		}
+	}
+	return live, err
+}
+
+// isLive reports whether a session, of whatever token, is still valid.
+func (s *Service) isLive(ctx context.Context, session social.Session) (bool, error) {
+	if session.IsIssued() {
+		live, err := s.LiveTokens(ctx, []social.Session{session})
+		return len(live) > 0, err
+	}
+	_, err := s.store.Session(ctx, session.TokenHash, s.now())
+	if errors.Is(err, social.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// endEverything ends all sessions of a user, and all tokens that other sites have issued up to now.
+func (s *Service) endEverything(ctx context.Context, user social.UserID) error {
+	return errors.Join(
+		s.store.EndSessions(ctx, user, [32]byte{}, social.AllSessions),
+		s.store.EndIdentities(ctx, user, s.moment().Truncate(time.Second)),
+	)
+}
+
+// ReadmitIdentity lets a user of an issuer come back who has deleted the account here: the next
+// token creates another one. Error: NOT_FOUND: the issuer's user has deleted no account.
+func (s *Service) ReadmitIdentity(ctx context.Context, issuer, subject string) error {
+	err := s.store.ReadmitIdentity(ctx, social.KeyOfIdentity(issuer, subject))
+	if errors.Is(err, social.ErrNotFound) {
+		return fault.Errorf(fault.CodeNotFound, "", "This user of %s has deleted no account here.", issuer)
+	}
+	return err
+}
