@@ -235,3 +235,19 @@ func CanDeleteComment(viewer UserID, c *Comment, p *Post) bool {
 
 // IsSeen reports whether a user is visible to the viewer.
 func (p Person) IsSeen() bool { return p.User != nil && CanSeeUser(p.Relation) }
+
+// CanReport reports whether the viewer may report something by an author that they see.
+func CanReport(viewer, author UserID) bool { return !viewer.IsZero() && viewer != author }
+
+// CanSeeCase reports whether the viewer sees a case and the reports on it: moderators do, except
+// cases about themselves.
+func CanSeeCase(viewer UserID, isModerator bool, c *Case) bool {
+	return !viewer.IsZero() && isModerator && viewer != c.Author
+}
+
+// CanSeeReported reports whether the viewer sees a post, a comment or a user because it was
+// reported, although its audience or a block hides it from them: they see the case on it (nil: there
+// is none).
+func CanSeeReported(viewer UserID, isModerator bool, c *Case, s Subject) bool {
+	return c != nil && c.Subject == s && CanSeeCase(viewer, isModerator, c)
+}

@@ -22,6 +22,7 @@ type Store interface {
 	Feeds
 	Comments
 	Notifications
+	Cases
 	IdempotencyKeys
 	ChangeLog
 }

@@ -44,6 +44,7 @@ type ResolverRoot interface {
 	DeleteCommentPayload() DeleteCommentPayloadResolver
 	IncomingAdded() IncomingAddedResolver
 	LinkPost() LinkPostResolver
+	Moderation() ModerationResolver
 	Mutation() MutationResolver
 	NewsItemAdded() NewsItemAddedResolver
 	Notification() NotificationResolver
@@ -213,7 +214,7 @@ directive @scope(
 
 "What a program may do with an access token, besides reading all that you may read."
 enum Scope {
-  "Write, edit and delete your posts and comments; react, vote, and mute threads."
+  "Write, edit and delete your posts and comments; react, vote, mute threads, and report."
   WRITE_POSTS
   "Follow, block and mute, and manage your circles."
   WRITE_GRAPH
@@ -221,6 +222,8 @@ enum Scope {
   WRITE_PROFILE
   "Manage ads, if you have the right ` + "`" + `MANAGE_ADS` + "`" + `."
   MANAGE_ADS
+  "Moderate, if you have the right ` + "`" + `MODERATE` + "`" + `."
+  MODERATE
   "Manage the community's profile properties, if you have the right ` + "`" + `ADMIN` + "`" + `."
   ADMIN
 }
@@ -1793,6 +1796,176 @@ type TagEntity implements TextEntity {
   end: Int!
   "The tag without ` + "`" + `#` + "`" + `. Different spellings of a tag are equal here: case, and compatible characters (NFKC)."
   tag: String!
+}
+`, BuiltIn: false},
+	{Name: "../schema/moderation.graphqls", Input: `extend type Query {
+  "What moderators work with. Needs the right ` + "`" + `moderate` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
+  moderation: Moderation @scope(needs: MODERATE)
+}
+
+extend type Mutation {
+  """
+  Report a post, a comment or a user that you see to the moderators. The person reported is not told, and never learns who you are. To repeat a
+  report before moderators have decided changes nothing. At most 50 reports in 24 hours.
+  """
+  report(
+    "What is wrong with what."
+    input: ReportInput!
+  ): ReportPayload @scope(needs: WRITE_POSTS)
+}
+
+"What is wrong with what."
+input ReportInput {
+  "The id of a post, a comment or a user."
+  subjectId: ID!
+  "What is wrong."
+  reason: ReportReason!
+  "Anything that helps moderators to decide: at most 2000 characters. Default: nothing."
+  text: String! = ""
+}
+
+"The reason of a report."
+enum ReportReason {
+  "Advertising, deception, or the same thing again and again."
+  SPAM
+  "Insults, harassment, or hatred of a group of people."
+  ABUSE
+  "Violence, or calls for it."
+  VIOLENCE
+  "Sexual content."
+  SEXUAL
+  "Something that is against the law."
+  ILLEGAL
+  "Something else: say what, in the text."
+  OTHER
+}
+
+"The answer to ` + "`" + `report` + "`" + `."
+type ReportPayload {
+  "The id of what you reported; null if nothing was done."
+  reportedId: ID
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"What moderators work with."
+type Moderation {
+  "The cases that wait for a decision, in the order in which they were opened. Cases about yourself are left out."
+  cases(
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only items after this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only items before this cursor."
+    before: String
+  ): ModerationCaseConnection
+  "One case. Error: ` + "`" + `NOT_FOUND` + "`" + `, also for a case about yourself."
+  case(
+    "A case's id."
+    id: ID!
+  ): ModerationCase
+}
+
+"All reports on one post, comment or user, for moderators."
+type ModerationCase {
+  "An opaque id: ` + "`" + `case_…` + "`" + `."
+  id: ID!
+  "What kind of thing was reported."
+  subjectKind: ReportSubject!
+  "The id of the post, comment or user."
+  subjectId: ID!
+  "Who wrote it, or the user who was reported; null if the account is deleted. A block between you and them does not matter here."
+  author: ReportedUser
+  "What it says; null for a user, and if it is deleted. You see it here whatever its audience is."
+  content: ReportedContent
+  "How many users have reported it."
+  reportsCount: Int!
+  "How many of the reports have which reason; reasons without a report are left out."
+  reasons: [ReasonCount!]!
+  "The newest reports, newest first, at most 20. They do not say who made them."
+  latestReports: [CaseReport!]!
+  "When it was reported the first time."
+  firstReportedAt: DateTime!
+  "When it was reported the last time."
+  lastReportedAt: DateTime!
+}
+
+"What kind of thing was reported."
+enum ReportSubject {
+  "A post."
+  POST
+  "A comment."
+  COMMENT
+  "A user."
+  USER
+}
+
+"A user, as moderators see them."
+type ReportedUser {
+  "The user's id: ` + "`" + `user_…` + "`" + `."
+  id: ID!
+  "The user's unique name."
+  handle: String!
+  "The display name."
+  name: String!
+  "What the user says about themselves; may be empty."
+  bio: String!
+  "The picture's URL."
+  avatarUrl: String
+}
+
+"A post or a comment, as moderators see it."
+type ReportedContent {
+  "The post, or the comment's post."
+  postId: ID!
+  "The text, caption or question; may be empty."
+  text: String!
+  "Everything else that a post says: a title, a place, an alternative text, the options of a poll."
+  details: [String!]!
+  "The addresses of a post's pictures and links."
+  urls: [String!]!
+  "When it was written."
+  createdAt: DateTime!
+  "When it was edited last; null if never."
+  editedAt: DateTime
+}
+
+"How many reports have a reason."
+type ReasonCount {
+  "The reason."
+  reason: ReportReason!
+  "How many reports have it."
+  count: Int!
+}
+
+"A report, without the name of who made it."
+type CaseReport {
+  "What is wrong."
+  reason: ReportReason!
+  "What else the reporter says; may be empty."
+  text: String!
+  "When it was made."
+  createdAt: DateTime!
+}
+
+"One page of cases."
+type ModerationCaseConnection {
+  "The cases with their cursors."
+  edges: [ModerationCaseEdge!]!
+  "The cases alone."
+  nodes: [ModerationCase!]!
+  "The position of this page in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of a list of cases."
+type ModerationCaseEdge {
+  "The entry's cursor: its position in the list."
+  cursor: String!
+  "The case."
+  node: ModerationCase!
 }
 `, BuiltIn: false},
 	{Name: "../schema/notification.graphqls", Input: `"""
@@ -3820,6 +3993,8 @@ enum Right {
   ADMIN
   "Manage advertisers, campaigns, ad units and zones."
   MANAGE_ADS
+  "See what was reported, and decide about it."
+  MODERATE
 }
 
 "The progress of ` + "`" + `deleteAllMyComments` + "`" + `."

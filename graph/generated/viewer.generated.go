@@ -527,10 +527,12 @@ var (
 	unmarshalNRight2plazaᚋsocialᚐRight = map[string]social.Right{
 		"ADMIN":      social.RightAdmin,
 		"MANAGE_ADS": social.RightManageAds,
+		"MODERATE":   social.RightModerate,
 	}
 	marshalNRight2plazaᚋsocialᚐRight = map[social.Right]string{
 		social.RightAdmin:     "ADMIN",
 		social.RightManageAds: "MANAGE_ADS",
+		social.RightModerate:  "MODERATE",
 	}
 )
 

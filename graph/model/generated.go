@@ -186,6 +186,16 @@ type BlockUserPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// A report, without the name of who made it.
+type CaseReport struct {
+	// What is wrong.
+	Reason social.ReportReason `json:"reason"`
+	// What else the reporter says; may be empty.
+	Text string `json:"text"`
+	// When it was made.
+	CreatedAt time.Time `json:"createdAt"`
+}
+
 // Your password, and the new one.
 type ChangePasswordInput struct {
 	// Your current password, as confirmation.
@@ -548,6 +558,30 @@ type MarkNotificationsReadPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// All reports on one post, comment or user, for moderators.
+type ModerationCase struct {
+	// An opaque id: `case_…`.
+	ID string `json:"id"`
+	// What kind of thing was reported.
+	SubjectKind social.SubjectKind `json:"subjectKind"`
+	// The id of the post, comment or user.
+	SubjectID string `json:"subjectId"`
+	// Who wrote it, or the user who was reported; null if the account is deleted. A block between you and them does not matter here.
+	Author *ReportedUser `json:"author,omitempty"`
+	// What it says; null for a user, and if it is deleted. You see it here whatever its audience is.
+	Content *ReportedContent `json:"content,omitempty"`
+	// How many users have reported it.
+	ReportsCount int `json:"reportsCount"`
+	// How many of the reports have which reason; reasons without a report are left out.
+	Reasons []*ReasonCount `json:"reasons"`
+	// The newest reports, newest first, at most 20. They do not say who made them.
+	LatestReports []*CaseReport `json:"latestReports"`
+	// When it was reported the first time.
+	FirstReportedAt time.Time `json:"firstReportedAt"`
+	// When it was reported the last time.
+	LastReportedAt time.Time `json:"lastReportedAt"`
+}
+
 // Every mutation except `signOut` takes one `input`; all return `userErrors` beside what they changed.
 // Mutations other than `signUp`, `signIn`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and otherwise fail with `UNAUTHENTICATED`.
 type Mutation struct {
@@ -693,6 +727,14 @@ type ReactionCount struct {
 	Count int `json:"count"`
 }
 
+// How many reports have a reason.
+type ReasonCount struct {
+	// The reason.
+	Reason social.ReportReason `json:"reason"`
+	// How many reports have it.
+	Count int `json:"count"`
+}
+
 // What led to a conversion.
 type RecordAdConversionInput struct {
 	// The click's token: the value that replaced `{click_token}` in the address of the landing page, or the end of `clickUrl`.
@@ -825,6 +867,54 @@ type ReplyPolicyInput struct {
 	Kind social.ReplyKind `json:"kind"`
 	// With `LISTED`: 1 to 50 of your circles. Otherwise none.
 	CircleIds []string `json:"circleIds,omitempty"`
+}
+
+// What is wrong with what.
+type ReportInput struct {
+	// The id of a post, a comment or a user.
+	SubjectID string `json:"subjectId"`
+	// What is wrong.
+	Reason social.ReportReason `json:"reason"`
+	// Anything that helps moderators to decide: at most 2000 characters. Default: nothing.
+	Text string `json:"text"`
+}
+
+// The answer to `report`.
+type ReportPayload struct {
+	// The id of what you reported; null if nothing was done.
+	ReportedID *string `json:"reportedId,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// A post or a comment, as moderators see it.
+type ReportedContent struct {
+	// The post, or the comment's post.
+	PostID string `json:"postId"`
+	// The text, caption or question; may be empty.
+	Text string `json:"text"`
+	// Everything else that a post says: a title, a place, an alternative text, the options of a poll.
+	Details []string `json:"details"`
+	// The addresses of a post's pictures and links.
+	Urls []string `json:"urls"`
+	// When it was written.
+	CreatedAt time.Time `json:"createdAt"`
+	// When it was edited last; null if never.
+	EditedAt *time.Time `json:"editedAt,omitempty"`
+}
+
+// A user, as moderators see them.
+type ReportedUser struct {
+	// The user's id: `user_…`.
+	ID string `json:"id"`
+	// The user's unique name.
+	Handle string `json:"handle"`
+	// The display name.
+	Name string `json:"name"`
+	// What the user says about themselves; may be empty.
+	Bio string `json:"bio"`
+	// The picture's URL.
+	AvatarURL *string `json:"avatarUrl,omitempty"`
 }
 
 // The access token to revoke.

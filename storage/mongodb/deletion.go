@@ -77,7 +77,7 @@ type deletion struct {
 // posts are in no one else's news when they go.
 func (d deletion) removals() []func(context.Context) (did bool, err error) {
 	return []func(context.Context) (bool, error){
-		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks, d.forgetActs,
+		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks, d.forgetActs, d.forgetCases,
 	}
 }
 
@@ -308,6 +308,11 @@ func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool,
 // forgetActs removes some of what the user did from the notifications of others.
 func (d deletion) forgetActs(ctx context.Context) (did bool, err error) {
 	return d.notifications.ForgetActs(ctx, d.user)
+}
+
+// forgetCases removes some of the user's reports, and of the cases about the user.
+func (d deletion) forgetCases(ctx context.Context) (did bool, err error) {
+	return d.moderation.Forget(ctx, d.user)
 }
 
 // deleteOwn removes what belongs only to the user. A sign-in may have made a session since, with

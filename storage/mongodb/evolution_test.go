@@ -19,6 +19,7 @@ import (
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/mdbtest"
+	"plaza/storage/mongodb/internal/moderation"
 	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/serials"
 )
@@ -38,7 +39,7 @@ var ofOthers = []string{
 	"users", "handles", "sessions", "circles", "edges", "followers",
 }
 
-// TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, notifications,
+// TestEveryVersionIsRead reads the documents of all versions that were ever written. Packages adstore, notifications, moderation,
 // and those in ofOthers, read theirs.
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
@@ -50,7 +51,8 @@ func TestEveryVersionIsRead(t *testing.T) {
 		collection, _, _ := strings.Cut(filepath.Base(path), ".")
 		_, isAds := adstore.ShardKeys()[collection]
 		_, isNotified := notifications.ShardKeys()[collection]
-		if isAds || isNotified || slices.Contains(ofOthers, collection) {
+		_, isModeration := moderation.ShardKeys()[collection]
+		if isAds || isNotified || isModeration || slices.Contains(ofOthers, collection) {
 			continue
 		}
 		newReader, ok := readers[collection]

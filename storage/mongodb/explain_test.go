@@ -152,6 +152,7 @@ func callEverything(w *town) {
 		}
 	})
 	callNotifications(w, ada, ben, users[4])
+	callCases(w, ada, users[4], users[5])
 	callIdempotencyKeys(w, ada)
 	callDeletion(w, users[4], users[5])
 	tail, err := w.Tail(w.ctx, "")
@@ -174,6 +175,35 @@ func callIdempotencyKeys(w *town, ada social.NewUser) {
 	w.ok(w.EndAttempt(w.ctx, attempt("second"), nil))
 	w.ok(w.EndAttempt(w.ctx, social.Attempt{User: ada.User.ID, Key: "third"}, nil))
 	attempt("second")
+}
+
+// callCases reports what others wrote.
+func callCases(w *town, ada, dan, eve social.NewUser) {
+	on := func(author, reporter social.NewUser) social.Report {
+		return social.Report{
+			Subject: social.Subject{Post: social.PostID{ID: id.New()}}, Author: author.User.ID, Reporter: reporter.User.ID,
+			Reason: social.ReasonOther, Text: "some words", At: time.Now(),
+		}
+	}
+	first := on(ada, dan)
+	for _, r := range []social.Report{first, first, on(dan, ada), on(ada, eve)} {
+		_, err := w.Report(w.ctx, r)
+		w.ok(err)
+	}
+	var all []*social.Case
+	pages(func(p social.Page) {
+		found, err := w.CasesIn(w.ctx, social.CaseOpen, p)
+		w.ok(err)
+		all = append(all, found...)
+	})
+	for _, cases := range [][]*social.Case{all[:1], all} {
+		_, err := w.NewestReports(w.ctx, cases, 5)
+		w.ok(err)
+	}
+	_, err := w.Cases(w.ctx, []social.CaseID{all[0].ID, all[1].ID})
+	w.ok(err)
+	_, err = w.CountReports(w.ctx, dan.User.ID, time.Unix(0, 0))
+	w.ok(err)
 }
 
 // callNotifications notifies ada of what ben and cem did, and cem, too.

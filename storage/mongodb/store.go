@@ -29,6 +29,7 @@ import (
 	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/moderation"
 	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
@@ -119,6 +120,9 @@ type Store struct {
 	notificationCalls
 	notifications *notifications.Store // the same
 
+	caseCalls
+	moderation *moderation.Store // the same
+
 	eventCalls
 	changeCalls
 	log *eventlog.Log // the same
@@ -150,6 +154,7 @@ type (
 	circleCalls       = social.Circles
 	profileCalls      = social.Properties
 	notificationCalls = social.Notifications
+	caseCalls         = social.Cases
 )
 
 // client returns the connections to the deployment.

@@ -11,6 +11,7 @@ import (
 	"plaza/storage/sqlite/internal/adstore"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/idempotency"
+	"plaza/storage/sqlite/internal/moderation"
 	"plaza/storage/sqlite/internal/notifications"
 	"plaza/storage/sqlite/internal/sqldb"
 )
@@ -52,6 +53,8 @@ func OpenWith(ctx context.Context, path string, o Options) (*Store, error) {
 	s.log, s.EventLog, s.ChangeLog = log, log, log
 	s.notifications = notifications.New(db, log, now, s.nextID)
 	s.notificationCalls = s.notifications
+	s.moderation = moderation.New(db, log, s.nextID, refuseDeleted)
+	s.caseCalls = s.moderation
 	s.keys = idempotency.New(db, now, func(tx sqldb.Reader, user social.UserID) error {
 		return refuseDeleted(tx, user, social.ErrAccountGone)
 	})

@@ -7,7 +7,7 @@
 // Each noun has a file, with its statements, its calls of [Store], and the removal of what it has
 // stored of a deleted user (deletion.go). The packages in internal are the ground, and what has
 // tables of its own: sqldb is the file and its transactions, eventlog what others follow, adstore
-// everything about ads, notifications what users are notified of, and idempotency which operations
+// everything about ads, notifications what users are notified of, moderation what they report, and idempotency which operations
 // were carried out. open.go puts them together, and worker.go does their work in the background.
 package sqlite
 
@@ -22,6 +22,7 @@ import (
 	"plaza/storage/sqlite/internal/adstore"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/idempotency"
+	"plaza/storage/sqlite/internal/moderation"
 	"plaza/storage/sqlite/internal/notifications"
 	"plaza/storage/sqlite/internal/sqldb"
 )
@@ -39,6 +40,9 @@ type Store struct {
 	notificationCalls
 	notifications *notifications.Store // the same
 
+	caseCalls
+	moderation *moderation.Store // the same
+
 	social.IdempotencyKeys
 	keys *idempotency.Store // the same
 
@@ -49,8 +53,12 @@ type Store struct {
 
 var _ storage.Store = (*Store)(nil)
 
-// notificationCalls is embedded by this name, because a field can't have the name of a method.
-type notificationCalls = social.Notifications
+// Parts of the contract that one package implements. They are embedded by these names, because a
+// field can't have the name of a method.
+type (
+	notificationCalls = social.Notifications
+	caseCalls         = social.Cases
+)
 
 // wake tells Work to look for something to do.
 func (s *Store) wake() {

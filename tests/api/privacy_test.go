@@ -195,7 +195,7 @@ func (s *secrets) questions(t *testing.T, kind, hidden string) []question {
 	for _, mutation := range schema.Mutation.Fields {
 		for i, input := range s.inputs()[mutation.Name] {
 			for _, at := range leaves(inputType(mutation), input, nil) {
-				if at.field.Type.Name() != "ID" || kindOfArgument(t, at.field.Name) != kind {
+				if at.field.Type.Name() != "ID" || !slices.Contains(kindsOfArgument(t, at.field.Name), kind) {
 					continue
 				}
 				q := question{name: mutation.Name + "." + strings.Join(at.path, "."), operation: mutationText(mutation)}
@@ -224,23 +224,26 @@ func (s *secrets) questions(t *testing.T, kind, hidden string) []question {
 	return questions
 }
 
-// kindOfArgument returns the kind of id that an argument takes, by its name. New names must be
+// kindsOfArgument returns the kinds of ids that an argument takes, by its name. New names must be
 // added here.
-func kindOfArgument(t *testing.T, name string) string {
+func kindsOfArgument(t *testing.T, name string) (kinds []string) {
 	t.Helper()
 	for kind, names := range map[string][]string{
-		"user": {"userId", "wallOwnerId"}, "circle": {"circleId", "circleIds"}, "post": {"postId"}, "comment": {"commentId", "parentId"},
+		"user": {"userId", "wallOwnerId", "subjectId"}, "circle": {"circleId", "circleIds"}, "post": {"postId", "subjectId"},
+		"comment":      {"commentId", "parentId", "subjectId"},
 		"ad":           {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // not private: everyone who manages ads sees them all
 		"session":      {"sessionId"},                                                  // TestSessionsAreListedAndRevoked tries one of another user
 		"token":        {"accessTokenId"},                                              // the same
 		"notification": {"notificationIds"},                                            // notifications.txtar tries one of another user
 	} {
 		if slices.Contains(names, name) {
-			return kind
+			kinds = append(kinds, kind)
 		}
 	}
-	t.Fatalf("of what kind is the id %s? Add it to kindOfArgument", name)
-	return ""
+	if len(kinds) == 0 {
+		t.Fatalf("of what kind is the id %s? Add it to kindsOfArgument", name)
+	}
+	return kinds
 }
 
 // queries returns the queries that take an id of a kind.

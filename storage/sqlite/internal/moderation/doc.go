@@ -1,0 +1,2 @@
+// Package moderation stores reports and cases, as social.Cases says.
+package moderation
