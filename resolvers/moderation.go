@@ -41,13 +41,13 @@ func (r queryResolver) Moderation(ctx context.Context) (*model.Moderation, error
 }
 
 // Cases resolves Moderation.cases.
-func (r moderationResolver) Cases(ctx context.Context, _ *model.Moderation, first *int, after *string, last *int, before *string) (*model.ModerationCaseConnection, error) {
+func (r moderationResolver) Cases(ctx context.Context, _ *model.Moderation, state social.CaseState, first *int, after *string, last *int, before *string) (*model.ModerationCaseConnection, error) {
 	viewer := loaders.For(ctx).Viewer
 	read := func(ctx context.Context, p social.Page) (social.Slice[*network.CaseSeen], error) {
-		return viewer.CasesIn(ctx, social.CaseOpen, p)
+		return viewer.CasesIn(ctx, state, p)
 	}
-	cases := relay.ListOf(relay.CursorsOf(relay.KindCase, "cases", string(social.CaseOpen)), read)
-	return relay.Connect(ctx, cases, relay.ArgsOf(first, after, last, before), wrapCase)
+	list := relay.ListOf(relay.CursorsOf(relay.KindCase, "cases", string(state)), read)
+	return relay.Connect(ctx, list, relay.ArgsOf(first, after, last, before), wrapCase)
 }
 
 // Case resolves Moderation.case.
@@ -63,10 +63,54 @@ func (r moderationResolver) Case(ctx context.Context, _ *model.Moderation, id st
 	return wrapCase(seen), nil
 }
 
+// AuditLog resolves Moderation.auditLog.
+func (r moderationResolver) AuditLog(ctx context.Context, _ *model.Moderation, first *int, after *string, last *int, before *string) (*model.AuditEntryConnection, error) {
+	entries := relay.ListOf(relay.CursorsOf(relay.KindDecision, "audit log"), loaders.For(ctx).Viewer.AuditLog)
+	return relay.Connect(ctx, entries, relay.ArgsOf(first, after, last, before), func(d *network.DecisionSeen) *model.AuditEntry {
+		return &model.AuditEntry{
+			ID: d.ID.String(), Decision: d.Action, SubjectKind: d.Subject.Kind(), SubjectID: d.Subject.String(), CaseID: d.Subject.Case().String(),
+			Author: reportedUser(d.Author), Moderator: reportedUser(d.Moderator), Reason: d.Reason, CreatedAt: d.At,
+		}
+	})
+}
+
+// Decisions resolves Viewer.decisions.
+func (r viewerResolver) Decisions(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.ModerationDecisionConnection, error) {
+	decisions := relay.ListOf(relay.CursorsOf(relay.KindDecision, "decisions", obj.UserID.String()), loaders.For(ctx).Viewer.Decisions)
+	return relay.Connect(ctx, decisions, relay.ArgsOf(first, after, last, before), func(d *social.Decision) *model.ModerationDecision {
+		return &model.ModerationDecision{
+			ID: d.ID.String(), Decision: d.Action, SubjectKind: d.Subject.Kind(), SubjectID: d.Subject.String(), Reason: d.Reason, CreatedAt: d.At,
+		}
+	})
+}
+
+// DecideCase resolves Mutation.decideCase.
+func (r mutationResolver) DecideCase(ctx context.Context, input model.DecideCaseInput) (*model.DecideCasePayload, error) {
+	decided, mistakes, err := cases.write(ctx, r, func(viewer social.UserID) (social.CaseID, error) {
+		id, err := relay.CaseID("caseId", input.CaseID)
+		if err != nil {
+			return id, fault.All(err, fault.CheckText("reason", input.Reason, 1, social.MaxReasonLen))
+		}
+		return id, r.Social.Decide(ctx, viewer, network.NewDecision{Case: id, Action: input.Decision, Reason: input.Reason})
+	})
+	return &model.DecideCasePayload{Case: decided, UserErrors: mistakes}, err
+}
+
+// Cases are found by moderators alone.
+var cases = noun[social.CaseID, *model.ModerationCase]{"case", "caseId", relay.CaseID, loadCase}
+
+func loadCase(ctx context.Context, id social.CaseID) (*model.ModerationCase, error) {
+	seen, err := loaders.For(ctx).Viewer.Case(ctx, "caseId", id)
+	if err != nil {
+		return nil, err
+	}
+	return wrapCase(seen), nil
+}
+
 func wrapCase(c *network.CaseSeen) *model.ModerationCase {
 	return &model.ModerationCase{
 		ID: c.ID.String(), SubjectKind: c.Subject.Kind(), SubjectID: c.Subject.String(), Author: reportedUser(c.Author), Content: reportedContent(c),
-		ReportsCount: c.Case.Reports(), Reasons: reasonCounts(c.Case), LatestReports: caseReports(c.Reports),
+		State: c.State, IsHidden: c.Held != nil, ReportsCount: c.Case.Reports(), Reasons: reasonCounts(c.Case), LatestReports: caseReports(c.Reports),
 		FirstReportedAt: c.FirstAt, LastReportedAt: c.LastAt,
 	}
 }

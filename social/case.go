@@ -15,6 +15,9 @@ type Case struct {
 	State   CaseState
 	Order   CaseID // the key in CasesIn: greater than those of all cases that were opened before
 
+	Held      *Audience // the audience of a hidden post before it was hidden; nil: it is not hidden
+	Decisions int       // how many there have been
+
 	// Of the reports since the case was opened the last time.
 	Reasons         map[ReportReason]int // without zeros; reporters who have deleted their accounts are counted
 	FirstAt, LastAt time.Time            // of the first and the newest report

@@ -20,6 +20,8 @@ type (
 	NotificationID struct{ id.ID }
 	// CaseID identifies a case to moderators.
 	CaseID struct{ id.ID }
+	// DecisionID identifies an entry of the audit log.
+	DecisionID struct{ id.ID }
 	// EventID identifies one entry of the event log.
 	EventID struct{ id.ID }
 )
@@ -35,6 +37,7 @@ const (
 	NotificationPrefix = "notification"
 	AccessTokenPrefix  = "token"
 	CasePrefix         = "case"
+	DecisionPrefix     = "decision"
 )
 
 func (i UserID) String() string { return i.Text(UserPrefix) }
@@ -52,6 +55,8 @@ func (i NotificationID) String() string { return i.Text(NotificationPrefix) }
 func (i AccessTokenID) String() string { return i.Text(AccessTokenPrefix) }
 
 func (i CaseID) String() string { return i.Text(CasePrefix) }
+
+func (i DecisionID) String() string { return i.Text(DecisionPrefix) }
 
 // ParseUserID reads user_…; any other text is id.ErrMalformed, as in the functions below.
 func ParseUserID(text string) (UserID, error) {

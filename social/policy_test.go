@@ -290,3 +290,20 @@ func TestCanSeeReported(t *testing.T) {
 		}
 	}
 }
+
+// TestHiddenPosts: what moderators have hidden is seen by its author alone, who can't change it.
+func TestHiddenPosts(t *testing.T) {
+	post := &social.Post{Author: author, WallOwner: owner, Audience: social.Audience{Kind: social.AudienceHidden}}
+	follower := social.Relation{Follows: true, Circles: []social.CircleID{family}}
+	for name, who := range map[string]social.UserID{"a follower": viewer, "the owner of the wall": owner, "someone signed out": anyone} {
+		if social.CanSeePost(who, post, follower) || social.InFeed(who, post, follower) || social.InIncoming(who, post, follower) || social.InWallView(social.ViewAll, who, post, follower) {
+			t.Errorf("%s sees it", name)
+		}
+	}
+	if !social.CanSeePost(author, post, social.Relation{}) || !social.CanDeletePost(author, post) || !social.CanSeeReplyPolicy(author, post) {
+		t.Error("the author does not see it, or can't delete it")
+	}
+	if social.CanEditPost(author, post) {
+		t.Error("the author can change it")
+	}
+}

@@ -23,6 +23,7 @@ type Store interface {
 	Comments
 	Notifications
 	Cases
+	Decisions
 	IdempotencyKeys
 	ChangeLog
 }

@@ -17,26 +17,16 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type ModerationResolver interface {
-	Cases(ctx context.Context, obj *model.Moderation, first *int, after *string, last *int, before *string) (*model.Connection[*model.ModerationCase], error)
+	Cases(ctx context.Context, obj *model.Moderation, state social.CaseState, first *int, after *string, last *int, before *string) (*model.Connection[*model.ModerationCase], error)
 	Case(ctx context.Context, obj *model.Moderation, id string) (*model.ModerationCase, error)
+	AuditLog(ctx context.Context, obj *model.Moderation, first *int, after *string, last *int, before *string) (*model.Connection[*model.AuditEntry], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
 
-func (ec *executionContext) field_Moderation_case_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id", ec.unmarshalNID2string)
-	if err != nil {
-		return nil, err
-	}
-	args["id"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Moderation_cases_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+func (ec *executionContext) field_Moderation_auditLog_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
@@ -62,6 +52,48 @@ func (ec *executionContext) field_Moderation_cases_args(ctx context.Context, raw
 	return args, nil
 }
 
+func (ec *executionContext) field_Moderation_case_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id", ec.unmarshalNID2string)
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Moderation_cases_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "state", ec.unmarshalNCaseState2plazaᚋsocialᚐCaseState)
+	if err != nil {
+		return nil, err
+	}
+	args["state"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
+	return args, nil
+}
+
 // endregion ***************************** args.gotpl *****************************
 
 // region    ************************** directives.gotpl **************************
@@ -69,6 +101,62 @@ func (ec *executionContext) field_Moderation_cases_args(ctx context.Context, raw
 // endregion ************************** directives.gotpl **************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _AuditEntry_author(ctx context.Context, field graphql.CollectedField, obj *model.AuditEntry) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AuditEntry", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ReportedUser, error) {
+		return obj.Author, nil
+	}, ec.marshalOReportedUser2ᚖplazaᚋgraphᚋmodelᚐReportedUser)
+}
+
+func (ec *executionContext) _AuditEntry_moderator(ctx context.Context, field graphql.CollectedField, obj *model.AuditEntry) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AuditEntry", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ReportedUser, error) {
+		return obj.Moderator, nil
+	}, ec.marshalOReportedUser2ᚖplazaᚋgraphᚋmodelᚐReportedUser)
+}
+
+func (ec *executionContext) _AuditEntryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuditEntry]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AuditEntryConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Edge[*model.AuditEntry], error) {
+		return obj.Edges, nil
+	}, ec.marshalNAuditEntryEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ)
+}
+
+func (ec *executionContext) _AuditEntryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuditEntry]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AuditEntryConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AuditEntry, error) {
+		return obj.Nodes, nil
+	}, ec.marshalNAuditEntry2ᚕᚖplazaᚋgraphᚋmodelᚐAuditEntryᚄ)
+}
+
+func (ec *executionContext) _AuditEntryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuditEntry]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AuditEntryConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PageInfo, error) {
+		return obj.PageInfo, nil
+	}, ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo)
+}
+
+func (ec *executionContext) _AuditEntryEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuditEntry]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AuditEntryEdge", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AuditEntry, error) {
+		return obj.Node, nil
+	}, ec.marshalNAuditEntry2ᚖplazaᚋgraphᚋmodelᚐAuditEntry)
+}
+
+func (ec *executionContext) _DecideCasePayload_case(ctx context.Context, field graphql.CollectedField, obj *model.DecideCasePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "DecideCasePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ModerationCase, error) {
+		return obj.Case, nil
+	}, ec.marshalOModerationCase2ᚖplazaᚋgraphᚋmodelᚐModerationCase)
+}
+
+func (ec *executionContext) _DecideCasePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DecideCasePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "DecideCasePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
+}
 
 func (ec *executionContext) _Moderation_cases(ctx context.Context, field graphql.CollectedField, obj *model.Moderation) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Moderation", Field: field, IsMethod: true, IsResolver: true}
@@ -78,7 +166,7 @@ func (ec *executionContext) _Moderation_cases(ctx context.Context, field graphql
 		if fc.Args, err = ec.field_Moderation_cases_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 			return nothing, err
 		}
-		return ec.resolvers.Moderation().Cases(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		return ec.resolvers.Moderation().Cases(ctx, obj, fc.Args["state"].(social.CaseState), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 	}, ec.marshalOModerationCaseConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
@@ -92,6 +180,18 @@ func (ec *executionContext) _Moderation_case(ctx context.Context, field graphql.
 		}
 		return ec.resolvers.Moderation().Case(ctx, obj, fc.Args["id"].(string))
 	}, ec.marshalOModerationCase2ᚖplazaᚋgraphᚋmodelᚐModerationCase)
+}
+
+func (ec *executionContext) _Moderation_auditLog(ctx context.Context, field graphql.CollectedField, obj *model.Moderation) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Moderation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.AuditEntry], error) {
+		var nothing *model.Connection[*model.AuditEntry]
+		var err error
+		if fc.Args, err = ec.field_Moderation_auditLog_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Moderation().AuditLog(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOAuditEntryConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
 func (ec *executionContext) _ModerationCase_author(ctx context.Context, field graphql.CollectedField, obj *model.ModerationCase) graphql.Marshaler {
@@ -150,6 +250,34 @@ func (ec *executionContext) _ModerationCaseEdge_node(ctx context.Context, field 
 	}, ec.marshalNModerationCase2ᚖplazaᚋgraphᚋmodelᚐModerationCase)
 }
 
+func (ec *executionContext) _ModerationDecisionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.ModerationDecision]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "ModerationDecisionConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Edge[*model.ModerationDecision], error) {
+		return obj.Edges, nil
+	}, ec.marshalNModerationDecisionEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ)
+}
+
+func (ec *executionContext) _ModerationDecisionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.ModerationDecision]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "ModerationDecisionConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.ModerationDecision, error) {
+		return obj.Nodes, nil
+	}, ec.marshalNModerationDecision2ᚕᚖplazaᚋgraphᚋmodelᚐModerationDecisionᚄ)
+}
+
+func (ec *executionContext) _ModerationDecisionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.ModerationDecision]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "ModerationDecisionConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PageInfo, error) {
+		return obj.PageInfo, nil
+	}, ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo)
+}
+
+func (ec *executionContext) _ModerationDecisionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.ModerationDecision]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "ModerationDecisionEdge", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ModerationDecision, error) {
+		return obj.Node, nil
+	}, ec.marshalNModerationDecision2ᚖplazaᚋgraphᚋmodelᚐModerationDecision)
+}
+
 func (ec *executionContext) _ReportPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.ReportPayload) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "ReportPayload", Field: field, IsMethod: false, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
@@ -160,6 +288,47 @@ func (ec *executionContext) _ReportPayload_userErrors(ctx context.Context, field
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputDecideCaseInput(ctx context.Context, obj any) (model.DecideCaseInput, error) {
+	var it model.DecideCaseInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"caseId", "decision", "reason"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "caseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("caseId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CaseID = data
+		case "decision":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("decision"))
+			data, err := ec.unmarshalNCaseDecision2plazaᚋsocialᚐAction(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Decision = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		}
+	}
+
+	return it, nil
+}
 
 func (ec *executionContext) unmarshalInputReportInput(ctx context.Context, obj any) (model.ReportInput, error) {
 	var it model.ReportInput
@@ -214,6 +383,82 @@ func (ec *executionContext) unmarshalInputReportInput(ctx context.Context, obj a
 
 // region    **************************** object.gotpl ****************************
 
+var auditEntryImplementors = []string{"AuditEntry"}
+
+func (ec *executionContext) _AuditEntry(ctx context.Context, sel ast.SelectionSet, obj *model.AuditEntry) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, auditEntryImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuditEntry")
+		case "id":
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.ID))
+		case "decision":
+			out.Set(i, true, ec.marshalNCaseDecision2plazaᚋsocialᚐAction(ctx, field.Selections, obj.Decision))
+		case "subjectKind":
+			out.Set(i, true, ec.marshalNReportSubject2plazaᚋsocialᚐSubjectKind(ctx, field.Selections, obj.SubjectKind))
+		case "subjectId":
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.SubjectID))
+		case "caseId":
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.CaseID))
+		case "author":
+			out.Set(i, false, ec._AuditEntry_author(ctx, field, obj))
+		case "moderator":
+			out.Set(i, false, ec._AuditEntry_moderator(ctx, field, obj))
+		case "reason":
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Reason))
+		case "createdAt":
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var auditEntryConnectionImplementors = []string{"AuditEntryConnection"}
+
+func (ec *executionContext) _AuditEntryConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AuditEntry]) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, auditEntryConnectionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuditEntryConnection")
+		case "edges":
+			out.Set(i, true, ec._AuditEntryConnection_edges(ctx, field, obj))
+		case "nodes":
+			out.Set(i, true, ec._AuditEntryConnection_nodes(ctx, field, obj))
+		case "pageInfo":
+			out.Set(i, true, ec._AuditEntryConnection_pageInfo(ctx, field, obj))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var auditEntryEdgeImplementors = []string{"AuditEntryEdge"}
+
+func (ec *executionContext) _AuditEntryEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AuditEntry]) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, auditEntryEdgeImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuditEntryEdge")
+		case "cursor":
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
+		case "node":
+			out.Set(i, true, ec._AuditEntryEdge_node(ctx, field, obj))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
 var caseReportImplementors = []string{"CaseReport"}
 
 func (ec *executionContext) _CaseReport(ctx context.Context, sel ast.SelectionSet, obj *model.CaseReport) graphql.Marshaler {
@@ -229,6 +474,26 @@ func (ec *executionContext) _CaseReport(ctx context.Context, sel ast.SelectionSe
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text))
 		case "createdAt":
 			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var decideCasePayloadImplementors = []string{"DecideCasePayload"}
+
+func (ec *executionContext) _DecideCasePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DecideCasePayload) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, decideCasePayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DecideCasePayload")
+		case "case":
+			out.Set(i, false, ec._DecideCasePayload_case(ctx, field, obj))
+		case "userErrors":
+			out.Set(i, true, ec._DecideCasePayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -252,6 +517,10 @@ func (ec *executionContext) _Moderation(ctx context.Context, sel ast.SelectionSe
 		case "case":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._Moderation_case(ctx, field, obj)
+			})
+		case "auditLog":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Moderation_auditLog(ctx, field, obj)
 			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -279,6 +548,10 @@ func (ec *executionContext) _ModerationCase(ctx context.Context, sel ast.Selecti
 			out.Set(i, false, ec._ModerationCase_author(ctx, field, obj))
 		case "content":
 			out.Set(i, false, ec._ModerationCase_content(ctx, field, obj))
+		case "state":
+			out.Set(i, true, ec.marshalNCaseState2plazaᚋsocialᚐCaseState(ctx, field.Selections, obj.State))
+		case "isHidden":
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsHidden))
 		case "reportsCount":
 			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.ReportsCount))
 		case "reasons":
@@ -331,6 +604,76 @@ func (ec *executionContext) _ModerationCaseEdge(ctx context.Context, sel ast.Sel
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
 		case "node":
 			out.Set(i, true, ec._ModerationCaseEdge_node(ctx, field, obj))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var moderationDecisionImplementors = []string{"ModerationDecision"}
+
+func (ec *executionContext) _ModerationDecision(ctx context.Context, sel ast.SelectionSet, obj *model.ModerationDecision) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, moderationDecisionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ModerationDecision")
+		case "id":
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.ID))
+		case "decision":
+			out.Set(i, true, ec.marshalNCaseDecision2plazaᚋsocialᚐAction(ctx, field.Selections, obj.Decision))
+		case "subjectKind":
+			out.Set(i, true, ec.marshalNReportSubject2plazaᚋsocialᚐSubjectKind(ctx, field.Selections, obj.SubjectKind))
+		case "subjectId":
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.SubjectID))
+		case "reason":
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Reason))
+		case "createdAt":
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var moderationDecisionConnectionImplementors = []string{"ModerationDecisionConnection"}
+
+func (ec *executionContext) _ModerationDecisionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.ModerationDecision]) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, moderationDecisionConnectionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ModerationDecisionConnection")
+		case "edges":
+			out.Set(i, true, ec._ModerationDecisionConnection_edges(ctx, field, obj))
+		case "nodes":
+			out.Set(i, true, ec._ModerationDecisionConnection_nodes(ctx, field, obj))
+		case "pageInfo":
+			out.Set(i, true, ec._ModerationDecisionConnection_pageInfo(ctx, field, obj))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var moderationDecisionEdgeImplementors = []string{"ModerationDecisionEdge"}
+
+func (ec *executionContext) _ModerationDecisionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.ModerationDecision]) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, moderationDecisionEdgeImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ModerationDecisionEdge")
+		case "cursor":
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
+		case "node":
+			out.Set(i, true, ec._ModerationDecisionEdge_node(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -436,6 +779,146 @@ func (ec *executionContext) _ReportedUser(ctx context.Context, sel ast.Selection
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) marshalNAuditEntry2ᚕᚖplazaᚋgraphᚋmodelᚐAuditEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuditEntry) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNAuditEntry2ᚖplazaᚋgraphᚋmodelᚐAuditEntry(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuditEntry2ᚖplazaᚋgraphᚋmodelᚐAuditEntry(ctx context.Context, sel ast.SelectionSet, v *model.AuditEntry) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuditEntry(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuditEntryEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Edge[*model.AuditEntry]) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNAuditEntryEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuditEntryEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v *model.Edge[*model.AuditEntry]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuditEntryEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCaseDecision2plazaᚋsocialᚐAction(ctx context.Context, v any) (social.Action, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNCaseDecision2plazaᚋsocialᚐAction[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCaseDecision2plazaᚋsocialᚐAction(ctx context.Context, sel ast.SelectionSet, v social.Action) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNCaseDecision2plazaᚋsocialᚐAction[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNCaseDecision2plazaᚋsocialᚐAction = map[string]social.Action{
+		"DISMISS": social.ActionDismiss,
+		"HIDE":    social.ActionHide,
+		"RESTORE": social.ActionRestore,
+		"REMOVE":  social.ActionRemove,
+	}
+	marshalNCaseDecision2plazaᚋsocialᚐAction = map[social.Action]string{
+		social.ActionDismiss: "DISMISS",
+		social.ActionHide:    "HIDE",
+		social.ActionRestore: "RESTORE",
+		social.ActionRemove:  "REMOVE",
+	}
+)
+
 func (ec *executionContext) marshalNCaseReport2ᚕᚖplazaᚋgraphᚋmodelᚐCaseReportᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CaseReport) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
@@ -488,6 +971,39 @@ func (ec *executionContext) marshalNCaseReport2ᚖplazaᚋgraphᚋmodelᚐCaseRe
 		return graphql.Null
 	}
 	return ec._CaseReport(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCaseState2plazaᚋsocialᚐCaseState(ctx context.Context, v any) (social.CaseState, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNCaseState2plazaᚋsocialᚐCaseState[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCaseState2plazaᚋsocialᚐCaseState(ctx context.Context, sel ast.SelectionSet, v social.CaseState) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNCaseState2plazaᚋsocialᚐCaseState[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNCaseState2plazaᚋsocialᚐCaseState = map[string]social.CaseState{
+		"OPEN":    social.CaseOpen,
+		"DECIDED": social.CaseDecided,
+	}
+	marshalNCaseState2plazaᚋsocialᚐCaseState = map[social.CaseState]string{
+		social.CaseOpen:    "OPEN",
+		social.CaseDecided: "DECIDED",
+	}
+)
+
+func (ec *executionContext) unmarshalNDecideCaseInput2plazaᚋgraphᚋmodelᚐDecideCaseInput(ctx context.Context, v any) (model.DecideCaseInput, error) {
+	res, err := ec.unmarshalInputDecideCaseInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNModerationCase2ᚕᚖplazaᚋgraphᚋmodelᚐModerationCaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.ModerationCase) graphql.Marshaler {
@@ -596,6 +1112,114 @@ func (ec *executionContext) marshalNModerationCaseEdge2ᚖplazaᚋgraphᚋmodel�
 		return graphql.Null
 	}
 	return ec._ModerationCaseEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNModerationDecision2ᚕᚖplazaᚋgraphᚋmodelᚐModerationDecisionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.ModerationDecision) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNModerationDecision2ᚖplazaᚋgraphᚋmodelᚐModerationDecision(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNModerationDecision2ᚖplazaᚋgraphᚋmodelᚐModerationDecision(ctx context.Context, sel ast.SelectionSet, v *model.ModerationDecision) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ModerationDecision(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNModerationDecisionEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Edge[*model.ModerationDecision]) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNModerationDecisionEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNModerationDecisionEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v *model.Edge[*model.ModerationDecision]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ModerationDecisionEdge(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNReasonCount2ᚕᚖplazaᚋgraphᚋmodelᚐReasonCountᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.ReasonCount) graphql.Marshaler {
@@ -723,6 +1347,20 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalOAuditEntryConnection2ᚖplazaᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuditEntry]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuditEntryConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODecideCasePayload2ᚖplazaᚋgraphᚋmodelᚐDecideCasePayload(ctx context.Context, sel ast.SelectionSet, v *model.DecideCasePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DecideCasePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOModeration2ᚖplazaᚋgraphᚋmodelᚐModeration(ctx context.Context, sel ast.SelectionSet, v *model.Moderation) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -742,6 +1380,13 @@ func (ec *executionContext) marshalOModerationCaseConnection2ᚖplazaᚋgraphᚋ
 		return graphql.Null
 	}
 	return ec._ModerationCaseConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOModerationDecisionConnection2ᚖplazaᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.ModerationDecision]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ModerationDecisionConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOReportPayload2ᚖplazaᚋgraphᚋmodelᚐReportPayload(ctx context.Context, sel ast.SelectionSet, v *model.ReportPayload) graphql.Marshaler {

@@ -1814,6 +1814,48 @@ extend type Mutation {
   ): ReportPayload @scope(needs: WRITE_POSTS)
 }
 
+extend type Mutation {
+  """
+  Decide a case, as a moderator. Everyone who may not see the result any more loses it immediately, open pages included. The author reads the decision
+  with its reason in ` + "`" + `Viewer.decisions` + "`" + `, except ` + "`" + `DISMISS` + "`" + `. Every decision is in the audit log. Of two moderators who decide at the same time, one
+  gets ` + "`" + `CONFLICT` + "`" + `.
+  """
+  decideCase(
+    "What you decide."
+    input: DecideCaseInput!
+  ): DecideCasePayload @scope(needs: MODERATE)
+}
+
+"What you decide."
+input DecideCaseInput {
+  "A case's id."
+  caseId: ID!
+  "What is to be done."
+  decision: CaseDecision!
+  "The reason, for the author and the audit log: 1 to 2000 characters. The author does not learn who decided."
+  reason: String!
+}
+
+"What moderators decide."
+enum CaseDecision {
+  "Nothing is wrong: the case is closed, and the author does not learn of it. The case must be open."
+  DISMISS
+  "A post disappears for everyone but its author, who can delete it, but not change it. The case must be open. Comments can't be hidden: remove them."
+  HIDE
+  "A hidden post is back, for those who were its audience. Its case need not be open."
+  RESTORE
+  "A post or comment is deleted, as its author could do it. It is final. The case must be open, or the post hidden."
+  REMOVE
+}
+
+"The answer to ` + "`" + `decideCase` + "`" + `."
+type DecideCasePayload {
+  "The case as it is now."
+  case: ModerationCase
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
 "What is wrong with what."
 input ReportInput {
   "The id of a post, a comment or a user."
@@ -1850,8 +1892,10 @@ type ReportPayload {
 
 "What moderators work with."
 type Moderation {
-  "The cases that wait for a decision, in the order in which they were opened. Cases about yourself are left out."
+  "The cases in a state, in the order in which they were opened. Cases about yourself are left out."
   cases(
+    "Those that wait for a decision, or those that are decided."
+    state: CaseState! = OPEN
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only items after this cursor."
@@ -1866,6 +1910,99 @@ type Moderation {
     "A case's id."
     id: ID!
   ): ModerationCase
+  "All decisions, newest first. Nothing changes or removes them. Needs the right ` + "`" + `admin` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
+  auditLog(
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only items after this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only items before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
+"Whether moderators have something to decide."
+enum CaseState {
+  "There are reports that wait for a decision."
+  OPEN
+  "It is decided. A new report opens it again, with that report alone."
+  DECIDED
+}
+
+"A decision about you, or about what you wrote."
+type ModerationDecision {
+  "An opaque id: ` + "`" + `decision_…` + "`" + `."
+  id: ID!
+  "What was decided."
+  decision: CaseDecision!
+  "What kind of thing it is about."
+  subjectKind: ReportSubject!
+  "The id of the post, comment or user."
+  subjectId: ID!
+  "Why."
+  reason: String!
+  "When."
+  createdAt: DateTime!
+}
+
+"One page of decisions about you."
+type ModerationDecisionConnection {
+  "The decisions with their cursors."
+  edges: [ModerationDecisionEdge!]!
+  "The decisions alone."
+  nodes: [ModerationDecision!]!
+  "The position of this page in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of the decisions about you."
+type ModerationDecisionEdge {
+  "The entry's cursor: its position in the list."
+  cursor: String!
+  "The decision."
+  node: ModerationDecision!
+}
+
+"A decision, as administrators see it."
+type AuditEntry {
+  "An opaque id: ` + "`" + `decision_…` + "`" + `."
+  id: ID!
+  "What was decided."
+  decision: CaseDecision!
+  "What kind of thing it is about."
+  subjectKind: ReportSubject!
+  "The id of the post, comment or user."
+  subjectId: ID!
+  "The id of the case."
+  caseId: ID!
+  "Who wrote it, or the user who was reported; null if the account is deleted."
+  author: ReportedUser
+  "Who decided; null if the account is deleted."
+  moderator: ReportedUser
+  "Why."
+  reason: String!
+  "When."
+  createdAt: DateTime!
+}
+
+"One page of the audit log."
+type AuditEntryConnection {
+  "The decisions with their cursors."
+  edges: [AuditEntryEdge!]!
+  "The decisions alone."
+  nodes: [AuditEntry!]!
+  "The position of this page in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of the audit log."
+type AuditEntryEdge {
+  "The entry's cursor: its position in the list."
+  cursor: String!
+  "The decision."
+  node: AuditEntry!
 }
 
 "All reports on one post, comment or user, for moderators."
@@ -1880,15 +2017,19 @@ type ModerationCase {
   author: ReportedUser
   "What it says; null for a user, and if it is deleted. You see it here whatever its audience is."
   content: ReportedContent
-  "How many users have reported it."
+  "Whether moderators have something to decide."
+  state: CaseState!
+  "Whether moderators have hidden it: ` + "`" + `RESTORE` + "`" + ` brings it back."
+  isHidden: Boolean!
+  "How many users have reported it since the case was opened the last time. So it is with all that follows."
   reportsCount: Int!
   "How many of the reports have which reason; reasons without a report are left out."
   reasons: [ReasonCount!]!
   "The newest reports, newest first, at most 20. They do not say who made them."
   latestReports: [CaseReport!]!
-  "When it was reported the first time."
+  "When the first of these reports was made."
   firstReportedAt: DateTime!
-  "When it was reported the last time."
+  "When the newest of them was made."
   lastReportedAt: DateTime!
 }
 
@@ -3972,6 +4113,17 @@ type Viewer {
   ): NotificationConnection
   "How many notifications you have not read, counted up to 100: show 100 as \"99+\"."
   unreadNotificationsCount: Int!
+  "What moderators decided about you and what you wrote, with their reasons, newest first."
+  decisions(
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only items after this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only items before this cursor."
+    before: String
+  ): ModerationDecisionConnection
   "The progress of ` + "`" + `deleteAllMyComments` + "`" + `; null if it is not running."
   commentErasure: CommentErasure
   "Who may post on your wall."

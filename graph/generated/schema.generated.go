@@ -65,6 +65,7 @@ type MutationResolver interface {
 	DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error)
 	DeleteAllMyComments(ctx context.Context, input model.DeleteAllMyCommentsInput) (*model.DeleteAllMyCommentsPayload, error)
 	Report(ctx context.Context, input model.ReportInput) (*model.ReportPayload, error)
+	DecideCase(ctx context.Context, input model.DecideCaseInput) (*model.DecideCasePayload, error)
 	MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*model.MarkNotificationsReadPayload, error)
 	CreatePost(ctx context.Context, input model.CreatePostInput) (*model.CreatePostPayload, error)
 	EditPost(ctx context.Context, input model.EditPostInput) (*model.EditPostPayload, error)
@@ -269,6 +270,17 @@ func (ec *executionContext) field_Mutation_createPost_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNCreatePostInput2plazaᚋgraphᚋmodelᚐCreatePostInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_decideCase_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNDecideCaseInput2plazaᚋgraphᚋmodelᚐDecideCaseInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1383,6 +1395,18 @@ func (ec *executionContext) _Mutation_report(ctx context.Context, field graphql.
 	}, ec.marshalOReportPayload2ᚖplazaᚋgraphᚋmodelᚐReportPayload)
 }
 
+func (ec *executionContext) _Mutation_decideCase(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.DecideCasePayload, error) {
+		var nothing *model.DecideCasePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_decideCase_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().DecideCase(ctx, fc.Args["input"].(model.DecideCaseInput))
+	}, ec.marshalODecideCasePayload2ᚖplazaᚋgraphᚋmodelᚐDecideCasePayload)
+}
+
 func (ec *executionContext) _Mutation_markNotificationsRead(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.MarkNotificationsReadPayload, error) {
@@ -2405,6 +2429,8 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Set(i, false, ec._Mutation_deleteAllMyComments(ctx, field))
 		case "report":
 			out.Set(i, false, ec._Mutation_report(ctx, field))
+		case "decideCase":
+			out.Set(i, false, ec._Mutation_decideCase(ctx, field))
 		case "markNotificationsRead":
 			out.Set(i, false, ec._Mutation_markNotificationsRead(ctx, field))
 		case "createPost":

@@ -27,6 +27,7 @@ type ViewerResolver interface {
 	MutedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
 	Notifications(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.Notification], error)
 	UnreadNotificationsCount(ctx context.Context, obj *model.Viewer) (int, error)
+	Decisions(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.ModerationDecision], error)
 	CommentErasure(ctx context.Context, obj *model.Viewer) (*social.Erasure, error)
 	WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error)
 	Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error)
@@ -65,6 +66,32 @@ func (ec *executionContext) field_Viewer_blockedUsers_args(ctx context.Context, 
 }
 
 func (ec *executionContext) field_Viewer_circles_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Viewer_decisions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
@@ -361,6 +388,18 @@ func (ec *executionContext) _Viewer_unreadNotificationsCount(ctx context.Context
 	}, ec.marshalNInt2int)
 }
 
+func (ec *executionContext) _Viewer_decisions(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.ModerationDecision], error) {
+		var nothing *model.Connection[*model.ModerationDecision]
+		var err error
+		if fc.Args, err = ec.field_Viewer_decisions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Viewer().Decisions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOModerationDecisionConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
+}
+
 func (ec *executionContext) _Viewer_commentErasure(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*social.Erasure, error) {
@@ -474,6 +513,10 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "unreadNotificationsCount":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_unreadNotificationsCount(ctx, field, obj)
+			})
+		case "decisions":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_decisions(ctx, field, obj)
 			})
 		case "commentErasure":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {

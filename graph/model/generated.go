@@ -170,6 +170,28 @@ type AudienceInput struct {
 	CircleIds []string `json:"circleIds,omitempty"`
 }
 
+// A decision, as administrators see it.
+type AuditEntry struct {
+	// An opaque id: `decision_…`.
+	ID string `json:"id"`
+	// What was decided.
+	Decision social.Action `json:"decision"`
+	// What kind of thing it is about.
+	SubjectKind social.SubjectKind `json:"subjectKind"`
+	// The id of the post, comment or user.
+	SubjectID string `json:"subjectId"`
+	// The id of the case.
+	CaseID string `json:"caseId"`
+	// Who wrote it, or the user who was reported; null if the account is deleted.
+	Author *ReportedUser `json:"author,omitempty"`
+	// Who decided; null if the account is deleted.
+	Moderator *ReportedUser `json:"moderator,omitempty"`
+	// Why.
+	Reason string `json:"reason"`
+	// When.
+	CreatedAt time.Time `json:"createdAt"`
+}
+
 // The user to block.
 type BlockUserInput struct {
 	// The user's id.
@@ -398,6 +420,24 @@ type CreatePostPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// What you decide.
+type DecideCaseInput struct {
+	// A case's id.
+	CaseID string `json:"caseId"`
+	// What is to be done.
+	Decision social.Action `json:"decision"`
+	// The reason, for the author and the audit log: 1 to 2000 characters. The author does not learn who decided.
+	Reason string `json:"reason"`
+}
+
+// The answer to `decideCase`.
+type DecideCasePayload struct {
+	// The case as it is now.
+	Case *ModerationCase `json:"case,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The property to define.
 type DefineProfilePropertyInput struct {
 	// 1 to 32 letters, digits or underscores, starting with a lower-case letter; unique.
@@ -570,16 +610,36 @@ type ModerationCase struct {
 	Author *ReportedUser `json:"author,omitempty"`
 	// What it says; null for a user, and if it is deleted. You see it here whatever its audience is.
 	Content *ReportedContent `json:"content,omitempty"`
-	// How many users have reported it.
+	// Whether moderators have something to decide.
+	State social.CaseState `json:"state"`
+	// Whether moderators have hidden it: `RESTORE` brings it back.
+	IsHidden bool `json:"isHidden"`
+	// How many users have reported it since the case was opened the last time. So it is with all that follows.
 	ReportsCount int `json:"reportsCount"`
 	// How many of the reports have which reason; reasons without a report are left out.
 	Reasons []*ReasonCount `json:"reasons"`
 	// The newest reports, newest first, at most 20. They do not say who made them.
 	LatestReports []*CaseReport `json:"latestReports"`
-	// When it was reported the first time.
+	// When the first of these reports was made.
 	FirstReportedAt time.Time `json:"firstReportedAt"`
-	// When it was reported the last time.
+	// When the newest of them was made.
 	LastReportedAt time.Time `json:"lastReportedAt"`
+}
+
+// A decision about you, or about what you wrote.
+type ModerationDecision struct {
+	// An opaque id: `decision_…`.
+	ID string `json:"id"`
+	// What was decided.
+	Decision social.Action `json:"decision"`
+	// What kind of thing it is about.
+	SubjectKind social.SubjectKind `json:"subjectKind"`
+	// The id of the post, comment or user.
+	SubjectID string `json:"subjectId"`
+	// Why.
+	Reason string `json:"reason"`
+	// When.
+	CreatedAt time.Time `json:"createdAt"`
 }
 
 // Every mutation except `signOut` takes one `input`; all return `userErrors` beside what they changed.

@@ -27,6 +27,7 @@ const (
 	KindTree         Kind = 't' // a comment's TreePath
 	KindNotification Kind = 'o' // a notification's Order
 	KindCase         Kind = 'r' // a case's Order
+	KindDecision     Kind = 'd' // a decision's id
 	KindAd           Kind = 'a' // the id of an advertiser, a campaign or an ad unit
 	KindAdZone       Kind = 'z' // a zone's site and name
 )

@@ -200,7 +200,27 @@ func callCases(w *town, ada, dan, eve social.NewUser) {
 		_, err := w.NewestReports(w.ctx, cases, 5)
 		w.ok(err)
 	}
-	_, err := w.Cases(w.ctx, []social.CaseID{all[0].ID, all[1].ID})
+	decide := func(c *social.Case, action social.Action, post *social.Post, e social.Event) {
+		r, err := c.Rule(social.Decision{Subject: c.Subject, Author: c.Author, Moderator: eve.User.ID, Action: action, Reason: "a reason", At: time.Now()}, post)
+		w.ok(err)
+		w.ok(w.Decide(w.ctx, r, e))
+	}
+	post := w.post(status(ada.User.ID, ada.User.ID, public))
+	onPost := on(ada, dan)
+	onPost.Subject.Post = post.ID
+	_, err := w.Report(w.ctx, onPost)
+	w.ok(err)
+	open, err := w.Cases(w.ctx, []social.CaseID{onPost.Subject.Case()})
+	w.ok(err)
+	decide(open[onPost.Subject.Case()], social.ActionHide, post, happened(social.EventAudienceChanged))
+	decide(all[0], social.ActionDismiss, nil, social.Event{})
+	pages(func(p social.Page) {
+		_, err := w.Decisions(w.ctx, p)
+		w.ok(err)
+		_, err = w.DecisionsTold(w.ctx, ada.User.ID, p)
+		w.ok(err)
+	})
+	_, err = w.Cases(w.ctx, []social.CaseID{all[0].ID, all[1].ID})
 	w.ok(err)
 	_, err = w.CountReports(w.ctx, dan.User.ID, time.Unix(0, 0))
 	w.ok(err)

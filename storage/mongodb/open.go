@@ -188,8 +188,8 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	s.profileCalls = s.profiles
 	s.notifications = notifications.New(db, s.db, s.log.Append)
 	s.notificationCalls = s.notifications
-	s.moderation = moderation.New(db, s.db)
-	s.caseCalls = s.moderation
+	s.moderation = moderation.New(db, s.db, s.carryOut)
+	s.caseCalls, s.decisionCalls = s.moderation, s.moderation
 	s.documents = evolution.New(evolution.Config{
 		Database: db, DB: s.db, Settings: s.settings, Self: self, Server: s.member, Upgrades: upgrades, Upgraded: s.graph.NoteUpgraded,
 		Every: 2 * s.member.Heartbeat, Logger: s.logger,

@@ -121,6 +121,7 @@ type Store struct {
 	notifications *notifications.Store // the same
 
 	caseCalls
+	decisionCalls
 	moderation *moderation.Store // the same
 
 	eventCalls
@@ -155,6 +156,7 @@ type (
 	profileCalls      = social.Properties
 	notificationCalls = social.Notifications
 	caseCalls         = social.Cases
+	decisionCalls     = social.Decisions
 )
 
 // client returns the connections to the deployment.

@@ -53,8 +53,8 @@ func OpenWith(ctx context.Context, path string, o Options) (*Store, error) {
 	s.log, s.EventLog, s.ChangeLog = log, log, log
 	s.notifications = notifications.New(db, log, now, s.nextID)
 	s.notificationCalls = s.notifications
-	s.moderation = moderation.New(db, log, s.nextID, refuseDeleted)
-	s.caseCalls = s.moderation
+	s.moderation = moderation.New(db, log, moderation.Config{NextID: s.nextID, Refused: refuseDeleted, CarryOut: carryOut})
+	s.caseCalls, s.decisionCalls = s.moderation, s.moderation
 	s.keys = idempotency.New(db, now, func(tx sqldb.Reader, user social.UserID) error {
 		return refuseDeleted(tx, user, social.ErrAccountGone)
 	})

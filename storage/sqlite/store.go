@@ -41,6 +41,7 @@ type Store struct {
 	notifications *notifications.Store // the same
 
 	caseCalls
+	decisionCalls
 	moderation *moderation.Store // the same
 
 	social.IdempotencyKeys
@@ -58,6 +59,7 @@ var _ storage.Store = (*Store)(nil)
 type (
 	notificationCalls = social.Notifications
 	caseCalls         = social.Cases
+	decisionCalls     = social.Decisions
 )
 
 // wake tells Work to look for something to do.

@@ -402,6 +402,20 @@ func (all *several) NewestReports(ctx context.Context, cases []*social.Case, n i
 	return all.next().NewestReports(ctx, cases, n)
 }
 
+// The calls of social.Decisions.
+
+func (all *several) Decide(ctx context.Context, r social.Ruling, e social.Event) error {
+	return all.next().Decide(ctx, r, e)
+}
+
+func (all *several) Decisions(ctx context.Context, p social.Page) ([]*social.Decision, error) {
+	return all.next().Decisions(ctx, p)
+}
+
+func (all *several) DecisionsTold(ctx context.Context, author social.UserID, p social.Page) ([]*social.Decision, error) {
+	return all.next().DecisionsTold(ctx, author, p)
+}
+
 // The calls of social.Notifications.
 
 func (all *several) LeaseNotifier(ctx context.Context, server string, lease time.Duration) (string, bool, error) {

@@ -41,6 +41,7 @@ func nouns() []noun {
 		{"Comments", commentCases},
 		{"Notifications", notificationCases},
 		{"Cases", caseCases},
+		{"Decisions", decisionCases},
 		{"IdempotencyKeys", idempotencyCases},
 		{"Importer", importerCases},
 		{"Deletion", deletionCases},

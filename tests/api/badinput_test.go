@@ -325,6 +325,9 @@ func (w *world) inputFields() map[string][]bad {
 			{why: "hidden", value: w.ids["hidden"], code: "NOT_FOUND"}, {why: "a hidden comment", value: w.ids["hiddenComment"], code: "NOT_FOUND"},
 			{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}, {why: "blocked by her", value: w.ids["fay"], code: "NOT_FOUND"},
 		}),
+		"DecideCaseInput.caseId":                notAnyID("case"),
+		"DecideCaseInput.decision":              values("CONFLICT", "RESTORE"),
+		"DecideCaseInput.reason":                text(2_000),
 		"ReportInput.reason":                    {},
 		"ReportInput.text":                      optionalText(2_000),
 		"DeleteAccountInput.password":           values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
@@ -605,6 +608,7 @@ func (w *world) inputs() map[string][]map[string]any {
 		"muteThread":            {{"postId": w.ids["post"]}},
 		"unmuteThread":          {{"postId": w.ids["post"]}},
 		"markNotificationsRead": {{"notificationIds": []any{w.ids["notification"]}, "upTo": w.cursor}},
+		"decideCase":            {{"caseId": w.ids["case"], "decision": "REMOVE", "reason": "New"}},
 		"report":                {{"subjectId": w.ids["bobPost"], "reason": "SPAM", "text": "New"}},
 		"deletePost":            {{"postId": w.ids["post"]}},
 		"votePoll":              {{"postId": w.ids["poll"], "option": 1}},
@@ -1077,7 +1081,14 @@ func (w *world) addCases(t *testing.T) {
 	t.Helper()
 	w.act(t, "bob", `mutation { report(input: {subjectId: "$cyn", reason: SPAM}) { reportedId } }`)
 	w.act(t, "cyn", `mutation { report(input: {subjectId: "$noReplies", reason: SPAM}) { reportedId } }`)
-	w.add(t, "case", "ada", `{ moderation { cases { nodes { id } } } }`)
+	w.add(t, "case", "ada", `{ moderation { cases(last: 1) { nodes { id } } } }`)
+	const decide = `mutation { decideCase(input: {caseId: "$decided", decision: %s, reason: "x"}) { userErrors { code } } }`
+	plazatest.Grant(t, w.plaza, "GRANT: moderate bob")
+	w.act(t, "cyn", `mutation { report(input: {subjectId: "$closed", reason: SPAM}) { reportedId } }`)
+	w.add(t, "decided", "bob", `{ moderation { cases(last: 1) { nodes { id } } } }`)
+	for _, decision := range []string{"HIDE", "RESTORE"} { // of what ada wrote, so that she has decisions
+		w.act(t, "bob", fmt.Sprintf(decide, decision))
+	}
 }
 
 func (w *world) addAds(t *testing.T) {
@@ -1166,7 +1177,7 @@ func (w *world) dump(t *testing.T) []string {
 			blockedUsers { nodes { handle } } mutedUsers { nodes { handle } } } }`
 	var ids []string
 	for _, name := range slices.Sorted(maps.Keys(w.ids)) {
-		if !slices.Contains([]string{"advertiser", "campaign", "unit", "case"}, name) { // they are not nodes
+		if !slices.Contains([]string{"advertiser", "campaign", "unit", "case", "decided"}, name) { // they are not nodes
 			ids = append(ids, fmt.Sprintf("%q", w.ids[name]))
 		}
 	}
@@ -1239,6 +1250,7 @@ func (w *world) arguments() map[string][]bad {
 		"Query.ads(visitor:)":                values("BAD_USER_INPUT", "a b", "ä", "a\x00", "a/b", strings.Repeat("a", 129), veryLong),
 		"Query.ads(count:)":                  values("BAD_USER_INPUT", 0, -1, 11, 1_000, -1<<31),
 		"Moderation.case(id:)":               notAnyID("case"),
+		"Moderation.cases(state:)":           {},
 		"AdManager.advertiser(id:)":          notAnyID("advertiser"),
 		"AdManager.campaign(id:)":            notAnyID("campaign"),
 		"AdManager.unit(id:)":                notAnyID("ad"),

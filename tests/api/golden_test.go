@@ -255,7 +255,7 @@ func newNames() *names {
 
 var (
 	timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
-	idText   = regexp.MustCompile(`^(user|circle|post|comment|session|ad|adchoice|adrefund|advertiser|campaign|viewer|polloption|notification|token|case)_[0-9a-z]{26}(?:_\d)?$`)
+	idText   = regexp.MustCompile(`^(user|circle|post|comment|session|ad|adchoice|adrefund|advertiser|campaign|viewer|polloption|notification|token|case|decision)_[0-9a-z]{26}(?:_\d)?$`)
 	field    = regexp.MustCompile(`^(\s*(?:"([A-Za-z]+)": )?)"([^"\\]+)"(,?)$`)
 	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
 )

@@ -67,3 +67,50 @@ func TestModeratorsNeedRightAndScope(t *testing.T) {
 		t.Errorf("when the right is revoked: %+v", v)
 	}
 }
+
+// TestHiddenPostsLeaveOpenPages: who watches a post loses it when moderators hide it, also the owner
+// of its wall, and gets it back when they restore it. Its author keeps it, but can't open it again.
+func TestHiddenPostsLeaveOpenPages(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob, mia := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "mia")
+		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		var owner struct {
+			Viewer struct{ User struct{ ID string } }
+		}
+		bob.Do(t, `{ viewer { user { id } } }`, nil, &owner)
+		post := ada.Mutate(t, "createPost", "post { id }", map[string]any{
+			"content": map[string]any{"status": map[string]any{"text": "Buy"}}, "audience": plazatest.Public, "wallOwnerId": owner.Viewer.User.ID,
+		})
+		watching := map[string]*plazatest.Socket{"the owner of the wall": watchPost(t, bob, post), "someone signed out": watchPost(t, plazatest.Person{URL: ada.URL}, post)}
+		author := watchPost(t, ada, post)
+		bob.Raw(t, fmt.Sprintf(`mutation { report(input: {subjectId: %q, reason: SPAM}) { reportedId } }`, post))
+		decide := func(decision string) {
+			_, id, _ := strings.Cut(post, "_")
+			answer := mia.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: "case_%s", decision: %s, reason: "An advert"}) { case { isHidden } userErrors { code } } }`, id, decision))
+			if !strings.Contains(answer, "isHidden") {
+				t.Fatalf("%s: %s", decision, answer)
+			}
+		}
+		decide("HIDE")
+		for who, socket := range watching {
+			if change := nextChange(t, socket); change.Event != "REMOVED" || change.PostID != post {
+				t.Errorf("%s gets %s", who, change.raw)
+			}
+		}
+		if change := nextChange(t, author); change.Post == nil || !strings.Contains(change.raw, "ONLY_ME") {
+			t.Errorf("the author gets %s", change.raw)
+		}
+		open := ada.Raw(t, fmt.Sprintf(`mutation { setPostAudience(input: {postId: %q, audience: {kind: PUBLIC}}) { post { id } userErrors { code } } }`, post))
+		if !strings.Contains(open, "NOT_ALLOWED") {
+			t.Errorf("the author opens it again: %s", open)
+		}
+		decide("RESTORE")
+		for who, socket := range watching {
+			if change := nextChange(t, socket); change.Post == nil || change.Post.Text != "Buy" {
+				t.Errorf("%s gets %s when it is restored", who, change.raw)
+			}
+		}
+	})
+}

@@ -150,8 +150,27 @@ func (s *secrets) hidePosts(t *testing.T) {
 	for _, seen := range []string{"takenOut", "takenOutOfAll", "closedLater", "blockedAuthors", "blockingAuthors", "deleted"} {
 		s.comment(t, seen+"AdasComment", "ada", seen, s.hidden[seen].signedOut)
 	}
+	s.moderate(t, poll(`audience: {kind: PUBLIC}`), poll(`audience: {kind: PUBLIC}, wallOwnerId: "$ada"`))
 	s.act(t, "gil", `mutation { unfollowUser(input: {userId: "$ada"}) { user { id } } }`)
 	s.act(t, "bob", `mutation { a: setPostAudience(input: {postId: "$closedLater", audience: {kind: ONLY_ME}}) { post { id } } b: deletePost(input: {postId: "$deleted"}) { deletedPostId } }`)
+}
+
+// moderate hides posts by bob, one of them on ada's wall, as a moderator does, and removes a comment.
+func (s *secrets) moderate(t *testing.T, post, onAdasWall string) {
+	t.Helper()
+	s.post(t, "moderated", "bob", post, true)
+	s.post(t, "moderatedOnAdasWall", "bob", onAdasWall, true)
+	s.comment(t, "moderatedAdasComment", "ada", "moderated", true)
+	s.comment(t, "removedComment", "bob", "post", true)
+	plazatest.Grant(t, s.plaza, "GRANT: moderate mia")
+	for name, decision := range map[string]string{"moderated": "HIDE", "moderatedOnAdasWall": "HIDE", "removedComment": "REMOVE"} {
+		s.act(t, "cyn", `mutation { report(input: {subjectId: "$`+name+`", reason: SPAM}) { reportedId } }`)
+		_, rest, _ := strings.Cut(s.ids[name], "_")
+		answer := s.act(t, "mia", fmt.Sprintf(`mutation { decideCase(input: {caseId: "case_%s", decision: %s, reason: "x"}) { case { state } userErrors { code } } }`, rest, decision))
+		if !strings.Contains(answer, "DECIDED") {
+			t.Fatalf("%s of %s: %s", decision, name, answer)
+		}
+	}
 }
 
 // post creates a hidden post, with a comment by its author.
@@ -234,6 +253,7 @@ func kindsOfArgument(t *testing.T, name string) (kinds []string) {
 		"ad":           {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // not private: everyone who manages ads sees them all
 		"session":      {"sessionId"},                                                  // TestSessionsAreListedAndRevoked tries one of another user
 		"token":        {"accessTokenId"},                                              // the same
+		"case":         {"caseId"},                                                     // moderators alone have any: moderation.txtar
 		"notification": {"notificationIds"},                                            // notifications.txtar tries one of another user
 	} {
 		if slices.Contains(names, name) {

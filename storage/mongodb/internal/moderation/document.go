@@ -23,6 +23,9 @@ type caseDoc struct {
 	Reasons reasonCounts       `bson:"reasons"`
 	FirstAt time.Time          `bson:"firstAt"`
 	LastAt  time.Time          `bson:"lastAt"`
+
+	Decisions int          `bson:"decisions"`
+	Held      *audienceDoc `bson:"held,omitempty"` // absent: the subject is not hidden
 }
 
 func (d *caseDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
@@ -46,10 +49,29 @@ func (d *caseDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.Time(v, &d.FirstAt)
 	case "lastAt":
 		r.Time(v, &d.LastAt)
+	case "decisions":
+		r.Int(v, &d.Decisions)
+	case "held":
+		d.Held = &audienceDoc{}
+		r.Inner(v, d.Held)
 	}
 }
 
 func (d *caseDoc) Evolve() error { return cluster.Versions{}.Known(casesName, d.Version) }
+
+type audienceDoc struct { // converts to social.Audience
+	Kind    social.AudienceKind `bson:"kind"`
+	Circles []social.CircleID   `bson:"circles,omitempty"`
+}
+
+func (d *audienceDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "kind":
+		mdb.ReadText(r, v, &d.Kind)
+	case "circles":
+		mdb.ReadIDs(r, v, &d.Circles)
+	}
+}
 
 type reasonCounts map[social.ReportReason]int
 
@@ -70,6 +92,7 @@ func newCaseDoc(r *social.Report, opened social.CaseID) caseDoc {
 func (d *caseDoc) toCase() *social.Case {
 	return &social.Case{
 		ID: d.ID, Subject: social.SubjectOf(d.Kind, d.ID.ID), Author: d.Author, State: d.State, Order: d.Opened,
+		Held: (*social.Audience)(d.Held), Decisions: d.Decisions,
 		Reasons: maps.Clone(d.Reasons), FirstAt: mdb.UTC(d.FirstAt), LastAt: mdb.UTC(d.LastAt),
 	}
 }

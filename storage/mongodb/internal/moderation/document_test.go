@@ -10,7 +10,7 @@ import (
 // TestDocumentsReadThemselves checks that hand-written decoding agrees with the struct tags.
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
-	for _, d := range []mdb.Document{&caseDoc{}, &reportDoc{}} {
+	for _, d := range []mdb.Document{&caseDoc{}, &audienceDoc{}, &reportDoc{}, &decisionDoc{}} {
 		mdbtest.ReadsItself(t, d, func(any) int { return mdb.FirstVersion })
 	}
 }
@@ -20,5 +20,6 @@ func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	mdbtest.ReadsEveryVersion(t, map[string]func() any{
 		casesName: func() any { return &caseDoc{} }, reportsName: func() any { return &reportDoc{} },
+		decisionsName: func() any { return &decisionDoc{} },
 	})
 }

@@ -15,25 +15,34 @@ import (
 	"plaza/storage/mongodb/internal/serials"
 )
 
-// Store implements social.Cases on a database.
+// Store implements social.Cases and social.Decisions on a database.
 type Store struct {
 	calls     *mdb.DB
 	cases     *mongo.Collection
 	reports   *mongo.Collection
+	decisions *mongo.Collection
 	sequences *mongo.Collection
+	carryOut  CarryOut
 }
 
-var _ social.Cases = (*Store)(nil)
+var (
+	_ social.Cases     = (*Store)(nil)
+	_ social.Decisions = (*Store)(nil)
+)
 
 // New returns the store for the cases in a database; calls makes its reads and writes.
-func New(db *mongo.Database, calls *mdb.DB) *Store {
-	return &Store{calls: calls, cases: db.Collection(casesName), reports: db.Collection(reportsName), sequences: db.Collection("sequences")}
+func New(db *mongo.Database, calls *mdb.DB, carryOut CarryOut) *Store {
+	return &Store{
+		calls: calls, cases: db.Collection(casesName), reports: db.Collection(reportsName), decisions: db.Collection(decisionsName),
+		sequences: db.Collection("sequences"), carryOut: carryOut,
+	}
 }
 
 // The names of the collections.
 const (
-	casesName   = "cases"
-	reportsName = "reports"
+	casesName     = "cases"
+	reportsName   = "reports"
+	decisionsName = "decisions"
 )
 
 // The indexes that queries name as hints.
@@ -42,9 +51,11 @@ const (
 	byAuthor   = "author"
 	byOpening  = "opening" // newest first
 	byReporter = "reporter"
+	byTold     = "told"
 )
 
-// caseSequence is the _id of the document of sequences that numbers the openings of cases.
+// caseSequence is the _id of the document of sequences that numbers the openings of cases, and
+// decisions.
 const caseSequence = "cases"
 
 // Indexes are the declared indexes of each collection.
@@ -59,6 +70,7 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 			mdb.Index(byReporter, mdb.Doc("reporter", 1, "at", 1)),
 			mdb.Index(byAuthor, mdb.Doc("author", 1)),
 		},
+		s.decisions: {mdb.IndexHaving("to", byTold, mdb.Doc("to", 1, "_id", -1))},
 	}
 }
 
@@ -67,6 +79,8 @@ func ShardKeys() map[string]bson.D {
 	return map[string]bson.D{
 		casesName:   nil, // few: people report little of what they read
 		reportsName: nil, // the same
+
+		decisionsName: nil, // few, made by people
 	}
 }
 

@@ -1,2 +1,2 @@
-// Package moderation stores reports and cases, as social.Cases says.
+// Package moderation stores reports, cases and decisions, as social.Cases and social.Decisions say.
 package moderation

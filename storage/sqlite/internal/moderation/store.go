@@ -11,15 +11,16 @@ import (
 	"plaza/storage/sqlite/internal/sqldb"
 )
 
-const caseColumns = `id, kind, author, state, sort, reasons, first_at, last_at`
+const caseColumns = `id, kind, author, state, sort, reasons, first_at, last_at, decisions, held_audience, held_circles`
 
 var (
 	casesByID = sqldb.Define(`SELECT ` + caseColumns + ` FROM cases WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	caseByID  = sqldb.Define(`SELECT ` + caseColumns + ` FROM cases WHERE id = ?`)
 	casesIn   = sqldb.DefineDirected(`SELECT ` + caseColumns + ` FROM cases INDEXED BY cases_by_state
 		WHERE state = ? AND sort > ? AND sort < ? ORDER BY sort $order LIMIT ?`)
-	saveCase = sqldb.Define(`INSERT INTO cases (` + caseColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
-		state = excluded.state, sort = excluded.sort, reasons = excluded.reasons, first_at = excluded.first_at, last_at = excluded.last_at`)
+	saveCase = sqldb.Define(`INSERT INTO cases (` + caseColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+		state = excluded.state, sort = excluded.sort, reasons = excluded.reasons, first_at = excluded.first_at, last_at = excluded.last_at,
+		decisions = excluded.decisions, held_audience = excluded.held_audience, held_circles = excluded.held_circles`)
 
 	isReported = sqldb.Define(`SELECT 1 FROM reports WHERE case_id = ? AND reporter = ? AND sort = ?`)
 	saveReport = sqldb.Define(`INSERT INTO reports (case_id, reporter, sort, reason, text, at) VALUES (?, ?, ?, ?, ?, ?)
@@ -34,12 +35,18 @@ var (
 	someCasesOf = sqldb.Define(`DELETE FROM cases WHERE id IN (SELECT id FROM cases INDEXED BY cases_by_author WHERE author = ? LIMIT ?)`)
 )
 
-// Store implements social.Cases on a file.
+// Store implements social.Cases and social.Decisions on a file.
 type Store struct {
-	db      *sqldb.DB
-	log     *eventlog.Log
-	nextID  NextID
-	refused Refused
+	db  *sqldb.DB
+	log *eventlog.Log
+	Config
+}
+
+// Config is what a Store needs of the rest of the file.
+type Config struct {
+	NextID   NextID
+	Refused  Refused
+	CarryOut CarryOut
 }
 
 // NextID returns an id that sorts after all earlier ones, if none is given.
@@ -48,20 +55,23 @@ type NextID func(tx *eventlog.Tx, given id.ID) (id.ID, error)
 // Refused returns the refusal if a user has deleted their account.
 type Refused func(tx sqldb.Reader, user social.UserID, refusal error) error
 
-var _ social.Cases = (*Store)(nil)
+var (
+	_ social.Cases     = (*Store)(nil)
+	_ social.Decisions = (*Store)(nil)
+)
 
 // New returns the store for the cases in a file.
-func New(db *sqldb.DB, log *eventlog.Log, next NextID, refused Refused) *Store {
-	return &Store{db: db, log: log, nextID: next, refused: refused}
+func New(db *sqldb.DB, log *eventlog.Log, c Config) *Store {
+	return &Store{db: db, log: log, Config: c}
 }
 
 // Report implements social.Cases.
 func (s *Store) Report(ctx context.Context, r social.Report) (reported bool, err error) {
 	err = s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		if err := s.refused(tx, r.Reporter, social.ErrAccountGone); err != nil {
+		if err := s.Refused(tx, r.Reporter, social.ErrAccountGone); err != nil {
 			return err
 		}
-		if err := s.refused(tx, r.Author, social.ErrNotFound); err != nil {
+		if err := s.Refused(tx, r.Author, social.ErrNotFound); err != nil {
 			return err
 		}
 		c, did, err := s.counted(tx, &r)
@@ -84,14 +94,16 @@ func (s *Store) counted(tx *eventlog.Tx, r *social.Report) (*social.Case, bool, 
 	if err != nil {
 		return nil, false, err
 	}
-	if len(found) == 0 || found[0].State == social.CaseDecided {
-		opened, err := s.nextID(tx, id.ID{})
-		return &social.Case{
-			ID: r.Subject.Case(), Subject: r.Subject, Author: r.Author, State: social.CaseOpen, Order: social.CaseID{ID: opened},
-			Reasons: map[social.ReportReason]int{r.Reason: 1}, FirstAt: r.At, LastAt: r.At,
-		}, true, err
+	if len(found) == 0 {
+		found = []*social.Case{{ID: r.Subject.Case(), Subject: r.Subject, Author: r.Author, State: social.CaseDecided}}
 	}
 	c := found[0]
+	if c.State == social.CaseDecided {
+		opened, err := s.NextID(tx, id.ID{})
+		c.State, c.Order = social.CaseOpen, social.CaseID{ID: opened}
+		c.Reasons, c.FirstAt, c.LastAt = map[social.ReportReason]int{r.Reason: 1}, r.At, r.At
+		return c, true, err
+	}
 	before, err := tx.Exists(isReported, c.ID.Bytes(), r.Reporter.Bytes(), c.Order.Bytes())
 	if err != nil || before {
 		return nil, false, err
@@ -109,7 +121,7 @@ func save(tx *eventlog.Tx, c *social.Case) error {
 		return err
 	}
 	_, err = tx.Exec(saveCase, c.ID.Bytes(), string(c.Subject.Kind()), c.Author.Bytes(), string(c.State), c.Order.Bytes(), string(reasons),
-		sqldb.Moment(c.FirstAt), sqldb.Moment(c.LastAt))
+		sqldb.Moment(c.FirstAt), sqldb.Moment(c.LastAt), c.Decisions, heldKind(c), heldCircles(c))
 	return err
 }
 
@@ -144,9 +156,14 @@ func scanCase(scan sqldb.Scan) (*social.Case, error) {
 	c := &social.Case{}
 	var kind social.SubjectKind
 	var reasons string
+	var held *string
+	var circles []byte
 	err := scan(sqldb.Into(&c.ID.ID), &kind, sqldb.Into(&c.Author.ID), &c.State, sqldb.Into(&c.Order.ID), &reasons,
-		sqldb.IntoTime(&c.FirstAt), sqldb.IntoTime(&c.LastAt))
+		sqldb.IntoTime(&c.FirstAt), sqldb.IntoTime(&c.LastAt), &c.Decisions, &held, &circles)
 	if err != nil {
+		return c, err
+	}
+	if c.Held, err = heldOf(held, circles); err != nil {
 		return c, err
 	}
 	c.Subject = social.SubjectOf(kind, c.ID.ID)
