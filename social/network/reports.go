@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"plaza/fault"
@@ -37,7 +38,7 @@ func (s *Service) Report(ctx context.Context, viewer social.UserID, in NewReport
 	}
 	_, err = s.store.Report(ctx, social.Report{Subject: in.Subject, Author: author, Reporter: viewer, Reason: in.Reason, Text: in.Text, At: now})
 	if errors.Is(err, social.ErrNotFound) {
-		return fault.NotFound(subjectField, "user")
+		return fault.NotFound(subjectField, strings.ToLower(string(in.Subject.Kind()))) // the author has just deleted their account
 	}
 	return err
 }
