@@ -326,7 +326,7 @@ func (w *world) inputFields() map[string][]bad {
 			{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}, {why: "blocked by her", value: w.ids["fay"], code: "NOT_FOUND"},
 		}),
 		"DecideCaseInput.caseId":                notAnyID("case"),
-		"DecideCaseInput.decision":              values("CONFLICT", "RESTORE"),
+		"DecideCaseInput.decision":              named("input.caseId", values("CONFLICT", "RESTORE")),
 		"DecideCaseInput.reason":                text(2_000),
 		"ReportInput.reason":                    {},
 		"ReportInput.text":                      optionalText(2_000),
