@@ -166,7 +166,7 @@ func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	if _, _, err := service.SignUp(t.Context(), guest); err != nil {
 		t.Fatal(err)
 	}
-	if err := service.DeleteAccount(t.Context(), users["omar"].ID, password); err != nil {
+	if err := service.DeleteAccount(t.Context(), users["omar"].ID, new(password)); err != nil {
 		t.Fatal(err)
 	}
 	before := take(t, st)

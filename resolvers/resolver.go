@@ -59,6 +59,7 @@ type (
 	subscriptionResolver         struct{ *Resolver }
 	viewerResolver               struct{ *Resolver }
 	notificationResolver         struct{}
+	moderationResolver           struct{}
 	userResolver                 struct{}
 	circleResolver               struct{}
 	commentResolver              struct{}

@@ -53,6 +53,9 @@ func (r root) Viewer() generated.ViewerResolver { return viewerResolver(r) }
 // Notification resolves the fields of the schema's Notification.
 func (root) Notification() generated.NotificationResolver { return notificationResolver{} }
 
+// Moderation resolves the fields of the schema's Moderation.
+func (root) Moderation() generated.ModerationResolver { return moderationResolver{} }
+
 // AdManager resolves the fields of the schema's AdManager.
 func (r root) AdManager() generated.AdManagerResolver {
 	return advertising.Manager{Resolver: r.Advertising}

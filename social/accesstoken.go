@@ -9,6 +9,7 @@ const (
 	ScopeWriteGraph   Scope = "WRITE_GRAPH"   // follows, circles, blocks, mutes
 	ScopeWriteProfile Scope = "WRITE_PROFILE" // the profile, and which notifications are read
 	ScopeManageAds    Scope = "MANAGE_ADS"    // with the right of the same name
+	ScopeModerate     Scope = "MODERATE"      // the same
 	ScopeAdmin        Scope = "ADMIN"         // the same
 )
 

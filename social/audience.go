@@ -7,7 +7,8 @@ import (
 	"plaza/fault"
 )
 
-// AudienceKind selects who may see a post. Its author and the owner of its wall always may.
+// AudienceKind selects who may see a post. Its author always may, and so may the owner of its wall,
+// except AudienceHidden.
 type AudienceKind string
 
 // The kinds of audience.
@@ -16,6 +17,9 @@ const (
 	AudienceCircles AudienceKind = "CIRCLES" // everyone in any of the author's circles
 	AudienceListed  AudienceKind = "LISTED"  // everyone in one of the listed circles
 	AudienceOnlyMe  AudienceKind = "ONLY_ME" // only the author
+	// AudienceHidden is the author alone, whoever owns the wall: moderators have hidden the post.
+	// Only they change it. Clients see AudienceOnlyMe.
+	AudienceHidden AudienceKind = "HIDDEN"
 )
 
 // Audience is who may see a post.

@@ -18,6 +18,10 @@ type (
 	AccessTokenID struct{ id.ID }
 	// NotificationID identifies a notification to its recipient.
 	NotificationID struct{ id.ID }
+	// CaseID identifies a case to moderators.
+	CaseID struct{ id.ID }
+	// DecisionID identifies an entry of the audit log.
+	DecisionID struct{ id.ID }
 	// EventID identifies one entry of the event log.
 	EventID struct{ id.ID }
 )
@@ -32,6 +36,8 @@ const (
 
 	NotificationPrefix = "notification"
 	AccessTokenPrefix  = "token"
+	CasePrefix         = "case"
+	DecisionPrefix     = "decision"
 )
 
 func (i UserID) String() string { return i.Text(UserPrefix) }
@@ -47,6 +53,10 @@ func (i SessionID) String() string { return i.Text(SessionPrefix) }
 func (i NotificationID) String() string { return i.Text(NotificationPrefix) }
 
 func (i AccessTokenID) String() string { return i.Text(AccessTokenPrefix) }
+
+func (i CaseID) String() string { return i.Text(CasePrefix) }
+
+func (i DecisionID) String() string { return i.Text(DecisionPrefix) }
 
 // ParseUserID reads user_…; any other text is id.ErrMalformed, as in the functions below.
 func ParseUserID(text string) (UserID, error) {
@@ -88,4 +98,10 @@ func ParseNotificationID(text string) (NotificationID, error) {
 func ParseAccessTokenID(text string) (AccessTokenID, error) {
 	parsed, err := id.Parse(AccessTokenPrefix, text)
 	return AccessTokenID{parsed}, err
+}
+
+// ParseCaseID reads case_….
+func ParseCaseID(text string) (CaseID, error) {
+	parsed, err := id.Parse(CasePrefix, text)
+	return CaseID{parsed}, err
 }

@@ -32,13 +32,14 @@ func CanSeeValue(viewer, owner UserID, visibility Visibility, toOwner Relation) 
 }
 
 // CanSeePost reports whether a post is visible to a viewer (zero: signed out) who has this relation
-// to its author. A block, or the deletion of the author's account, hides it in any case. Its author
-// and the owner of its wall see it; others by its audience, as the author's circles are now.
+// to its author. A block, the deletion of the author's account, or a decision of moderators, hides
+// it in any case. Its author and the owner of its wall see it; others by its audience, as the
+// author's circles are now.
 func CanSeePost(viewer UserID, p *Post, toAuthor Relation) bool {
 	if !viewer.IsZero() && viewer == p.Author {
 		return true
 	}
-	if toAuthor.apart() {
+	if toAuthor.apart() || IsHidden(p) {
 		return false
 	}
 	if !viewer.IsZero() && viewer == p.WallOwner {
@@ -46,6 +47,9 @@ func CanSeePost(viewer UserID, p *Post, toAuthor Relation) bool {
 	}
 	return inAudience(p.Audience, toAuthor)
 }
+
+// IsHidden reports whether moderators have hidden a post: only its author sees it.
+func IsHidden(p *Post) bool { return p.Audience.Kind == AudienceHidden }
 
 // OnWall reports whether a post is on a wall for a viewer who has this relation to its author: they
 // see the post, and the wall's owner does not block the author. The block hides the post on this
@@ -72,7 +76,7 @@ func inAudience(a Audience, toAuthor Relation) bool {
 		return len(toAuthor.Circles) > 0
 	case AudienceListed:
 		return isInAny(a.Circles, toAuthor)
-	case AudienceOnlyMe:
+	case AudienceOnlyMe, AudienceHidden:
 		return false
 	default:
 		return false
@@ -173,8 +177,11 @@ func CanPostOnWall(owner *User, author UserID, toAuthor Relation) bool {
 	}
 }
 
-// CanEditPost reports whether the viewer may edit a post that they see, and choose its audience.
-func CanEditPost(viewer UserID, p *Post) bool { return !viewer.IsZero() && viewer == p.Author }
+// CanEditPost reports whether the viewer may edit a post that they see, and choose its audience. A
+// hidden post stays as moderators have seen it.
+func CanEditPost(viewer UserID, p *Post) bool {
+	return !viewer.IsZero() && viewer == p.Author && !IsHidden(p)
+}
 
 // CanDeletePost reports whether the viewer may delete a post that they see.
 func CanDeletePost(viewer UserID, p *Post) bool {
@@ -208,7 +215,9 @@ func mayReply(r ReplyPolicy, toAuthor Relation) bool {
 
 // CanSeeReplyPolicy reports whether the viewer sees a post's reply policy itself, and not only what
 // they may do: the policy reveals the author's circles.
-func CanSeeReplyPolicy(viewer UserID, p *Post) bool { return CanEditPost(viewer, p) }
+func CanSeeReplyPolicy(viewer UserID, p *Post) bool {
+	return !viewer.IsZero() && viewer == p.Author
+}
 
 // IsTooDeep reports whether a comment can't have replies, in a thread of at most maxDepth levels.
 func IsTooDeep(c *Comment, maxDepth int) bool { return c.Depth() >= maxDepth }
@@ -235,3 +244,19 @@ func CanDeleteComment(viewer UserID, c *Comment, p *Post) bool {
 
 // IsSeen reports whether a user is visible to the viewer.
 func (p Person) IsSeen() bool { return p.User != nil && CanSeeUser(p.Relation) }
+
+// CanReport reports whether the viewer may report something by an author that they see.
+func CanReport(viewer, author UserID) bool { return !viewer.IsZero() && viewer != author }
+
+// CanSeeCase reports whether the viewer sees a case and the reports on it: moderators do, except
+// cases about themselves.
+func CanSeeCase(viewer UserID, isModerator bool, c *Case) bool {
+	return !viewer.IsZero() && isModerator && viewer != c.Author
+}
+
+// CanSeeReported reports whether the viewer sees a post, a comment or a user because it was
+// reported, although its audience or a block hides it from them: they see the case on it (nil: there
+// is none).
+func CanSeeReported(viewer UserID, isModerator bool, c *Case, s Subject) bool {
+	return c != nil && c.Subject == s && CanSeeCase(viewer, isModerator, c)
+}

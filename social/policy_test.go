@@ -246,3 +246,64 @@ func TestCanPostOnWall(t *testing.T) {
 		}
 	}
 }
+
+// TestCanReport: everyone signed in reports what others wrote.
+func TestCanReport(t *testing.T) {
+	for _, c := range []struct {
+		viewer, author social.UserID
+		want           bool
+	}{{viewer, author, true}, {author, author, false}, {anyone, author, false}} {
+		if got := social.CanReport(c.viewer, c.author); got != c.want {
+			t.Errorf("%v reports what %v wrote: %v", c.viewer, c.author, got)
+		}
+	}
+}
+
+// TestCanSeeReported: a moderator sees a post of any audience while there is a case on it, and only
+// that post.
+func TestCanSeeReported(t *testing.T) {
+	reported := social.Subject{Post: social.PostID{ID: id.New()}}
+	other := social.Subject{Post: social.PostID{ID: id.New()}}
+	sameID := social.Subject{Comment: social.CommentID{ID: reported.Post.ID}}
+	on := &social.Case{Subject: reported, Author: author}
+	for _, c := range []struct {
+		name    string
+		viewer  social.UserID
+		is      bool
+		on      *social.Case
+		subject social.Subject
+		want    bool
+	}{
+		{"a moderator", viewer, true, on, reported, true},
+		{"anyone else", viewer, false, on, reported, false},
+		{"a moderator, without a case", viewer, true, nil, reported, false},
+		{"a moderator, by the case on another post", viewer, true, on, other, false},
+		{"a moderator, by the case on something else", viewer, true, on, sameID, false},
+		{"a moderator who wrote it", author, true, on, reported, false},
+		{"someone who is signed out", anyone, true, on, reported, false},
+	} {
+		if got := social.CanSeeReported(c.viewer, c.is, c.on, c.subject); got != c.want {
+			t.Errorf("%s sees what was reported: %v", c.name, got)
+		}
+		if c.on != nil && c.subject == reported && social.CanSeeCase(c.viewer, c.is, c.on) != c.want {
+			t.Errorf("%s sees the case: %v", c.name, !c.want)
+		}
+	}
+}
+
+// TestHiddenPosts: what moderators have hidden is seen by its author alone, who can't change it.
+func TestHiddenPosts(t *testing.T) {
+	post := &social.Post{Author: author, WallOwner: owner, Audience: social.Audience{Kind: social.AudienceHidden}}
+	follower := social.Relation{Follows: true, Circles: []social.CircleID{family}}
+	for name, who := range map[string]social.UserID{"a follower": viewer, "the owner of the wall": owner, "someone signed out": anyone} {
+		if social.CanSeePost(who, post, follower) || social.InFeed(who, post, follower) || social.InIncoming(who, post, follower) || social.InWallView(social.ViewAll, who, post, follower) {
+			t.Errorf("%s sees it", name)
+		}
+	}
+	if !social.CanSeePost(author, post, social.Relation{}) || !social.CanDeletePost(author, post) || !social.CanSeeReplyPolicy(author, post) {
+		t.Error("the author does not see it, or can't delete it")
+	}
+	if social.CanEditPost(author, post) {
+		t.Error("the author can change it")
+	}
+}

@@ -15,10 +15,11 @@ type Right string
 const (
 	RightAdmin     Right = "admin"      // shapes the community: its profile properties
 	RightManageAds Right = "ads:manage" // advertisers, campaigns, ad units and zones
+	RightModerate  Right = "moderate"   // reports, and what is reported
 )
 
 // Rights holds all rights, in display order.
-var Rights = []Right{RightAdmin, RightManageAds}
+var Rights = []Right{RightAdmin, RightManageAds, RightModerate}
 
 // ParseRight reads a right's name. Error: INVALID.
 func ParseRight(text string) (Right, error) {

@@ -23,6 +23,8 @@ type Store interface {
 	Feeds
 	Comments
 	Notifications
+	Cases
+	Decisions
 	IdempotencyKeys
 	ChangeLog
 }

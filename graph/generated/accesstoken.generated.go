@@ -259,6 +259,7 @@ var (
 		"WRITE_GRAPH":   social.ScopeWriteGraph,
 		"WRITE_PROFILE": social.ScopeWriteProfile,
 		"MANAGE_ADS":    social.ScopeManageAds,
+		"MODERATE":      social.ScopeModerate,
 		"ADMIN":         social.ScopeAdmin,
 	}
 	marshalNScope2plazaᚋsocialᚐScope = map[social.Scope]string{
@@ -266,6 +267,7 @@ var (
 		social.ScopeWriteGraph:   "WRITE_GRAPH",
 		social.ScopeWriteProfile: "WRITE_PROFILE",
 		social.ScopeManageAds:    "MANAGE_ADS",
+		social.ScopeModerate:     "MODERATE",
 		social.ScopeAdmin:        "ADMIN",
 	}
 )
@@ -422,6 +424,7 @@ var (
 		"WRITE_GRAPH":   social.ScopeWriteGraph,
 		"WRITE_PROFILE": social.ScopeWriteProfile,
 		"MANAGE_ADS":    social.ScopeManageAds,
+		"MODERATE":      social.ScopeModerate,
 		"ADMIN":         social.ScopeAdmin,
 	}
 	marshalOScope2ᚖplazaᚋsocialᚐScope = map[social.Scope]string{
@@ -429,6 +432,7 @@ var (
 		social.ScopeWriteGraph:   "WRITE_GRAPH",
 		social.ScopeWriteProfile: "WRITE_PROFILE",
 		social.ScopeManageAds:    "MANAGE_ADS",
+		social.ScopeModerate:     "MODERATE",
 		social.ScopeAdmin:        "ADMIN",
 	}
 )

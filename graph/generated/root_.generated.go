@@ -44,6 +44,7 @@ type ResolverRoot interface {
 	DeleteCommentPayload() DeleteCommentPayloadResolver
 	IncomingAdded() IncomingAddedResolver
 	LinkPost() LinkPostResolver
+	Moderation() ModerationResolver
 	Mutation() MutationResolver
 	NewsItemAdded() NewsItemAddedResolver
 	Notification() NotificationResolver
@@ -213,7 +214,7 @@ directive @scope(
 
 "What a program may do with an access token, besides reading all that you may read."
 enum Scope {
-  "Write, edit and delete your posts and comments; react, vote, and mute threads."
+  "Write, edit and delete your posts and comments; react, vote, mute threads, and report."
   WRITE_POSTS
   "Follow, block and mute, and manage your circles."
   WRITE_GRAPH
@@ -221,6 +222,8 @@ enum Scope {
   WRITE_PROFILE
   "Manage ads, if you have the right ` + "`" + `MANAGE_ADS` + "`" + `."
   MANAGE_ADS
+  "Moderate, if you have the right ` + "`" + `MODERATE` + "`" + `."
+  MODERATE
   "Manage the community's profile properties, if you have the right ` + "`" + `ADMIN` + "`" + `."
   ADMIN
 }
@@ -1793,6 +1796,317 @@ type TagEntity implements TextEntity {
   end: Int!
   "The tag without ` + "`" + `#` + "`" + `. Different spellings of a tag are equal here: case, and compatible characters (NFKC)."
   tag: String!
+}
+`, BuiltIn: false},
+	{Name: "../schema/moderation.graphqls", Input: `extend type Query {
+  "What moderators work with. Needs the right ` + "`" + `moderate` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
+  moderation: Moderation @scope(needs: MODERATE)
+}
+
+extend type Mutation {
+  """
+  Report a post, a comment or a user that you see to the moderators. The person reported is not told, and never learns who you are. To repeat a
+  report before moderators have decided changes nothing. At most 50 reports in 24 hours.
+  """
+  report(
+    "What is wrong with what."
+    input: ReportInput!
+  ): ReportPayload @scope(needs: WRITE_POSTS)
+}
+
+extend type Mutation {
+  """
+  Decide a case, as a moderator. Everyone who may not see the result any more loses it immediately, open pages included. The author reads the decision
+  with its reason in ` + "`" + `Viewer.decisions` + "`" + `, except ` + "`" + `DISMISS` + "`" + `. Every decision is in the audit log. Of two moderators who decide at the same time, one
+  gets ` + "`" + `CONFLICT` + "`" + `.
+  """
+  decideCase(
+    "What you decide."
+    input: DecideCaseInput!
+  ): DecideCasePayload @scope(needs: MODERATE)
+}
+
+"What you decide."
+input DecideCaseInput {
+  "A case's id."
+  caseId: ID!
+  "What is to be done."
+  decision: CaseDecision!
+  "The reason, for the author and the audit log: 1 to 2000 characters. The author does not learn who decided."
+  reason: String!
+}
+
+"What moderators decide."
+enum CaseDecision {
+  "Nothing is wrong: the case is closed, and the author does not learn of it. The case must be open."
+  DISMISS
+  "A post disappears for everyone but its author, who can delete it, but not change it. The case must be open. Comments can't be hidden: remove them."
+  HIDE
+  "A hidden post is back, for those who were its audience. Its case need not be open."
+  RESTORE
+  "A post or comment is deleted, as its author could do it. It is final. The case must be open, or the post hidden."
+  REMOVE
+}
+
+"The answer to ` + "`" + `decideCase` + "`" + `."
+type DecideCasePayload {
+  "The case as it is now."
+  case: ModerationCase
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"What is wrong with what."
+input ReportInput {
+  "The id of a post, a comment or a user."
+  subjectId: ID!
+  "What is wrong."
+  reason: ReportReason!
+  "Anything that helps moderators to decide: at most 2000 characters. Default: nothing."
+  text: String! = ""
+}
+
+"The reason of a report."
+enum ReportReason {
+  "Advertising, deception, or the same thing again and again."
+  SPAM
+  "Insults, harassment, or hatred of a group of people."
+  ABUSE
+  "Violence, or calls for it."
+  VIOLENCE
+  "Sexual content."
+  SEXUAL
+  "Something that is against the law."
+  ILLEGAL
+  "Something else: say what, in the text."
+  OTHER
+}
+
+"The answer to ` + "`" + `report` + "`" + `."
+type ReportPayload {
+  "The id of what you reported; null if nothing was done."
+  reportedId: ID
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"What moderators work with."
+type Moderation {
+  "The cases in a state, in the order in which they were opened. Cases about yourself are left out."
+  cases(
+    "Those that wait for a decision, or those that are decided."
+    state: CaseState! = OPEN
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only items after this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only items before this cursor."
+    before: String
+  ): ModerationCaseConnection
+  "One case. Error: ` + "`" + `NOT_FOUND` + "`" + `, also for a case about yourself."
+  case(
+    "A case's id."
+    id: ID!
+  ): ModerationCase
+  "All decisions, newest first. Nothing changes or removes them. Needs the right ` + "`" + `admin` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
+  auditLog(
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only items after this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only items before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
+"Whether moderators have something to decide."
+enum CaseState {
+  "There are reports that wait for a decision."
+  OPEN
+  "It is decided. A new report opens it again, with that report alone."
+  DECIDED
+}
+
+"A decision about you, or about what you wrote."
+type ModerationDecision {
+  "An opaque id: ` + "`" + `decision_…` + "`" + `."
+  id: ID!
+  "What was decided."
+  decision: CaseDecision!
+  "What kind of thing it is about."
+  subjectKind: ReportSubject!
+  "The id of the post, comment or user."
+  subjectId: ID!
+  "Why."
+  reason: String!
+  "When."
+  createdAt: DateTime!
+}
+
+"One page of decisions about you."
+type ModerationDecisionConnection {
+  "The decisions with their cursors."
+  edges: [ModerationDecisionEdge!]!
+  "The decisions alone."
+  nodes: [ModerationDecision!]!
+  "The position of this page in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of the decisions about you."
+type ModerationDecisionEdge {
+  "The entry's cursor: its position in the list."
+  cursor: String!
+  "The decision."
+  node: ModerationDecision!
+}
+
+"A decision, as administrators see it."
+type AuditEntry {
+  "An opaque id: ` + "`" + `decision_…` + "`" + `."
+  id: ID!
+  "What was decided."
+  decision: CaseDecision!
+  "What kind of thing it is about."
+  subjectKind: ReportSubject!
+  "The id of the post, comment or user."
+  subjectId: ID!
+  "The id of the case."
+  caseId: ID!
+  "Who wrote it, or the user who was reported; null if the account is deleted."
+  author: ReportedUser
+  "Who decided; null if the account is deleted."
+  moderator: ReportedUser
+  "Why."
+  reason: String!
+  "When."
+  createdAt: DateTime!
+}
+
+"One page of the audit log."
+type AuditEntryConnection {
+  "The decisions with their cursors."
+  edges: [AuditEntryEdge!]!
+  "The decisions alone."
+  nodes: [AuditEntry!]!
+  "The position of this page in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of the audit log."
+type AuditEntryEdge {
+  "The entry's cursor: its position in the list."
+  cursor: String!
+  "The decision."
+  node: AuditEntry!
+}
+
+"All reports on one post, comment or user, for moderators."
+type ModerationCase {
+  "An opaque id: ` + "`" + `case_…` + "`" + `."
+  id: ID!
+  "What kind of thing was reported."
+  subjectKind: ReportSubject!
+  "The id of the post, comment or user."
+  subjectId: ID!
+  "Who wrote it, or the user who was reported; null if the account is deleted. A block between you and them does not matter here."
+  author: ReportedUser
+  "What it says; null for a user, and if it is deleted. You see it here whatever its audience is."
+  content: ReportedContent
+  "Whether moderators have something to decide."
+  state: CaseState!
+  "Whether moderators have hidden it: ` + "`" + `RESTORE` + "`" + ` brings it back."
+  isHidden: Boolean!
+  "How many users have reported it since the case was opened the last time. So it is with all that follows."
+  reportsCount: Int!
+  "How many of the reports have which reason; reasons without a report are left out."
+  reasons: [ReasonCount!]!
+  "The newest reports, newest first, at most 20. They do not say who made them."
+  latestReports: [CaseReport!]!
+  "When the first of these reports was made."
+  firstReportedAt: DateTime!
+  "When the newest of them was made."
+  lastReportedAt: DateTime!
+}
+
+"What kind of thing was reported."
+enum ReportSubject {
+  "A post."
+  POST
+  "A comment."
+  COMMENT
+  "A user."
+  USER
+}
+
+"A user, as moderators see them."
+type ReportedUser {
+  "The user's id: ` + "`" + `user_…` + "`" + `."
+  id: ID!
+  "The user's unique name."
+  handle: String!
+  "The display name."
+  name: String!
+  "What the user says about themselves; may be empty."
+  bio: String!
+  "The picture's URL."
+  avatarUrl: String
+}
+
+"A post or a comment, as moderators see it."
+type ReportedContent {
+  "The post, or the comment's post."
+  postId: ID!
+  "The text, caption or question; may be empty."
+  text: String!
+  "Everything else that a post says: a title, a place, an alternative text, the options of a poll."
+  details: [String!]!
+  "The addresses of a post's pictures and links."
+  urls: [String!]!
+  "When it was written."
+  createdAt: DateTime!
+  "When it was edited last; null if never."
+  editedAt: DateTime
+}
+
+"How many reports have a reason."
+type ReasonCount {
+  "The reason."
+  reason: ReportReason!
+  "How many reports have it."
+  count: Int!
+}
+
+"A report, without the name of who made it."
+type CaseReport {
+  "What is wrong."
+  reason: ReportReason!
+  "What else the reporter says; may be empty."
+  text: String!
+  "When it was made."
+  createdAt: DateTime!
+}
+
+"One page of cases."
+type ModerationCaseConnection {
+  "The cases with their cursors."
+  edges: [ModerationCaseEdge!]!
+  "The cases alone."
+  nodes: [ModerationCase!]!
+  "The position of this page in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of a list of cases."
+type ModerationCaseEdge {
+  "The entry's cursor: its position in the list."
+  cursor: String!
+  "The case."
+  node: ModerationCase!
 }
 `, BuiltIn: false},
 	{Name: "../schema/notification.graphqls", Input: `"""
@@ -3835,6 +4149,17 @@ type Viewer {
   unreadNotificationsCount: Int!
   "Which kinds of notifications you get: a setting for each kind."
   notificationSettings: [NotificationSetting!]!
+  "What moderators decided about you and what you wrote, with their reasons, newest first."
+  decisions(
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only items after this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only items before this cursor."
+    before: String
+  ): ModerationDecisionConnection
   "The progress of ` + "`" + `deleteAllMyComments` + "`" + `; null if it is not running."
   commentErasure: CommentErasure
   "Who may post on your wall."
@@ -3856,6 +4181,8 @@ enum Right {
   ADMIN
   "Manage advertisers, campaigns, ad units and zones."
   MANAGE_ADS
+  "See what was reported, and decide about it."
+  MODERATE
 }
 
 "The progress of ` + "`" + `deleteAllMyComments` + "`" + `."

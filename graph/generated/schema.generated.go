@@ -64,6 +64,8 @@ type MutationResolver interface {
 	EditComment(ctx context.Context, input model.EditCommentInput) (*model.EditCommentPayload, error)
 	DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error)
 	DeleteAllMyComments(ctx context.Context, input model.DeleteAllMyCommentsInput) (*model.DeleteAllMyCommentsPayload, error)
+	Report(ctx context.Context, input model.ReportInput) (*model.ReportPayload, error)
+	DecideCase(ctx context.Context, input model.DecideCaseInput) (*model.DecideCasePayload, error)
 	SetNotificationSetting(ctx context.Context, input model.SetNotificationSettingInput) (*model.SetNotificationSettingPayload, error)
 	MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*model.MarkNotificationsReadPayload, error)
 	CreatePost(ctx context.Context, input model.CreatePostInput) (*model.CreatePostPayload, error)
@@ -109,6 +111,7 @@ type QueryResolver interface {
 	Ads(ctx context.Context, site string, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error)
 	Registration(ctx context.Context) (model.Registration, error)
 	AdManager(ctx context.Context) (*model.AdManager, error)
+	Moderation(ctx context.Context) (*model.Moderation, error)
 	UsersByName(ctx context.Context, startsWith string, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
 	ProfileProperties(ctx context.Context) ([]*model.ProfileProperty, error)
 	Users(ctx context.Context, where []*model.PropertyCondition, first *int, after *string) (*model.Connection[*model.User], error)
@@ -268,6 +271,17 @@ func (ec *executionContext) field_Mutation_createPost_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNCreatePostInput2plazaᚋgraphᚋmodelᚐCreatePostInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_decideCase_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNDecideCaseInput2plazaᚋgraphᚋmodelᚐDecideCaseInput)
 	if err != nil {
 		return nil, err
 	}
@@ -477,6 +491,17 @@ func (ec *executionContext) field_Mutation_renameCircle_args(ctx context.Context
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNRenameCircleInput2plazaᚋgraphᚋmodelᚐRenameCircleInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_report_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNReportInput2plazaᚋgraphᚋmodelᚐReportInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1370,6 +1395,30 @@ func (ec *executionContext) _Mutation_deleteAllMyComments(ctx context.Context, f
 	}, ec.marshalODeleteAllMyCommentsPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAllMyCommentsPayload)
 }
 
+func (ec *executionContext) _Mutation_report(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ReportPayload, error) {
+		var nothing *model.ReportPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_report_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().Report(ctx, fc.Args["input"].(model.ReportInput))
+	}, ec.marshalOReportPayload2ᚖplazaᚋgraphᚋmodelᚐReportPayload)
+}
+
+func (ec *executionContext) _Mutation_decideCase(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.DecideCasePayload, error) {
+		var nothing *model.DecideCasePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_decideCase_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().DecideCase(ctx, fc.Args["input"].(model.DecideCaseInput))
+	}, ec.marshalODecideCasePayload2ᚖplazaᚋgraphᚋmodelᚐDecideCasePayload)
+}
+
 func (ec *executionContext) _Mutation_setNotificationSetting(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SetNotificationSettingPayload, error) {
@@ -1803,6 +1852,13 @@ func (ec *executionContext) _Query_adManager(ctx context.Context, field graphql.
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdManager, error) {
 		return ec.resolvers.Query().AdManager(ctx)
 	}, ec.marshalOAdManager2ᚖplazaᚋgraphᚋmodelᚐAdManager)
+}
+
+func (ec *executionContext) _Query_moderation(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Moderation, error) {
+		return ec.resolvers.Query().Moderation(ctx)
+	}, ec.marshalOModeration2ᚖplazaᚋgraphᚋmodelᚐModeration)
 }
 
 func (ec *executionContext) _Query_usersByName(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
@@ -2395,6 +2451,10 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Set(i, false, ec._Mutation_deleteComment(ctx, field))
 		case "deleteAllMyComments":
 			out.Set(i, false, ec._Mutation_deleteAllMyComments(ctx, field))
+		case "report":
+			out.Set(i, false, ec._Mutation_report(ctx, field))
+		case "decideCase":
+			out.Set(i, false, ec._Mutation_decideCase(ctx, field))
 		case "setNotificationSetting":
 			out.Set(i, false, ec._Mutation_setNotificationSetting(ctx, field))
 		case "markNotificationsRead":
@@ -2575,6 +2635,10 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 		case "adManager":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._Query_adManager(ctx, field)
+			})
+		case "moderation":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_moderation(ctx, field)
 			})
 		case "usersByName":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {

@@ -28,6 +28,7 @@ type ViewerResolver interface {
 	Notifications(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.Notification], error)
 	UnreadNotificationsCount(ctx context.Context, obj *model.Viewer) (int, error)
 	NotificationSettings(ctx context.Context, obj *model.Viewer) ([]*social.NotificationSetting, error)
+	Decisions(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.ModerationDecision], error)
 	CommentErasure(ctx context.Context, obj *model.Viewer) (*social.Erasure, error)
 	WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error)
 	Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error)
@@ -66,6 +67,32 @@ func (ec *executionContext) field_Viewer_blockedUsers_args(ctx context.Context, 
 }
 
 func (ec *executionContext) field_Viewer_circles_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Viewer_decisions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
@@ -369,6 +396,18 @@ func (ec *executionContext) _Viewer_notificationSettings(ctx context.Context, fi
 	}, ec.marshalNNotificationSetting2ᚕᚖplazaᚋsocialᚐNotificationSettingᚄ)
 }
 
+func (ec *executionContext) _Viewer_decisions(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.ModerationDecision], error) {
+		var nothing *model.Connection[*model.ModerationDecision]
+		var err error
+		if fc.Args, err = ec.field_Viewer_decisions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Viewer().Decisions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOModerationDecisionConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
+}
+
 func (ec *executionContext) _Viewer_commentErasure(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*social.Erasure, error) {
@@ -487,6 +526,10 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_notificationSettings(ctx, field, obj)
 			})
+		case "decisions":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_decisions(ctx, field, obj)
+			})
 		case "commentErasure":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_commentErasure(ctx, field, obj)
@@ -539,10 +582,12 @@ var (
 	unmarshalNRight2plazaᚋsocialᚐRight = map[string]social.Right{
 		"ADMIN":      social.RightAdmin,
 		"MANAGE_ADS": social.RightManageAds,
+		"MODERATE":   social.RightModerate,
 	}
 	marshalNRight2plazaᚋsocialᚐRight = map[social.Right]string{
 		social.RightAdmin:     "ADMIN",
 		social.RightManageAds: "MANAGE_ADS",
+		social.RightModerate:  "MODERATE",
 	}
 )
 

@@ -170,6 +170,28 @@ type AudienceInput struct {
 	CircleIds []string `json:"circleIds,omitempty"`
 }
 
+// A decision, as administrators see it.
+type AuditEntry struct {
+	// An opaque id: `decision_…`.
+	ID string `json:"id"`
+	// What was decided.
+	Decision social.Action `json:"decision"`
+	// What kind of thing it is about.
+	SubjectKind social.SubjectKind `json:"subjectKind"`
+	// The id of the post, comment or user.
+	SubjectID string `json:"subjectId"`
+	// The id of the case.
+	CaseID string `json:"caseId"`
+	// Who wrote it, or the user who was reported; null if the account is deleted.
+	Author *ReportedUser `json:"author,omitempty"`
+	// Who decided; null if the account is deleted.
+	Moderator *ReportedUser `json:"moderator,omitempty"`
+	// Why.
+	Reason string `json:"reason"`
+	// When.
+	CreatedAt time.Time `json:"createdAt"`
+}
+
 // The user to block.
 type BlockUserInput struct {
 	// The user's id.
@@ -184,6 +206,16 @@ type BlockUserPayload struct {
 	Viewer *Viewer `json:"viewer,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
+}
+
+// A report, without the name of who made it.
+type CaseReport struct {
+	// What is wrong.
+	Reason social.ReportReason `json:"reason"`
+	// What else the reporter says; may be empty.
+	Text string `json:"text"`
+	// When it was made.
+	CreatedAt time.Time `json:"createdAt"`
 }
 
 // Your password, and the new one.
@@ -388,6 +420,24 @@ type CreatePostPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// What you decide.
+type DecideCaseInput struct {
+	// A case's id.
+	CaseID string `json:"caseId"`
+	// What is to be done.
+	Decision social.Action `json:"decision"`
+	// The reason, for the author and the audit log: 1 to 2000 characters. The author does not learn who decided.
+	Reason string `json:"reason"`
+}
+
+// The answer to `decideCase`.
+type DecideCasePayload struct {
+	// The case as it is now.
+	Case *ModerationCase `json:"case,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The property to define.
 type DefineProfilePropertyInput struct {
 	// 1 to 32 letters, digits or underscores, starting with a lower-case letter; unique.
@@ -548,6 +598,50 @@ type MarkNotificationsReadPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// All reports on one post, comment or user, for moderators.
+type ModerationCase struct {
+	// An opaque id: `case_…`.
+	ID string `json:"id"`
+	// What kind of thing was reported.
+	SubjectKind social.SubjectKind `json:"subjectKind"`
+	// The id of the post, comment or user.
+	SubjectID string `json:"subjectId"`
+	// Who wrote it, or the user who was reported; null if the account is deleted. A block between you and them does not matter here.
+	Author *ReportedUser `json:"author,omitempty"`
+	// What it says; null for a user, and if it is deleted. You see it here whatever its audience is.
+	Content *ReportedContent `json:"content,omitempty"`
+	// Whether moderators have something to decide.
+	State social.CaseState `json:"state"`
+	// Whether moderators have hidden it: `RESTORE` brings it back.
+	IsHidden bool `json:"isHidden"`
+	// How many users have reported it since the case was opened the last time. So it is with all that follows.
+	ReportsCount int `json:"reportsCount"`
+	// How many of the reports have which reason; reasons without a report are left out.
+	Reasons []*ReasonCount `json:"reasons"`
+	// The newest reports, newest first, at most 20. They do not say who made them.
+	LatestReports []*CaseReport `json:"latestReports"`
+	// When the first of these reports was made.
+	FirstReportedAt time.Time `json:"firstReportedAt"`
+	// When the newest of them was made.
+	LastReportedAt time.Time `json:"lastReportedAt"`
+}
+
+// A decision about you, or about what you wrote.
+type ModerationDecision struct {
+	// An opaque id: `decision_…`.
+	ID string `json:"id"`
+	// What was decided.
+	Decision social.Action `json:"decision"`
+	// What kind of thing it is about.
+	SubjectKind social.SubjectKind `json:"subjectKind"`
+	// The id of the post, comment or user.
+	SubjectID string `json:"subjectId"`
+	// Why.
+	Reason string `json:"reason"`
+	// When.
+	CreatedAt time.Time `json:"createdAt"`
+}
+
 // Every mutation except `signOut` takes one `input`; all return `userErrors` beside what they changed.
 // Mutations other than `signUp`, `signIn`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and otherwise fail with `UNAUTHENTICATED`.
 type Mutation struct {
@@ -693,6 +787,14 @@ type ReactionCount struct {
 	Count int `json:"count"`
 }
 
+// How many reports have a reason.
+type ReasonCount struct {
+	// The reason.
+	Reason social.ReportReason `json:"reason"`
+	// How many reports have it.
+	Count int `json:"count"`
+}
+
 // What led to a conversion.
 type RecordAdConversionInput struct {
 	// The click's token: the value that replaced `{click_token}` in the address of the landing page, or the end of `clickUrl`.
@@ -825,6 +927,54 @@ type ReplyPolicyInput struct {
 	Kind social.ReplyKind `json:"kind"`
 	// With `LISTED`: 1 to 50 of your circles. Otherwise none.
 	CircleIds []string `json:"circleIds,omitempty"`
+}
+
+// What is wrong with what.
+type ReportInput struct {
+	// The id of a post, a comment or a user.
+	SubjectID string `json:"subjectId"`
+	// What is wrong.
+	Reason social.ReportReason `json:"reason"`
+	// Anything that helps moderators to decide: at most 2000 characters. Default: nothing.
+	Text string `json:"text"`
+}
+
+// The answer to `report`.
+type ReportPayload struct {
+	// The id of what you reported; null if nothing was done.
+	ReportedID *string `json:"reportedId,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// A post or a comment, as moderators see it.
+type ReportedContent struct {
+	// The post, or the comment's post.
+	PostID string `json:"postId"`
+	// The text, caption or question; may be empty.
+	Text string `json:"text"`
+	// Everything else that a post says: a title, a place, an alternative text, the options of a poll.
+	Details []string `json:"details"`
+	// The addresses of a post's pictures and links.
+	Urls []string `json:"urls"`
+	// When it was written.
+	CreatedAt time.Time `json:"createdAt"`
+	// When it was edited last; null if never.
+	EditedAt *time.Time `json:"editedAt,omitempty"`
+}
+
+// A user, as moderators see them.
+type ReportedUser struct {
+	// The user's id: `user_…`.
+	ID string `json:"id"`
+	// The user's unique name.
+	Handle string `json:"handle"`
+	// The display name.
+	Name string `json:"name"`
+	// What the user says about themselves; may be empty.
+	Bio string `json:"bio"`
+	// The picture's URL.
+	AvatarURL *string `json:"avatarUrl,omitempty"`
 }
 
 // The access token to revoke.

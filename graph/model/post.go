@@ -82,7 +82,12 @@ func (b BasePost) Audience() *Audience { return &Audience{b} }
 type Audience struct{ Of BasePost }
 
 // Kind is which kind of audience it is.
-func (a *Audience) Kind() social.AudienceKind { return a.Of.Post.Audience.Kind }
+func (a *Audience) Kind() social.AudienceKind {
+	if social.IsHidden(a.Of.Post) {
+		return social.AudienceOnlyMe
+	}
+	return a.Of.Post.Audience.Kind
+}
 
 // ReplyPolicy is who may reply: nil for everyone but the author.
 func (b BasePost) ReplyPolicy() *ReplyPolicy {

@@ -26,6 +26,8 @@ const (
 	KindComment      Kind = 'm' // a comment's id
 	KindTree         Kind = 't' // a comment's TreePath
 	KindNotification Kind = 'o' // a notification's Order
+	KindCase         Kind = 'r' // a case's Order
+	KindDecision     Kind = 'd' // a decision's id
 	KindAd           Kind = 'a' // the id of an advertiser, a campaign or an ad unit
 	KindAdZone       Kind = 'z' // a zone's site and name
 )

@@ -43,6 +43,26 @@ func AccessTokenID(argument, text string) (social.AccessTokenID, error) {
 	return ParseID(argument, "access token", text, social.ParseAccessTokenID)
 }
 
+// CaseID parses the id of a case.
+func CaseID(argument, text string) (social.CaseID, error) {
+	return ParseID(argument, "case", text, social.ParseCaseID)
+}
+
+// SubjectID parses the id of a post, a comment or a user that is reported.
+func SubjectID(argument, text string) (s social.Subject, err error) {
+	switch prefix, _, _ := strings.Cut(text, "_"); prefix {
+	case social.PostPrefix:
+		s.Post, err = PostID(argument, text)
+	case social.CommentPrefix:
+		s.Comment, err = CommentID(argument, text)
+	case social.UserPrefix:
+		s.User, err = UserID(argument, text)
+	default:
+		err = fault.Invalidf(argument, "This is not the id of a post, a comment or a user.")
+	}
+	return s, err
+}
+
 // AdvertiserID parses the id of an advertiser.
 func AdvertiserID(argument, text string) (ads.AdvertiserID, error) {
 	return ParseID(argument, "advertiser", text, ads.ParseAdvertiserID)

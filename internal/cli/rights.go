@@ -16,7 +16,7 @@ import (
 
 // rightArgs are the arguments of the commands that give and take rights.
 type rightArgs struct {
-	Right  string `arg:"" help:"admin: shape the community, and everything below. ads:manage: manage ads."`
+	Right  string `arg:"" help:"admin: shape the community, and everything below. ads:manage: manage ads. moderate: see what is reported."`
 	Handle string `arg:"" help:"The handle of the user."`
 }
 

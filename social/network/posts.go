@@ -174,7 +174,7 @@ func (s *Service) updatePost(ctx context.Context, viewer social.UserID, post soc
 ) (*social.Post, error) {
 	p, err := s.Viewer(viewer).post(ctx, "postId", post)
 	if err == nil && !social.CanEditPost(viewer, p) {
-		err = fault.Errorf(fault.CodeNotAllowed, "postId", "This is another user's post.")
+		err = notEditable(p)
 	}
 	if err := fault.All(wrong, err); err != nil {
 		return nil, err
@@ -189,6 +189,13 @@ func (s *Service) updatePost(ctx context.Context, viewer social.UserID, post soc
 		return nil, fault.Errorf(fault.CodeConflict, "postId", "Another change was made to this post at the same time.")
 	}
 	return p, postError(err)
+}
+
+func notEditable(p *social.Post) error {
+	if social.IsHidden(p) {
+		return fault.Errorf(fault.CodeNotAllowed, "postId", "Moderators have hidden this post: you can delete it, but not change it.")
+	}
+	return fault.Errorf(fault.CodeNotAllowed, "postId", "This is another user's post.")
 }
 
 // DeletePost removes a post by the viewer, or on the viewer's wall. Errors: NOT_FOUND, NOT_ALLOWED.

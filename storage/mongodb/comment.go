@@ -103,14 +103,19 @@ func (s *Store) DeleteComment(ctx context.Context, comment social.CommentID, e s
 		return err
 	}
 	return s.db.Write(ctx, "delete comment", []id.ID{post.ID}, func(ctx context.Context) error {
-		if err := s.threads.Delete(ctx, post, comment); err != nil {
-			return err
-		}
-		if err := s.feeds.PostChanged(ctx, post); err != nil {
-			return err
-		}
-		return s.log.Append(ctx, e)
+		return s.deleteComment(ctx, post, comment, e)
 	})
+}
+
+// deleteComment is DeleteComment in a transaction.
+func (s *Store) deleteComment(ctx context.Context, post social.PostID, comment social.CommentID, e social.Event) error {
+	if err := s.threads.Delete(ctx, post, comment); err != nil {
+		return err
+	}
+	if err := s.feeds.PostChanged(ctx, post); err != nil {
+		return err
+	}
+	return s.log.Append(ctx, e)
 }
 
 // Comments implements social.Comments.

@@ -78,7 +78,7 @@ type deletion struct {
 // first, so that the posts are in no one else's news when they are deleted.
 func (d deletion) removals() []func(context.Context) (did bool, err error) {
 	return []func(context.Context) (bool, error){
-		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks, d.forgetActs,
+		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks, d.forgetActs, d.forgetCases,
 	}
 }
 
@@ -310,6 +310,11 @@ func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool,
 // forgetActs removes some of the user's actions from other users' notifications.
 func (d deletion) forgetActs(ctx context.Context) (did bool, err error) {
 	return d.notifications.ForgetActs(ctx, d.user)
+}
+
+// forgetCases removes some of the user's reports, and of the cases about the user.
+func (d deletion) forgetCases(ctx context.Context) (did bool, err error) {
+	return d.moderation.Forget(ctx, d.user)
 }
 
 // deleteOwn removes what belongs only to the user. It ends the sessions too, because a sign-in may

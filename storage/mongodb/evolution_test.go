@@ -19,6 +19,7 @@ import (
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/mdbtest"
+	"plaza/storage/mongodb/internal/moderation"
 	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/serials"
 )
@@ -41,7 +42,7 @@ var ofOthers = []string{
 }
 
 // TestEveryVersionIsRead reads documents of all versions that have ever been written. Packages
-// adstore and notifications, and those in ofOthers, test their own collections.
+// adstore, notifications and moderation, and those in ofOthers, test their own collections.
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/documents/*.bson")
@@ -52,7 +53,8 @@ func TestEveryVersionIsRead(t *testing.T) {
 		collection, _, _ := strings.Cut(filepath.Base(path), ".")
 		_, isAds := adstore.ShardKeys()[collection]
 		_, isNotified := notifications.ShardKeys()[collection]
-		if isAds || isNotified || slices.Contains(ofOthers, collection) {
+		_, isModeration := moderation.ShardKeys()[collection]
+		if isAds || isNotified || isModeration || slices.Contains(ofOthers, collection) {
 			continue
 		}
 		newReader, ok := readers[collection]

@@ -156,6 +156,7 @@ func callEverything(w *town) {
 	})
 	callNotifications(w, ada, ben, users[4])
 	callPolls(w, ada, ben)
+	callCases(w, ada, users[4], users[5])
 	callIdempotencyKeys(w, ada)
 	callDeletion(w, users[4], users[5])
 	tail, err := w.Tail(w.ctx, "")
@@ -178,6 +179,55 @@ func callIdempotencyKeys(w *town, ada social.NewUser) {
 	w.ok(w.EndAttempt(w.ctx, attempt("second"), nil))
 	w.ok(w.EndAttempt(w.ctx, social.Attempt{User: ada.User.ID, Key: "third"}, nil))
 	attempt("second")
+}
+
+// callCases reports what others wrote.
+func callCases(w *town, ada, dan, eve social.NewUser) {
+	on := func(author, reporter social.NewUser) social.Report {
+		return social.Report{
+			Subject: social.Subject{Post: social.PostID{ID: id.New()}}, Author: author.User.ID, Reporter: reporter.User.ID,
+			Reason: social.ReasonOther, Text: "some words", At: time.Now(),
+		}
+	}
+	first := on(ada, dan)
+	for _, r := range []social.Report{first, first, on(dan, ada), on(ada, eve)} {
+		_, err := w.Report(w.ctx, r)
+		w.ok(err)
+	}
+	var all []*social.Case
+	pages(func(p social.Page) {
+		found, err := w.CasesIn(w.ctx, social.CaseOpen, p)
+		w.ok(err)
+		all = append(all, found...)
+	})
+	for _, cases := range [][]*social.Case{all[:1], all} {
+		_, err := w.NewestReports(w.ctx, cases, 5)
+		w.ok(err)
+	}
+	decide := func(c *social.Case, action social.Action, post *social.Post, e social.Event) {
+		r, err := c.Rule(social.Decision{Subject: c.Subject, Author: c.Author, Moderator: eve.User.ID, Action: action, Reason: "a reason", At: time.Now()}, post)
+		w.ok(err)
+		w.ok(w.Decide(w.ctx, r, e))
+	}
+	post := w.post(status(ada.User.ID, ada.User.ID, public))
+	onPost := on(ada, dan)
+	onPost.Subject.Post = post.ID
+	_, err := w.Report(w.ctx, onPost)
+	w.ok(err)
+	open, err := w.Cases(w.ctx, []social.CaseID{onPost.Subject.Case()})
+	w.ok(err)
+	decide(open[onPost.Subject.Case()], social.ActionHide, post, happened(social.EventAudienceChanged))
+	decide(all[0], social.ActionDismiss, nil, social.Event{})
+	pages(func(p social.Page) {
+		_, err := w.Decisions(w.ctx, p)
+		w.ok(err)
+		_, err = w.DecisionsTold(w.ctx, ada.User.ID, p)
+		w.ok(err)
+	})
+	_, err = w.Cases(w.ctx, []social.CaseID{all[0].ID, all[1].ID})
+	w.ok(err)
+	_, err = w.CountReports(w.ctx, dan.User.ID, time.Unix(0, 0))
+	w.ok(err)
 }
 
 // callNotifications notifies ada of what ben and cem did, and cem too.

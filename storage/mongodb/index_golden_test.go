@@ -63,7 +63,7 @@ func declaredIndexes(t *testing.T) map[string]string {
 	}
 	defer func() { _ = client.Disconnect(t.Context()) }()
 	s := newStore(deployment{client: client}, "plaza", Options{})
-	groups := []map[*mongo.Collection][]mongo.IndexModel{s.ownIndexes(), s.users.Indexes(), s.graph.Indexes(), s.log.Indexes(), s.profiles.Indexes(), s.ads.Indexes(), s.member.Indexes(), s.feeds.Indexes(), s.jobs.Indexes()}
+	groups := []map[*mongo.Collection][]mongo.IndexModel{s.ownIndexes(), s.users.Indexes(), s.graph.Indexes(), s.log.Indexes(), s.profiles.Indexes(), s.ads.Indexes(), s.member.Indexes(), s.feeds.Indexes(), s.jobs.Indexes(), s.moderation.Indexes()}
 	for _, layout := range s.threadLayouts {
 		groups = append(groups, layout.Indexes())
 	}

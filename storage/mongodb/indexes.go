@@ -56,6 +56,7 @@ func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	maps.Copy(all, s.member.Now().InUse.threads.Indexes())
 	maps.Copy(all, s.ads.Indexes())
 	maps.Copy(all, s.notifications.Indexes())
+	maps.Copy(all, s.moderation.Indexes())
 	maps.Copy(all, s.keys.Indexes())
 	for c, models := range s.member.Now().InUse.graph.Indexes() {
 		all[c] = append(all[c], models...)

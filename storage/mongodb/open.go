@@ -28,6 +28,7 @@ import (
 	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/moderation"
 	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
@@ -197,6 +198,8 @@ func newStore(d deployment, self string, o Options) *Store {
 	s.profileCalls = s.profiles
 	s.notifications = notifications.New(db, s.db, s.log.Append)
 	s.notificationCalls = s.notifications
+	s.moderation = moderation.New(db, s.db, s.carryOut)
+	s.caseCalls, s.decisionCalls = s.moderation, s.moderation
 	s.documents = evolution.New(evolution.Config{
 		Database: db, DB: s.db, Settings: s.settings, Self: self, Server: s.member, Upgrades: upgrades, Upgraded: s.graph.NoteUpgraded,
 		Every: 2 * s.member.Heartbeat, Logger: s.logger,

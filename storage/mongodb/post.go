@@ -67,7 +67,7 @@ func inboxOf(p *social.Post) []bson.Binary {
 	switch p.Audience.Kind {
 	case social.AudienceCircles:
 		keys = append(keys, inboxKey('a', p.Author.ID))
-	case social.AudiencePublic, social.AudienceOnlyMe:
+	case social.AudiencePublic, social.AudienceOnlyMe, social.AudienceHidden:
 	case social.AudienceListed:
 		for _, circle := range p.Audience.Circles {
 			keys = append(keys, inboxKey('c', circle.ID))
@@ -225,23 +225,28 @@ func (s *Store) numberPosts(ctx context.Context, batch []*newPost) ([]social.Eve
 // UpdatePost implements social.Posts.
 func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social.Version, e social.Event) error {
 	return s.db.Write(ctx, "update post", []id.ID{p.ID.ID}, func(ctx context.Context) error {
-		err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", p.ID, "revision", p.Revision-1), s.postChange(p, replaced))
-		if errors.Is(err, social.ErrNotFound) {
-			return s.whyNotUpdated(ctx, p.ID)
-		}
-		if err != nil {
-			return err
-		}
-		if replaced != nil {
-			if _, err := s.versions.InsertOne(ctx, newVersionDoc(p, replaced, s.writes("postVersions"))); err != nil {
-				return err
-			}
-		}
-		if err := s.feeds.PostChanged(ctx, p.ID); err != nil {
-			return err
-		}
-		return s.log.Append(ctx, e)
+		return s.updatePost(ctx, p, replaced, e)
 	})
+}
+
+// updatePost is UpdatePost in a transaction.
+func (s *Store) updatePost(ctx context.Context, p *social.Post, replaced *social.Version, e social.Event) error {
+	err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", p.ID, "revision", p.Revision-1), s.postChange(p, replaced))
+	if errors.Is(err, social.ErrNotFound) {
+		return s.whyNotUpdated(ctx, p.ID)
+	}
+	if err != nil {
+		return err
+	}
+	if replaced != nil {
+		if _, err := s.versions.InsertOne(ctx, newVersionDoc(p, replaced, s.writes("postVersions"))); err != nil {
+			return err
+		}
+	}
+	if err := s.feeds.PostChanged(ctx, p.ID); err != nil {
+		return err
+	}
+	return s.log.Append(ctx, e)
 }
 
 // postChange returns the update that gives a post its new content and audience.
@@ -308,25 +313,28 @@ func (s *Store) Histories(ctx context.Context, posts []social.PostID) (map[socia
 
 // DeletePost implements social.Posts.
 func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Event) error {
-	return s.db.Write(ctx, "delete post", []id.ID{post.ID}, func(ctx context.Context) error {
-		var d postDoc
-		what := options.FindOneAndDelete().SetProjection(mdb.Doc("author", 1, "wallOwner", 1, "detail.closesAt", 1))
-		if err := mdb.OrNotFound(s.posts.FindOneAndDelete(ctx, mdb.Doc("_id", post), what).Decode(&d)); err != nil {
+	return s.db.Write(ctx, "delete post", []id.ID{post.ID}, func(ctx context.Context) error { return s.deletePost(ctx, post, e) })
+}
+
+// deletePost is DeletePost in a transaction.
+func (s *Store) deletePost(ctx context.Context, post social.PostID, e social.Event) error {
+	var d postDoc
+	what := options.FindOneAndDelete().SetProjection(mdb.Doc("author", 1, "wallOwner", 1, "detail.closesAt", 1))
+	if err := mdb.OrNotFound(s.posts.FindOneAndDelete(ctx, mdb.Doc("_id", post), what).Decode(&d)); err != nil {
+		return err
+	}
+	if !d.Detail.ClosesAt.IsZero() {
+		if _, err := s.openPolls.DeleteOne(ctx, mdb.Doc("_id", post)); err != nil {
 			return err
 		}
-		if !d.Detail.ClosesAt.IsZero() {
-			if _, err := s.openPolls.DeleteOne(ctx, mdb.Doc("_id", post)); err != nil {
-				return err
-			}
-		}
-		if err := s.deleteWithPost(ctx, post); err != nil {
-			return err
-		}
-		if err := s.feeds.PostDeleted(ctx, post, d.Author, d.WallOwner); err != nil {
-			return err
-		}
-		return s.log.Append(ctx, e)
-	})
+	}
+	if err := s.deleteWithPost(ctx, post); err != nil {
+		return err
+	}
+	if err := s.feeds.PostDeleted(ctx, post, d.Author, d.WallOwner); err != nil {
+		return err
+	}
+	return s.log.Append(ctx, e)
 }
 
 // deleteWithPost removes what belongs to a post.

@@ -17,6 +17,7 @@ import (
 	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/idempotency"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/moderation"
 	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
@@ -53,6 +54,7 @@ func ShardKeys() map[string]bson.D {
 	maps.Copy(keys, adstore.ShardKeys())
 	maps.Copy(keys, feeds.ShardKeys())
 	maps.Copy(keys, notifications.ShardKeys())
+	maps.Copy(keys, moderation.ShardKeys())
 	maps.Copy(keys, idempotency.ShardKeys())
 	for layout := range commentLayouts {
 		maps.Copy(keys, threads.ShardKeys(layout))

@@ -29,6 +29,7 @@ import (
 	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/moderation"
 	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/profiles"
 	"plaza/storage/mongodb/internal/threads"
@@ -121,6 +122,10 @@ type Store struct {
 	notificationCalls
 	notifications *notifications.Store // the same
 
+	caseCalls
+	decisionCalls
+	moderation *moderation.Store // the same
+
 	eventCalls
 	changeCalls
 	log *eventlog.Log // the same
@@ -154,6 +159,8 @@ type (
 	circleCalls       = social.Circles
 	profileCalls      = social.Properties
 	notificationCalls = social.Notifications
+	caseCalls         = social.Cases
+	decisionCalls     = social.Decisions
 )
 
 // client returns the connections to the deployment.

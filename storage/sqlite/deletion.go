@@ -8,6 +8,7 @@ import (
 	"plaza/social"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/idempotency"
+	"plaza/storage/sqlite/internal/moderation"
 	"plaza/storage/sqlite/internal/notifications"
 	"plaza/storage/sqlite/internal/sqldb"
 )
@@ -86,7 +87,7 @@ type removal func(tx *eventlog.Tx, user social.UserID) (left bool, err error)
 // removals are the removals of all nouns. Each is completed before the next begins.
 var removals = []removal{
 	cutFollows, cutOtherEdges, deletePostsBy, movePostsOn, eraseCommentsBy, takeBackMarks,
-	notifications.Forget, forgetKeys, deleteCirclesOf, deleteProfileOf, forgetInLog,
+	notifications.Forget, moderation.Forget, forgetKeys, deleteCirclesOf, deleteProfileOf, forgetInLog,
 }
 
 func forgetKeys(tx *eventlog.Tx, user social.UserID) (left bool, err error) {

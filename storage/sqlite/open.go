@@ -11,6 +11,7 @@ import (
 	"plaza/storage/sqlite/internal/adstore"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/idempotency"
+	"plaza/storage/sqlite/internal/moderation"
 	"plaza/storage/sqlite/internal/notifications"
 	"plaza/storage/sqlite/internal/sqldb"
 )
@@ -54,6 +55,8 @@ func OpenWith(ctx context.Context, path string, o Options) (*Store, error) {
 	refuse := func(tx sqldb.Reader, user social.UserID) error { return refuseDeleted(tx, user, social.ErrAccountGone) }
 	s.notifications = notifications.New(db, log, now, s.nextID, refuse)
 	s.notificationCalls = s.notifications
+	s.moderation = moderation.New(db, log, moderation.Config{NextID: s.nextID, Refused: refuseDeleted, CarryOut: carryOut})
+	s.caseCalls, s.decisionCalls = s.moderation, s.moderation
 	s.keys = idempotency.New(db, now, refuse)
 	s.IdempotencyKeys = s.keys
 	s.ads = adstore.New(db)

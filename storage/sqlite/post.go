@@ -91,30 +91,33 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 
 // UpdatePost implements social.Posts.
 func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social.Version, e social.Event) error {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error { return replacePost(tx, p, replaced, e) })
+}
+
+// replacePost is UpdatePost in a transaction.
+func replacePost(tx *eventlog.Tx, p *social.Post, replaced *social.Version, e social.Event) error {
 	doc, err := encodePost(p.Audience, p.Content)
 	if err != nil {
 		return err
 	}
-	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		rows, err := tx.Exec(updatePost, string(p.Audience.Kind), doc.circles, string(doc.kind), doc.detail, sqldb.Moment(p.EditedAt),
-			p.Revision, replyKind(p), joinCircles(p.Replies.Circles), commentOrder(p), p.ID.Bytes(), p.Revision-1)
-		if err != nil {
-			return err
-		}
-		if rows == 0 {
-			return conflictOf(tx, p.ID)
-		}
-		if err := keepVersion(tx, p, replaced); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(deletePostCircles, p.ID.Bytes()); err != nil {
-			return err
-		}
-		if err := listPost(tx, p); err != nil {
-			return err
-		}
-		return tx.Append(e)
-	})
+	rows, err := tx.Exec(updatePost, string(p.Audience.Kind), doc.circles, string(doc.kind), doc.detail, sqldb.Moment(p.EditedAt),
+		p.Revision, replyKind(p), joinCircles(p.Replies.Circles), commentOrder(p), p.ID.Bytes(), p.Revision-1)
+	if err != nil {
+		return err
+	}
+	if rows == 0 {
+		return conflictOf(tx, p.ID)
+	}
+	if err := keepVersion(tx, p, replaced); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(deletePostCircles, p.ID.Bytes()); err != nil {
+		return err
+	}
+	if err := listPost(tx, p); err != nil {
+		return err
+	}
+	return tx.Append(e)
 }
 
 // keepVersion appends the version that an update has replaced, if any. Its number is the update's
@@ -193,13 +196,16 @@ func listPost(tx *eventlog.Tx, p *social.Post) error {
 // DeletePost implements social.Posts. Foreign keys also remove versions, comments, reactions and
 // votes.
 func (s *Store) DeletePost(ctx context.Context, id social.PostID, e social.Event) error {
-	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		rows, err := tx.Exec(deletePost, id.Bytes())
-		if err := sqldb.Changed(rows, err, social.ErrNotFound); err != nil {
-			return err
-		}
-		return tx.Append(e)
-	})
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error { return removePost(tx, id, e) })
+}
+
+// removePost is DeletePost in a transaction.
+func removePost(tx *eventlog.Tx, id social.PostID, e social.Event) error {
+	rows, err := tx.Exec(deletePost, id.Bytes())
+	if err := sqldb.Changed(rows, err, social.ErrNotFound); err != nil {
+		return err
+	}
+	return tx.Append(e)
 }
 
 // Posts implements social.Posts.

@@ -6,8 +6,8 @@
 // Each noun has a file, with its statements, its methods of [Store], and the removal of a deleted
 // user's data (deletion.go). The packages in internal have the parts that can be separated: sqldb
 // is the file and its transactions, eventlog the logs that servers follow, adstore everything about
-// ads, notifications the users' notifications, and idempotency the operations that were carried
-// out. open.go connects them, and worker.go does their background work.
+// ads, notifications the users' notifications, moderation reports, cases and decisions, and
+// idempotency the operations that were carried out. open.go connects them, and worker.go does their background work.
 package sqlite
 
 import (
@@ -21,6 +21,7 @@ import (
 	"plaza/storage/sqlite/internal/adstore"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/idempotency"
+	"plaza/storage/sqlite/internal/moderation"
 	"plaza/storage/sqlite/internal/notifications"
 	"plaza/storage/sqlite/internal/sqldb"
 )
@@ -38,6 +39,10 @@ type Store struct {
 	notificationCalls
 	notifications *notifications.Store // the same
 
+	caseCalls
+	decisionCalls
+	moderation *moderation.Store // the same
+
 	social.IdempotencyKeys
 	keys *idempotency.Store // the same
 
@@ -48,8 +53,13 @@ type Store struct {
 
 var _ storage.Store = (*Store)(nil)
 
-// notificationCalls is embedded under this name, because a field can't have the name of a method.
-type notificationCalls = social.Notifications
+// Parts of the contract that one package implements. They are embedded by these names, because a
+// field can't have the name of a method.
+type (
+	notificationCalls = social.Notifications
+	caseCalls         = social.Cases
+	decisionCalls     = social.Decisions
+)
 
 // wake tells Work to look for something to do.
 func (s *Store) wake() {

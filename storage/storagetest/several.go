@@ -400,6 +400,42 @@ func (all *several) LatestComments(ctx context.Context, posts []social.PostID, w
 	return all.next().LatestComments(ctx, posts, without, n)
 }
 
+// The calls of social.Cases.
+
+func (all *several) Report(ctx context.Context, r social.Report) (bool, error) {
+	return all.next().Report(ctx, r)
+}
+
+func (all *several) CountReports(ctx context.Context, reporter social.UserID, since time.Time) (int, error) {
+	return all.next().CountReports(ctx, reporter, since)
+}
+
+func (all *several) Cases(ctx context.Context, ids []social.CaseID) (map[social.CaseID]*social.Case, error) {
+	return all.next().Cases(ctx, ids)
+}
+
+func (all *several) CasesIn(ctx context.Context, state social.CaseState, p social.Page) ([]*social.Case, error) {
+	return all.next().CasesIn(ctx, state, p)
+}
+
+func (all *several) NewestReports(ctx context.Context, cases []*social.Case, n int) (map[social.CaseID][]social.Report, error) {
+	return all.next().NewestReports(ctx, cases, n)
+}
+
+// The calls of social.Decisions.
+
+func (all *several) Decide(ctx context.Context, r social.Ruling, e social.Event) error {
+	return all.next().Decide(ctx, r, e)
+}
+
+func (all *several) Decisions(ctx context.Context, p social.Page) ([]*social.Decision, error) {
+	return all.next().Decisions(ctx, p)
+}
+
+func (all *several) DecisionsTold(ctx context.Context, author social.UserID, p social.Page) ([]*social.Decision, error) {
+	return all.next().DecisionsTold(ctx, author, p)
+}
+
 // The calls of social.Notifications.
 
 func (all *several) LeaseNotifier(ctx context.Context, server string, lease time.Duration) (string, bool, error) {

@@ -41,6 +41,8 @@ func nouns() []noun {
 		{"Feeds", feedCases},
 		{"Comments", commentCases},
 		{"Notifications", notificationCases},
+		{"Cases", caseCases},
+		{"Decisions", decisionCases},
 		{"IdempotencyKeys", idempotencyCases},
 		{"Importer", importerCases},
 		{"Deletion", deletionCases},
@@ -135,6 +137,8 @@ func emptyInputsGiveEmptyMaps(w *world) {
 		"LatestComments": func() (int, error) { return size(w.LatestComments(w.ctx, nil, nil, 3)) },
 		"CommentsBy":     func() (int, error) { return size(w.CommentsBy(w.ctx, nil)) },
 		"MutedThreads":   func() (int, error) { return size(w.MutedThreads(w.ctx, user.ID, nil)) },
+		"Cases":          func() (int, error) { return size(w.Cases(w.ctx, nil)) },
+		"NewestReports":  func() (int, error) { return size(w.NewestReports(w.ctx, nil, 3)) },
 		"ImportUsers":    func() (int, error) { return w.ImportUsers(w.ctx, nil) },
 		"ImportCircles":  func() (int, error) { return w.ImportCircles(w.ctx, nil) },
 		"ImportMemberships": func() (int, error) {

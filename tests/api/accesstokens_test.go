@@ -63,7 +63,7 @@ func TestScopesOfAllFields(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, plazatest.Start(t, plazatest.Engines[0]))
 	reader := newAccessToken(t, w.ada).program
-	writer := newAccessToken(t, w.ada, "WRITE_POSTS", "WRITE_GRAPH", "WRITE_PROFILE", "MANAGE_ADS", "ADMIN").program
+	writer := newAccessToken(t, w.ada, "WRITE_POSTS", "WRITE_GRAPH", "WRITE_PROFILE", "MANAGE_ADS", "MODERATE", "ADMIN").program
 	before, inputs := w.dump(t), w.inputs()
 	found := 0
 	for _, def := range schema.Types {

@@ -168,6 +168,19 @@ func noTimes() []bad {
 		"2999-01-01T00:00:00Z\x00", veryLong, 5, true, []any{}, map[string]any{})
 }
 
+// badSubjects are not ids of what others wrote; own is the code for what ada wrote herself.
+func (w *world) badSubjects(own string) []bad {
+	cases := values(own, w.ids["post"], w.ids["comment"], w.ids["ada"])
+	for _, kind := range []string{"post", "comment", "user"} {
+		for _, c := range notAnyID(kind) {
+			if !strings.HasPrefix(c.why, "a ") { // the id of another kind
+				cases = append(cases, c)
+			}
+		}
+	}
+	return append(cases, values("INVALID", "circle"+unknownID, w.ids["circle"])...)
+}
+
 // inputFields returns the wrong values of each leaf of each input, by coordinate. Wrong types are
 // not listed here.
 func (w *world) inputFields() map[string][]bad {
@@ -310,6 +323,15 @@ func (w *world) inputFields() map[string][]bad {
 		"MarkNotificationsReadInput.notificationIds": w.badNotifications(),
 		"MarkNotificationsReadInput.upTo": values("INVALID", "", "x", "!!!!", w.cursor[:len(w.cursor)-1], w.cursor[:8], w.cursor+"A", w.cursor+"=", " "+w.cursor, w.cursor+"\x00",
 			w.newsCursor, w.bobCursor, w.ids["notification"], w.cursor[:2]+veryLong),
+		"ReportInput.subjectId": slices.Concat(w.badSubjects("NOT_ALLOWED"), []bad{
+			{why: "hidden", value: w.ids["hidden"], code: "NOT_FOUND"}, {why: "a hidden comment", value: w.ids["hiddenComment"], code: "NOT_FOUND"},
+			{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}, {why: "blocked by her", value: w.ids["fay"], code: "NOT_FOUND"},
+		}),
+		"DecideCaseInput.caseId":                notAnyID("case"),
+		"DecideCaseInput.decision":              named("input.caseId", values("CONFLICT", "RESTORE")),
+		"DecideCaseInput.reason":                text(2_000),
+		"ReportInput.reason":                    {},
+		"ReportInput.text":                      optionalText(2_000),
 		"DeleteAccountInput.password":           values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
 		"DeleteAllMyCommentsInput.confirm":      values("INVALID", false),
 		"CreateAdvertiserInput.name":            line(100),
@@ -588,6 +610,8 @@ func (w *world) inputs() map[string][]map[string]any {
 		"muteThread":            {{"postId": w.ids["post"]}},
 		"unmuteThread":          {{"postId": w.ids["post"]}},
 		"markNotificationsRead": {{"notificationIds": []any{w.ids["notification"]}, "upTo": w.cursor}},
+		"decideCase":            {{"caseId": w.ids["case"], "decision": "REMOVE", "reason": "New"}},
+		"report":                {{"subjectId": w.ids["bobPost"], "reason": "SPAM", "text": "New"}},
 		"deletePost":            {{"postId": w.ids["post"]}},
 		"votePoll":              {{"postId": w.ids["poll"], "option": 1}},
 		"addReaction":           {{"postId": w.ids["post"], "kind": "WOW"}},
@@ -982,6 +1006,7 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	w.addPosts(t)
 	w.addThreads(t)
 	w.addAds(t)
+	w.addCases(t)
 	w.addNotifications(t)
 	w.act(t, "fay", `mutation { blockUser(input: {userId: "$ada"}) { userErrors { code } } }`)
 	return w
@@ -1056,6 +1081,21 @@ func (w *world) addThreads(t *testing.T) {
 		w.add(t, "deepest", "ada", `mutation { addComment(input: {postId: "$photo", text: "deeper", parentId: "$deepest"}) { comment { id } } }`)
 	}
 	w.waitUntilClosed(t)
+}
+
+// addCases lets people report each other to ada, who moderates.
+func (w *world) addCases(t *testing.T) {
+	t.Helper()
+	w.act(t, "bob", `mutation { report(input: {subjectId: "$cyn", reason: SPAM}) { reportedId } }`)
+	w.act(t, "cyn", `mutation { report(input: {subjectId: "$noReplies", reason: SPAM}) { reportedId } }`)
+	w.add(t, "case", "ada", `{ moderation { cases(last: 1) { nodes { id } } } }`)
+	const decide = `mutation { decideCase(input: {caseId: "$decided", decision: %s, reason: "x"}) { userErrors { code } } }`
+	plazatest.Grant(t, w.plaza, "GRANT: moderate bob")
+	w.act(t, "cyn", `mutation { report(input: {subjectId: "$closed", reason: SPAM}) { reportedId } }`)
+	w.add(t, "decided", "bob", `{ moderation { cases(last: 1) { nodes { id } } } }`)
+	for _, decision := range []string{"HIDE", "RESTORE"} { // of what ada wrote, so that she has decisions
+		w.act(t, "bob", fmt.Sprintf(decide, decision))
+	}
 }
 
 func (w *world) addAds(t *testing.T) {
@@ -1144,7 +1184,7 @@ func (w *world) dump(t *testing.T) []string {
 			blockedUsers { nodes { handle } } mutedUsers { nodes { handle } } } }`
 	var ids []string
 	for _, name := range slices.Sorted(maps.Keys(w.ids)) {
-		if !slices.Contains([]string{"advertiser", "campaign", "unit"}, name) { // they are not nodes
+		if !slices.Contains([]string{"advertiser", "campaign", "unit", "case", "decided"}, name) { // they are not nodes
 			ids = append(ids, fmt.Sprintf("%q", w.ids[name]))
 		}
 	}
@@ -1176,10 +1216,12 @@ func (w *world) ways() map[string]string {
 		"Query":     `{ %s }`,
 		"Viewer":    `{ viewer { %s } }`,
 		"AdManager": `{ adManager { %s } }`,
-		"User":      `{ user(handle: "bob") { %s } }`,
-		"Circle":    `{ node(id: "$circle") { ... on Circle { %s } } }`,
-		"Comment":   `{ node(id: "$comment") { ... on Comment { %s } } }`,
-		"Post":      `{ post(id: "$post") { %s } }`,
+
+		"Moderation": `{ moderation { %s } }`,
+		"User":       `{ user(handle: "bob") { %s } }`,
+		"Circle":     `{ node(id: "$circle") { ... on Circle { %s } } }`,
+		"Comment":    `{ node(id: "$comment") { ... on Comment { %s } } }`,
+		"Post":       `{ post(id: "$post") { %s } }`,
 
 		"Notification": `{ node(id: "$notification") { ... on Notification { %s } } }`,
 
@@ -1214,6 +1256,8 @@ func (w *world) arguments() map[string][]bad {
 		"Query.ads(keywords:)":               badKeywords("BAD_USER_INPUT", "BAD_USER_INPUT", "BAD_USER_INPUT"),
 		"Query.ads(visitor:)":                values("BAD_USER_INPUT", "a b", "ä", "a\x00", "a/b", strings.Repeat("a", 129), veryLong),
 		"Query.ads(count:)":                  values("BAD_USER_INPUT", 0, -1, 11, 1_000, -1<<31),
+		"Moderation.case(id:)":               notAnyID("case"),
+		"Moderation.cases(state:)":           {},
 		"AdManager.advertiser(id:)":          notAnyID("advertiser"),
 		"AdManager.campaign(id:)":            notAnyID("campaign"),
 		"AdManager.unit(id:)":                notAnyID("ad"),

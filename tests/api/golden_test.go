@@ -210,7 +210,7 @@ func (c coverage) missing(schema *ast.Schema) []string {
 	}
 	for _, def := range schema.Types {
 		switch {
-		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "PostChanged", "IncomingAdded", "WallPostAdded", "CommentChanged", "UserErrorCode", "AdVerdict", "AdForecastBasis", "Right", "Scope", "Registration", "NotificationKind", "NotificationAdded"}, def.Name):
+		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "PostChanged", "IncomingAdded", "WallPostAdded", "CommentChanged", "UserErrorCode", "AdVerdict", "AdForecastBasis", "Right", "Scope", "Registration", "NotificationKind", "NotificationAdded", "ReportSubject"}, def.Name):
 		case def.Kind == ast.Object:
 			for _, f := range def.Fields {
 				if strings.HasPrefix(f.Name, "__") {
@@ -255,7 +255,7 @@ func newNames() *names {
 
 var (
 	timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
-	idText   = regexp.MustCompile(`^(user|circle|post|comment|session|ad|adchoice|adrefund|advertiser|campaign|viewer|polloption|notification|token)_[0-9a-z]{26}(?:_\d)?$`)
+	idText   = regexp.MustCompile(`^(user|circle|post|comment|session|ad|adchoice|adrefund|advertiser|campaign|viewer|polloption|notification|token|case|decision)_[0-9a-z]{26}(?:_\d)?$`)
 	field    = regexp.MustCompile(`^(\s*(?:"([A-Za-z]+)": )?)"([^"\\]+)"(,?)$`)
 	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
 )

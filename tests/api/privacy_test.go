@@ -150,8 +150,27 @@ func (s *secrets) hidePosts(t *testing.T) {
 	for _, seen := range []string{"takenOut", "takenOutOfAll", "closedLater", "blockedAuthors", "blockingAuthors", "deleted"} {
 		s.comment(t, seen+"AdasComment", "ada", seen, s.hidden[seen].signedOut)
 	}
+	s.moderate(t, poll(`audience: {kind: PUBLIC}`), poll(`audience: {kind: PUBLIC}, wallOwnerId: "$ada"`))
 	s.act(t, "gil", `mutation { unfollowUser(input: {userId: "$ada"}) { user { id } } }`)
 	s.act(t, "bob", `mutation { a: setPostAudience(input: {postId: "$closedLater", audience: {kind: ONLY_ME}}) { post { id } } b: deletePost(input: {postId: "$deleted"}) { deletedPostId } }`)
+}
+
+// moderate hides posts by bob, one of them on ada's wall, as a moderator does, and removes a comment.
+func (s *secrets) moderate(t *testing.T, post, onAdasWall string) {
+	t.Helper()
+	s.post(t, "moderated", "bob", post, true)
+	s.post(t, "moderatedOnAdasWall", "bob", onAdasWall, true)
+	s.comment(t, "moderatedAdasComment", "ada", "moderated", true)
+	s.comment(t, "removedComment", "bob", "post", true)
+	plazatest.Grant(t, s.plaza, "GRANT: moderate mia")
+	for name, decision := range map[string]string{"moderated": "HIDE", "moderatedOnAdasWall": "HIDE", "removedComment": "REMOVE"} {
+		s.act(t, "cyn", `mutation { report(input: {subjectId: "$`+name+`", reason: SPAM}) { reportedId } }`)
+		_, rest, _ := strings.Cut(s.ids[name], "_")
+		answer := s.act(t, "mia", fmt.Sprintf(`mutation { decideCase(input: {caseId: "case_%s", decision: %s, reason: "x"}) { case { state } userErrors { code } } }`, rest, decision))
+		if !strings.Contains(answer, "DECIDED") {
+			t.Fatalf("%s of %s: %s", decision, name, answer)
+		}
+	}
 }
 
 // post creates a hidden post, with a comment by its author.
@@ -195,7 +214,7 @@ func (s *secrets) questions(t *testing.T, kind, hidden string) []question {
 	for _, mutation := range schema.Mutation.Fields {
 		for i, input := range s.inputs()[mutation.Name] {
 			for _, at := range leaves(inputType(mutation), input, nil) {
-				if at.field.Type.Name() != "ID" || kindOfArgument(t, at.field.Name) != kind {
+				if at.field.Type.Name() != "ID" || !slices.Contains(kindsOfArgument(t, at.field.Name), kind) {
 					continue
 				}
 				q := question{name: mutation.Name + "." + strings.Join(at.path, "."), operation: mutationText(mutation)}
@@ -224,23 +243,27 @@ func (s *secrets) questions(t *testing.T, kind, hidden string) []question {
 	return questions
 }
 
-// kindOfArgument returns the kind of id that an argument takes, by its name. New names must be
+// kindsOfArgument returns the kinds of ids that an argument takes, by its name. New names must be
 // added here.
-func kindOfArgument(t *testing.T, name string) string {
+func kindsOfArgument(t *testing.T, name string) (kinds []string) {
 	t.Helper()
 	for kind, names := range map[string][]string{
-		"user": {"userId", "wallOwnerId"}, "circle": {"circleId", "circleIds"}, "post": {"postId"}, "comment": {"commentId", "parentId"},
+		"user": {"userId", "wallOwnerId", "subjectId"}, "circle": {"circleId", "circleIds"}, "post": {"postId", "subjectId"},
+		"comment":      {"commentId", "parentId", "subjectId"},
 		"ad":           {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // not private: everyone who manages ads sees them all
 		"session":      {"sessionId"},                                                  // TestSessionsAreListedAndRevoked tries one of another user
 		"token":        {"accessTokenId"},                                              // the same
+		"case":         {"caseId"},                                                     // moderators alone have any: moderation.txtar
 		"notification": {"notificationIds"},                                            // notifications.txtar tries one of another user
 	} {
 		if slices.Contains(names, name) {
-			return kind
+			kinds = append(kinds, kind)
 		}
 	}
-	t.Fatalf("of what kind is the id %s? Add it to kindOfArgument", name)
-	return ""
+	if len(kinds) == 0 {
+		t.Fatalf("of what kind is the id %s? Add it to kindsOfArgument", name)
+	}
+	return kinds
 }
 
 // queries returns the queries that take an id of a kind.

@@ -1,0 +1,4 @@
+package model
+
+// Moderation is the schema's Moderation. Its fields are look-ups.
+type Moderation struct{}

@@ -1,0 +1,184 @@
+package resolvers
+
+import (
+	"context"
+	"slices"
+
+	"plaza/fault"
+	"plaza/graph/model"
+	"plaza/graph/relay"
+	"plaza/loaders"
+	"plaza/resolvers/gate"
+	"plaza/social"
+	"plaza/social/network"
+)
+
+// Report resolves Mutation.report.
+func (r mutationResolver) Report(ctx context.Context, input model.ReportInput) (*model.ReportPayload, error) {
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
+		subject, err := relay.SubjectID("subjectId", input.SubjectID)
+		if err != nil {
+			return fault.All(err, social.CheckReport(input.Reason, input.Text))
+		}
+		return r.Social.Report(ctx, viewer, network.NewReport{Subject: subject, Reason: input.Reason, Text: input.Text})
+	})
+	if err != nil || len(mistakes) > 0 {
+		return &model.ReportPayload{UserErrors: mistakes}, err
+	}
+	return &model.ReportPayload{ReportedID: &input.SubjectID, UserErrors: mistakes}, nil
+}
+
+// Moderation resolves Query.moderation.
+func (r queryResolver) Moderation(ctx context.Context) (*model.Moderation, error) {
+	viewer, err := gate.SignedIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Social.RequireRight(ctx, viewer, social.RightModerate); err != nil {
+		return nil, err
+	}
+	return &model.Moderation{}, nil
+}
+
+// Cases resolves Moderation.cases.
+func (r moderationResolver) Cases(ctx context.Context, _ *model.Moderation, state social.CaseState, first *int, after *string, last *int, before *string) (*model.ModerationCaseConnection, error) {
+	viewer := loaders.For(ctx).Viewer
+	read := func(ctx context.Context, p social.Page) (social.Slice[*network.CaseSeen], error) {
+		return viewer.CasesIn(ctx, state, p)
+	}
+	list := relay.ListOf(relay.CursorsOf(relay.KindCase, "cases", string(state)), read)
+	return relay.Connect(ctx, list, relay.ArgsOf(first, after, last, before), wrapCase)
+}
+
+// Case resolves Moderation.case.
+func (r moderationResolver) Case(ctx context.Context, _ *model.Moderation, id string) (*model.ModerationCase, error) {
+	which, err := relay.CaseID("id", id)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := loaders.For(ctx).Viewer.Case(ctx, "id", which)
+	if err != nil {
+		return nil, err
+	}
+	return wrapCase(seen), nil
+}
+
+// AuditLog resolves Moderation.auditLog.
+func (r moderationResolver) AuditLog(ctx context.Context, _ *model.Moderation, first *int, after *string, last *int, before *string) (*model.AuditEntryConnection, error) {
+	entries := relay.ListOf(relay.CursorsOf(relay.KindDecision, "audit log"), loaders.For(ctx).Viewer.AuditLog)
+	return relay.Connect(ctx, entries, relay.ArgsOf(first, after, last, before), func(d *network.DecisionSeen) *model.AuditEntry {
+		return &model.AuditEntry{
+			ID: d.ID.String(), Decision: d.Action, SubjectKind: d.Subject.Kind(), SubjectID: d.Subject.String(), CaseID: d.Subject.Case().String(),
+			Author: reportedUser(d.Author), Moderator: reportedUser(d.Moderator), Reason: d.Reason, CreatedAt: d.At,
+		}
+	})
+}
+
+// Decisions resolves Viewer.decisions.
+func (r viewerResolver) Decisions(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.ModerationDecisionConnection, error) {
+	decisions := relay.ListOf(relay.CursorsOf(relay.KindDecision, "decisions", obj.UserID.String()), loaders.For(ctx).Viewer.Decisions)
+	return relay.Connect(ctx, decisions, relay.ArgsOf(first, after, last, before), func(d *social.Decision) *model.ModerationDecision {
+		return &model.ModerationDecision{
+			ID: d.ID.String(), Decision: d.Action, SubjectKind: d.Subject.Kind(), SubjectID: d.Subject.String(), Reason: d.Reason, CreatedAt: d.At,
+		}
+	})
+}
+
+// DecideCase resolves Mutation.decideCase.
+func (r mutationResolver) DecideCase(ctx context.Context, input model.DecideCaseInput) (*model.DecideCasePayload, error) {
+	decided, mistakes, err := cases.write(ctx, r, func(viewer social.UserID) (social.CaseID, error) {
+		id, err := relay.CaseID("caseId", input.CaseID)
+		if err != nil {
+			return id, fault.All(err, fault.CheckText("reason", input.Reason, 1, social.MaxReasonLen))
+		}
+		return id, r.Social.Decide(ctx, viewer, network.NewDecision{Case: id, Action: input.Decision, Reason: input.Reason})
+	})
+	return &model.DecideCasePayload{Case: decided, UserErrors: mistakes}, err
+}
+
+// Cases are found by moderators alone.
+var cases = noun[social.CaseID, *model.ModerationCase]{"case", "caseId", relay.CaseID, loadCase}
+
+func loadCase(ctx context.Context, id social.CaseID) (*model.ModerationCase, error) {
+	seen, err := loaders.For(ctx).Viewer.Case(ctx, "caseId", id)
+	if err != nil {
+		return nil, err
+	}
+	return wrapCase(seen), nil
+}
+
+func wrapCase(c *network.CaseSeen) *model.ModerationCase {
+	return &model.ModerationCase{
+		ID: c.ID.String(), SubjectKind: c.Subject.Kind(), SubjectID: c.Subject.String(), Author: reportedUser(c.Author), Content: reportedContent(c),
+		State: c.State, IsHidden: c.Held != nil, ReportsCount: c.Case.Reports(), Reasons: reasonCounts(c.Case), LatestReports: caseReports(c.Reports),
+		FirstReportedAt: c.FirstAt, LastReportedAt: c.LastAt,
+	}
+}
+
+func reportedUser(u *social.User) *model.ReportedUser {
+	if u == nil {
+		return nil
+	}
+	return &model.ReportedUser{ID: u.ID.String(), Handle: u.Handle, Name: u.Name, Bio: u.Bio, AvatarURL: orNull(u.AvatarURL)}
+}
+
+func reportedContent(c *network.CaseSeen) *model.ReportedContent {
+	switch {
+	case c.Post != nil:
+		details, urls := restOf(c.Post.Content)
+		return &model.ReportedContent{
+			PostID: c.Post.ID.String(), Text: c.Post.Content.Text(), Details: details, Urls: urls, CreatedAt: c.Post.CreatedAt(), EditedAt: orNull(c.Post.EditedAt),
+		}
+	case c.Comment != nil:
+		return &model.ReportedContent{
+			PostID: c.Comment.Post.String(), Text: c.Comment.Text, CreatedAt: c.Comment.CreatedAt(), EditedAt: orNull(c.Comment.EditedAt),
+		}
+	default:
+		return nil
+	}
+}
+
+// restOf returns what a post says besides its text, and the addresses in it.
+func restOf(c social.Content) (details, urls []string) {
+	switch {
+	case c.Photo != nil:
+		details, urls = []string{c.Photo.Alt}, []string{c.Photo.URL}
+	case c.Link != nil:
+		details, urls = []string{c.Link.Title}, []string{c.Link.URL}
+	case c.Checkin != nil:
+		details = []string{c.Checkin.Place}
+		if picture := c.Checkin.Photo; picture != nil {
+			details, urls = append(details, picture.Alt), []string{picture.URL}
+		}
+	case c.Poll != nil:
+		details = c.Poll.Options
+	}
+	return slices.DeleteFunc(slices.Clone(details), func(text string) bool { return text == "" }), urls
+}
+
+// orNull returns nil for the zero value.
+func orNull[T comparable](value T) *T {
+	var none T
+	if value == none {
+		return nil
+	}
+	return &value
+}
+
+func reasonCounts(c *social.Case) []*model.ReasonCount {
+	counts := []*model.ReasonCount{}
+	for _, reason := range social.ReportReasons {
+		if n := c.Reasons[reason]; n > 0 {
+			counts = append(counts, &model.ReasonCount{Reason: reason, Count: n})
+		}
+	}
+	return counts
+}
+
+func caseReports(reports []social.Report) []*model.CaseReport {
+	wrapped := make([]*model.CaseReport, len(reports))
+	for i, r := range reports {
+		wrapped[i] = &model.CaseReport{Reason: r.Reason, Text: r.Text, CreatedAt: r.At}
+	}
+	return wrapped
+}

@@ -1,0 +1,69 @@
+package social
+
+import (
+	"context"
+	"time"
+
+	"plaza/fault"
+)
+
+// Case gathers the reports on one subject for moderators.
+type Case struct {
+	ID      CaseID
+	Subject Subject
+	Author  UserID // who wrote the subject, or the user
+	State   CaseState
+	Order   CaseID // the key in CasesIn: greater than those of all cases that were opened before
+
+	Held      *Audience // the audience of a hidden post before it was hidden; nil: it is not hidden
+	Decisions int       // how many there have been
+
+	// Of the reports since the case was opened the last time.
+	Reasons         map[ReportReason]int // without zeros; reporters who have deleted their accounts are counted
+	FirstAt, LastAt time.Time            // of the first and the newest report
+}
+
+// Reports is how many reports there are since the case was opened the last time.
+func (c *Case) Reports() (n int) {
+	for _, of := range c.Reasons {
+		n += of
+	}
+	return n
+}
+
+// CaseState is whether moderators have something to decide.
+type CaseState string
+
+// The states of a case.
+const (
+	CaseOpen    CaseState = "OPEN"
+	CaseDecided CaseState = "DECIDED" // a new report opens it again
+)
+
+// Check validates a state, naming the field. Error: INVALID.
+func (s CaseState) Check(field string) error {
+	if s != CaseOpen && s != CaseDecided {
+		return fault.Invalidf(field, "This state of cases does not exist.")
+	}
+	return nil
+}
+
+// Cases stores reports, and the cases that they belong to. A case is deleted with the account of
+// its author, and a report with that of its reporter.
+type Cases interface {
+	// Report stores a report, and counts it at the case of its subject, in one transaction. The
+	// case is created or opened again if it must be. False: the reporter has reported the subject
+	// since the case was opened, and nothing is changed.
+	Report(ctx context.Context, r Report) (bool, error)
+	// CountReports counts a user's reports since a time. A report that replaces the user's earlier
+	// one on the same subject counts once.
+	CountReports(ctx context.Context, reporter UserID, since time.Time) (int, error)
+	// Cases reads by id; absent cases are missing in the map.
+	Cases(ctx context.Context, ids []CaseID) (map[CaseID]*Case, error)
+	// CasesIn lists the cases in a state, in the order in which they were opened; keys are
+	// Case.Order.
+	CasesIn(ctx context.Context, state CaseState, p Page) ([]*Case, error)
+	// NewestReports reads the newest reports on each case since it was opened, newest first, at
+	// most n of each.
+	NewestReports(ctx context.Context, cases []*Case, n int) (map[CaseID][]Report, error)
+}

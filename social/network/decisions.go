@@ -1,0 +1,123 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"plaza/fault"
+	"plaza/paging"
+	"plaza/social"
+)
+
+// NewDecision describes a decision.
+type NewDecision struct {
+	Case   social.CaseID
+	Action social.Action
+	Reason string // for the author and the audit log
+}
+
+// Decide decides a case that the viewer sees as a moderator. Errors: BLANK, TOO_LONG, INVALID (also
+// an action that does not fit the subject); NOT_FOUND: the case, or the subject, which the action
+// needs; CONFLICT: the case is decided already, or another moderator has just decided; FORBIDDEN, UNAUTHENTICATED.
+func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecision) error {
+	defer s.noteHiding()
+	if err := s.RequireRight(ctx, viewer, social.RightModerate); err != nil {
+		return err
+	}
+	seen, err := s.Viewer(viewer).Case(ctx, caseField, in.Case)
+	if err := fault.All(err, fault.CheckText("reason", in.Reason, 1, social.MaxReasonLen)); err != nil {
+		return err
+	}
+	c := seen.Case
+	ruling, err := c.Rule(social.Decision{
+		Subject: c.Subject, Author: c.Author, Moderator: viewer, Action: in.Action, Reason: in.Reason, At: s.moment(),
+	}, seen.Post)
+	if err != nil {
+		return err
+	}
+	e, err := s.rulingEvent(&ruling, seen)
+	if err != nil {
+		return err
+	}
+	err = s.store.Decide(ctx, ruling, e)
+	switch {
+	case errors.Is(err, social.ErrConflict):
+		return fault.Errorf(fault.CodeConflict, caseField, "Another moderator has just decided, or the post was just changed: look again.")
+	case errors.Is(err, social.ErrNotFound):
+		return subjectGone(c)
+	}
+	return err
+}
+
+// caseField is the argument that names a case.
+const caseField = "caseId"
+
+// subjectGone says that what a decision would change is deleted.
+func subjectGone(c *social.Case) error {
+	if c.Subject.Kind() == social.SubjectComment {
+		return fault.NotFound(caseField, "comment")
+	}
+	return fault.NotFound(caseField, "post")
+}
+
+// rulingEvent is the event of what a ruling changes; zero: it changes nothing. It does not say who
+// has decided: subscribers of all servers get it.
+func (s *Service) rulingEvent(r *social.Ruling, seen *CaseSeen) (e social.Event, err error) {
+	none := social.UserID{}
+	switch {
+	case r.Post != nil:
+		return s.postEvent(social.EventAudienceChanged, none, r.Post), nil
+	case !r.Removes:
+		return social.Event{}, nil
+	case seen.Post != nil:
+		return s.postEvent(social.EventPostDeleted, none, seen.Post), nil
+	case seen.Comment != nil:
+		return s.commentEvent(social.EventCommentDeleted, none, seen.Comment), nil
+	default:
+		return social.Event{}, subjectGone(r.Case)
+	}
+}
+
+// DecisionSeen is a decision, and the people it names; those whose accounts are deleted are nil.
+type DecisionSeen struct {
+	*social.Decision
+
+	Author, Moderator *social.User
+}
+
+// AuditLog lists all decisions, newest first. Errors: FORBIDDEN, UNAUTHENTICATED: only those with
+// the right to administer read it.
+func (v *Viewer) AuditLog(ctx context.Context, p social.Page) (social.Slice[*DecisionSeen], error) {
+	if err := v.s.RequireRight(ctx, v.ID, social.RightAdmin); err != nil {
+		return social.Slice[*DecisionSeen]{}, err
+	}
+	found, err := v.s.store.Decisions(ctx, beyond(p))
+	if err != nil {
+		return social.Slice[*DecisionSeen]{}, err
+	}
+	people := map[social.UserID]bool{}
+	for _, d := range found {
+		people[d.Author], people[d.Moderator] = true, true
+	}
+	users, err := v.s.people.Users(ctx, slices.Collect(maps.Keys(people)))
+	seen := make([]*DecisionSeen, len(found))
+	for i, d := range found {
+		seen[i] = &DecisionSeen{Decision: d, Author: users[d.Author], Moderator: users[d.Moderator]}
+	}
+	return paging.Cut(seen, p, func(d *DecisionSeen) social.Key { return social.Key(d.ID.Bytes()) }), err
+}
+
+// Decisions lists what moderators decided about the viewer, and about what the viewer wrote, newest
+// first, without dismissed reports.
+func (v *Viewer) Decisions(ctx context.Context, p social.Page) (social.Slice[*social.Decision], error) {
+	found, err := v.s.store.DecisionsTold(ctx, v.ID, beyond(p))
+	return paging.Cut(found, p, func(d *social.Decision) social.Key { return social.Key(d.ID.Bytes()) }), err
+}
+
+// beyond is a page with one entry more, which says whether the list goes on.
+func beyond(p social.Page) social.Page {
+	p.Limit++
+	return p
+}

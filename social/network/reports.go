@@ -1,0 +1,71 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+// NewReport describes a report.
+type NewReport struct {
+	Subject social.Subject
+	Reason  social.ReportReason
+	Text    string
+}
+
+// Report reports a post, a comment or a user that the viewer sees. To repeat a report before
+// moderators have decided changes nothing. Errors: INVALID, TOO_LONG; NOT_FOUND, also for what the
+// viewer may not see; NOT_ALLOWED: it is the viewer's own; LIMIT_REACHED.
+func (s *Service) Report(ctx context.Context, viewer social.UserID, in NewReport) error {
+	author, err := s.Viewer(viewer).authorOf(ctx, in.Subject)
+	if err == nil && !social.CanReport(viewer, author) {
+		err = fault.Errorf(fault.CodeNotAllowed, subjectField, "You can't report yourself, or what you wrote.")
+	}
+	if err := fault.All(err, social.CheckReport(in.Reason, in.Text)); err != nil {
+		return err
+	}
+	now := s.moment()
+	made, err := s.store.CountReports(ctx, viewer, now.Add(-24*time.Hour))
+	if err != nil {
+		return err
+	}
+	if made >= social.MaxReportsPerDay {
+		return fault.Errorf(fault.CodeLimitReached, "", "You have made %d reports within a day, the maximum: try again tomorrow.", social.MaxReportsPerDay)
+	}
+	_, err = s.store.Report(ctx, social.Report{Subject: in.Subject, Author: author, Reporter: viewer, Reason: in.Reason, Text: in.Text, At: now})
+	if errors.Is(err, social.ErrNotFound) {
+		return fault.NotFound(subjectField, strings.ToLower(string(in.Subject.Kind()))) // the author has just deleted their account
+	}
+	return err
+}
+
+// subjectField is the argument that names a subject.
+const subjectField = "subjectId"
+
+// authorOf reads who has written a subject that the viewer sees. Error: NOT_FOUND.
+func (v *Viewer) authorOf(ctx context.Context, s social.Subject) (social.UserID, error) {
+	switch s.Kind() {
+	case social.SubjectPost:
+		p, err := v.post(ctx, subjectField, s.Post)
+		if err != nil {
+			return social.UserID{}, err
+		}
+		return p.Author, nil
+	case social.SubjectComment:
+		c, err := v.comment(ctx, subjectField, s.Comment)
+		if err == nil && c.Deleted {
+			err = fault.NotFound(subjectField, "comment")
+		}
+		if err != nil {
+			return social.UserID{}, err
+		}
+		return c.Author, nil
+	default:
+		_, err := v.user(ctx, subjectField, s.User)
+		return s.User, err
+	}
+}

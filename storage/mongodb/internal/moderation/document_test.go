@@ -1,0 +1,25 @@
+package moderation
+
+import (
+	"testing"
+
+	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/mdbtest"
+)
+
+// TestDocumentsReadThemselves checks that hand-written decoding agrees with the struct tags.
+func TestDocumentsReadThemselves(t *testing.T) {
+	t.Parallel()
+	for _, d := range []mdb.Document{&caseDoc{}, &audienceDoc{}, &reportDoc{}, &decisionDoc{}} {
+		mdbtest.ReadsItself(t, d, func(any) int { return mdb.FirstVersion })
+	}
+}
+
+// TestEveryVersionIsRead reads documents of every version that was ever written.
+func TestEveryVersionIsRead(t *testing.T) {
+	t.Parallel()
+	mdbtest.ReadsEveryVersion(t, map[string]func() any{
+		casesName: func() any { return &caseDoc{} }, reportsName: func() any { return &reportDoc{} },
+		decisionsName: func() any { return &decisionDoc{} },
+	})
+}

@@ -1,0 +1,20 @@
+package sqlite
+
+import (
+	"plaza/social"
+	"plaza/storage/sqlite/internal/eventlog"
+)
+
+// carryOut does what a ruling says to its subject, in the transaction that stores the ruling.
+func carryOut(tx *eventlog.Tx, r *social.Ruling, e social.Event) error {
+	switch {
+	case r.Post != nil:
+		return replacePost(tx, r.Post, nil, e)
+	case r.Removes && r.Subject.Kind() == social.SubjectPost:
+		return removePost(tx, r.Subject.Post, e)
+	case r.Removes:
+		return deleteComment(tx, r.Subject.Comment, e)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,114 @@
+package moderation
+
+import (
+	"context"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/sqlite/internal/eventlog"
+	"plaza/storage/sqlite/internal/sqldb"
+)
+
+const decisionColumns = `id, subject, kind, author, moderator, action, reason, at`
+
+var (
+	insertDecision = sqldb.Define(`INSERT INTO decisions (` + decisionColumns + `, told) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	allDecisions   = sqldb.DefineDirected(`SELECT ` + decisionColumns + ` FROM decisions
+		WHERE id > ? AND id < ? ORDER BY id $order LIMIT ?`)
+	decisionsTold = sqldb.DefineDirected(`SELECT ` + decisionColumns + ` FROM decisions INDEXED BY decisions_told
+		WHERE author = ? AND told = 1 AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
+)
+
+// CarryOut changes the subject of a ruling, in the transaction that stores the ruling.
+type CarryOut func(tx *eventlog.Tx, r *social.Ruling, e social.Event) error
+
+// Decide implements social.Decisions.
+func (s *Store) Decide(ctx context.Context, r social.Ruling, e social.Event) error {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		found, err := sqldb.All(tx, caseByID, scanCase, r.Case.ID.Bytes())
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 || found[0].Order != r.Case.Order || found[0].Decisions != r.Case.Decisions-1 {
+			return social.ErrConflict
+		}
+		c := found[0] // with the reports that have come since
+		c.State, c.Held, c.Decisions = r.Case.State, r.Case.Held, r.Case.Decisions
+		if err := save(tx, c); err != nil {
+			return err
+		}
+		next, err := s.NextID(tx, id.ID{})
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(insertDecision, next.Bytes(), c.ID.Bytes(), string(c.Subject.Kind()), c.Author.Bytes(), r.Moderator.Bytes(), string(r.Action),
+			r.Reason, sqldb.Moment(r.At), r.IsTold())
+		if err != nil {
+			return err
+		}
+		return s.CarryOut(tx, &r, e)
+	})
+}
+
+// Decisions implements social.Decisions.
+func (s *Store) Decisions(ctx context.Context, p social.Page) ([]*social.Decision, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Decision, error) {
+		sp := sqldb.Descending(p)
+		found, err := sqldb.All(tx, allDecisions.Along(sp), scanDecision, sp.Low, sp.High, sp.Limit)
+		return sqldb.InListOrder(sp, found), err
+	})
+}
+
+// DecisionsTold implements social.Decisions.
+func (s *Store) DecisionsTold(ctx context.Context, author social.UserID, p social.Page) ([]*social.Decision, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Decision, error) {
+		sp := sqldb.Descending(p)
+		found, err := sqldb.All(tx, decisionsTold.Along(sp), scanDecision, author.Bytes(), sp.Low, sp.High, sp.Limit)
+		return sqldb.InListOrder(sp, found), err
+	})
+}
+
+func scanDecision(scan sqldb.Scan) (*social.Decision, error) {
+	d := &social.Decision{}
+	var subject id.ID
+	var kind social.SubjectKind
+	err := scan(sqldb.Into(&d.ID.ID), sqldb.Into(&subject), &kind, sqldb.Into(&d.Author.ID), sqldb.Into(&d.Moderator.ID), &d.Action, &d.Reason,
+		sqldb.IntoTime(&d.At))
+	d.Subject = social.SubjectOf(kind, subject)
+	return d, err
+}
+
+// heldKind is the kind of a hidden post's audience; NULL: it is not hidden.
+func heldKind(c *social.Case) any {
+	if c.Held == nil {
+		return nil
+	}
+	return string(c.Held.Kind)
+}
+
+// heldCircles are the circles of that audience, one id after the other.
+func heldCircles(c *social.Case) any {
+	if c.Held == nil {
+		return nil
+	}
+	joined := []byte{}
+	for _, circle := range c.Held.Circles {
+		joined = append(joined, circle.Bytes()...)
+	}
+	return joined
+}
+
+func heldOf(kind *string, circles []byte) (*social.Audience, error) {
+	if kind == nil {
+		return nil, nil
+	}
+	held := &social.Audience{Kind: social.AudienceKind(*kind)}
+	for size := len(id.ID{}); len(circles) > 0; circles = circles[min(size, len(circles)):] {
+		circle, err := id.FromBytes(circles[:min(size, len(circles))])
+		if err != nil {
+			return nil, err
+		}
+		held.Circles = append(held.Circles, social.CircleID{ID: circle})
+	}
+	return held, nil
+}

@@ -1,0 +1,116 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"plaza/internal/plazatest"
+	"plaza/social"
+	"plaza/social/network"
+)
+
+// TestReportsAreLimited: a user makes as many reports within a day as the limit says, and others
+// still can.
+func TestReportsAreLimited(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+	var last string
+	report := func(p plazatest.Person) string {
+		var answer struct {
+			CreatePost struct{ Post struct{ ID string } }
+		}
+		plaza.As(t, "cyn").Do(t, `mutation { createPost(input: {content: {status: {text: "x"}}, audience: {kind: PUBLIC}}) { post { id } } }`, nil, &answer)
+		last = answer.CreatePost.Post.ID
+		return p.Raw(t, fmt.Sprintf(`mutation { report(input: {subjectId: %q, reason: SPAM}) { reportedId userErrors { code } } }`, last))
+	}
+	for i := range social.MaxReportsPerDay {
+		if answer := report(ada); !strings.Contains(answer, last) {
+			t.Fatalf("report %d: %s", i, answer)
+		}
+	}
+	if answer := report(ada); !strings.Contains(answer, "LIMIT_REACHED") || strings.Contains(answer, last) {
+		t.Errorf("one report more: %s", answer)
+	}
+	if answer := report(bob); !strings.Contains(answer, last) {
+		t.Errorf("another user's report: %s", answer)
+	}
+}
+
+// TestModeratorsNeedRightAndScope: a program moderates with the scope of a user with the right, and
+// not after the right is revoked.
+func TestModeratorsNeedRightAndScope(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	mia := plaza.As(t, "mia")
+	const queue = `{ moderation { cases { nodes { id } } } }`
+	scoped, other := newAccessToken(t, mia, "MODERATE").program, newAccessToken(t, mia, "MANAGE_ADS", "ADMIN").program
+	for _, program := range []plazatest.Person{scoped, other, mia} {
+		if v := verdictOf(t, program, queue, nil, ""); v.code != "FORBIDDEN" {
+			t.Errorf("without the right: %+v", v)
+		}
+	}
+	plazatest.Grant(t, plaza, "GRANT: moderate mia")
+	for _, program := range []plazatest.Person{scoped, mia} {
+		if v := verdictOf(t, program, queue, nil, ""); v.code != "" {
+			t.Errorf("with the right: %+v", v)
+		}
+	}
+	if v := verdictOf(t, other, queue, nil, ""); v.code != "FORBIDDEN" {
+		t.Errorf("with the right, without the scope: %+v", v)
+	}
+	if _, err := network.New(plaza.Store, network.Options{}).RevokeRight(t.Context(), "mia", social.RightModerate); err != nil {
+		t.Fatal(err)
+	}
+	if v := verdictOf(t, mia, queue, nil, ""); v.code != "FORBIDDEN" {
+		t.Errorf("when the right is revoked: %+v", v)
+	}
+}
+
+// TestHiddenPostsLeaveOpenPages: who watches a post loses it when moderators hide it, also the owner
+// of its wall, and gets it back when they restore it. Its author keeps it, but can't open it again.
+func TestHiddenPostsLeaveOpenPages(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob, mia := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "mia")
+		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		var owner struct {
+			Viewer struct{ User struct{ ID string } }
+		}
+		bob.Do(t, `{ viewer { user { id } } }`, nil, &owner)
+		post := ada.Mutate(t, "createPost", "post { id }", map[string]any{
+			"content": map[string]any{"status": map[string]any{"text": "Buy"}}, "audience": plazatest.Public, "wallOwnerId": owner.Viewer.User.ID,
+		})
+		watching := map[string]*plazatest.Socket{"the owner of the wall": watchPost(t, bob, post), "someone signed out": watchPost(t, plazatest.Person{URL: ada.URL}, post)}
+		author := watchPost(t, ada, post)
+		bob.Raw(t, fmt.Sprintf(`mutation { report(input: {subjectId: %q, reason: SPAM}) { reportedId } }`, post))
+		decide := func(decision string) {
+			_, id, _ := strings.Cut(post, "_")
+			answer := mia.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: "case_%s", decision: %s, reason: "An advert"}) { case { isHidden } userErrors { code } } }`, id, decision))
+			if !strings.Contains(answer, "isHidden") {
+				t.Fatalf("%s: %s", decision, answer)
+			}
+		}
+		decide("HIDE")
+		for who, socket := range watching {
+			if change := nextChange(t, socket); change.Event != "REMOVED" || change.PostID != post {
+				t.Errorf("%s gets %s", who, change.raw)
+			}
+		}
+		if change := nextChange(t, author); change.Post == nil || !strings.Contains(change.raw, "ONLY_ME") {
+			t.Errorf("the author gets %s", change.raw)
+		}
+		open := ada.Raw(t, fmt.Sprintf(`mutation { setPostAudience(input: {postId: %q, audience: {kind: PUBLIC}}) { post { id } userErrors { code } } }`, post))
+		if !strings.Contains(open, "NOT_ALLOWED") {
+			t.Errorf("the author opens it again: %s", open)
+		}
+		decide("RESTORE")
+		for who, socket := range watching {
+			if change := nextChange(t, socket); change.Post == nil || change.Post.Text != "Buy" {
+				t.Errorf("%s gets %s when it is restored", who, change.raw)
+			}
+		}
+	})
+}
