@@ -15,7 +15,7 @@ type Micros int64
 // overflows.
 const MaxBid Micros = 1e15
 
-// BidModel says what an advertiser pays for.
+// BidModel defines what an advertiser pays for.
 type BidModel string
 
 // The bid models.

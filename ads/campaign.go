@@ -2,7 +2,7 @@ package ads
 
 import "plaza/fault"
 
-// State says whether a campaign or a unit is eligible for choices.
+// State determines whether a campaign or a unit can be chosen.
 type State string
 
 // The states.

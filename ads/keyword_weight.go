@@ -8,7 +8,7 @@ import (
 	"plaza/fault"
 )
 
-// KeywordWeight says how much one keyword of a unit counts in a zone of the design ByKeywords.
+// KeywordWeight sets how much one keyword of a unit counts in a zone of the design ByKeywords.
 type KeywordWeight struct {
 	Keyword string
 	Weight  int // 1 to MaxWeight; a keyword without a weight counts as 1

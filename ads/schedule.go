@@ -7,7 +7,7 @@ import (
 	"plaza/fault"
 )
 
-// Schedule says when a campaign runs. The zero value means always.
+// Schedule defines when a campaign runs. The zero value means always.
 type Schedule struct {
 	Start, End time.Time // Start is inclusive, End exclusive; zero: no limit
 	// TimeZone is an IANA name such as "Europe/Berlin". It applies to the weekdays, the hours, and
@@ -114,7 +114,7 @@ func (s *Schedule) dayElapsed(now time.Time) float64 {
 	return Elapsed(from, until, now)
 }
 
-// Elapsed returns which share of a span is over, 0 to 1.
+// Elapsed returns the share of a span that is over, 0 to 1.
 func Elapsed(from, until, now time.Time) float64 {
 	whole := until.Sub(from)
 	if whole <= 0 {

@@ -54,7 +54,7 @@ func goodZoneName(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
 }
 
-// Design says how units are chosen in a zone. Each design extends the previous one.
+// Design determines how units are chosen in a zone. Each design extends the previous one.
 type Design string
 
 // The designs.

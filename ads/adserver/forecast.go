@@ -22,7 +22,7 @@ const (
 	week = 7 * 24 * time.Hour
 )
 
-// Basis says what data a forecast is based on.
+// Basis is the kind of data that a forecast is based on.
 type Basis string
 
 // The bases, best first.
@@ -59,7 +59,7 @@ func (r *ForecastRequest) check(now time.Time) error {
 // Forecast is the traffic that is expected in a zone.
 type Forecast struct {
 	Basis Basis
-	Weeks float64 // how much past data there is, at most 8
+	Weeks float64 // length of the history that was used, at most 8
 	// Asked is the number of ads that will be requested, and Available the number of impressions
 	// that result. ShowRate is Available divided by Asked: not every chosen ad is seen.
 	Asked, Available int64
