@@ -15,7 +15,7 @@ import (
 
 var errKilled = errors.New("killed")
 
-// mortal is a store whose process dies at the first write that was not tried before: by turns
+// mortal is a store whose process dies at the first write that it has not tried before: alternately
 // before the write and after it.
 type mortal struct {
 	storage.Store

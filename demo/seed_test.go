@@ -98,7 +98,7 @@ func mustSeed(t *testing.T, st storage.Store) *Community {
 	return community
 }
 
-// TestSeed looks at one seeding on each engine.
+// TestSeed checks one seeding on each engine.
 func TestSeed(t *testing.T) {
 	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
@@ -176,8 +176,8 @@ func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	}
 }
 
-// TestSeedAcceptsItsOwnWithoutAda: the account whose password is shown is the first that a visitor
-// deletes.
+// TestSeedAcceptsItsOwnWithoutAda: visitors are likely to delete the account whose password is
+// shown.
 func TestSeedAcceptsItsOwnWithoutAda(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
