@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// Circle is one that its owner made by hand.
+// Circle is a circle that its owner made by hand.
 type Circle struct {
 	Owner   Person
 	Name    string
@@ -62,5 +62,5 @@ func checkCircleName(name string) error {
 // unprintable reports whether a character is not allowed in a name of one line.
 func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// key is equal for names that the owner could not give to two circles.
+// key returns the same text for names that the owner could not give to two circles.
 func (c Circle) key() string { return social.NameKey(c.Name) }

@@ -121,7 +121,7 @@ func (r *reader) read(path string, f file, content io.Reader) error {
 	return eachLine(content, use, left)
 }
 
-// friendship collects one among the friends of ego.
+// friendship collects a friendship between two friends of ego.
 func (r *reader) friendship(ego Person, text []byte) error {
 	f, err := parseFriendship(text)
 	if err != nil {
@@ -133,7 +133,7 @@ func (r *reader) friendship(ego Person, text []byte) error {
 	return nil
 }
 
-// befriend collects the friendship of everyone in an ego network with its ego.
+// befriend collects the friendships of everyone in an ego network with its ego.
 func (r *reader) befriend(ego, other Person) {
 	r.people[other] = true
 	if other != ego {
@@ -141,8 +141,8 @@ func (r *reader) befriend(ego, other Person) {
 	}
 }
 
-// circle collects one of ego's circles. Errors that would prevent storing it are found here, where
-// its line is known.
+// circle collects one of ego's circles. It finds errors that would prevent storing the circle here,
+// where the line is known.
 func (r *reader) circle(ego Person, text []byte) error {
 	c, err := parseCircle(ego, text)
 	if err != nil {

@@ -24,7 +24,7 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// readFolder reads a folder and lists its faults, with files' names alone.
+// readFolder reads a folder and lists its faults, with the names of files only.
 func readFolder(t *testing.T, dir string) (*importer.Networks, []string) {
 	t.Helper()
 	var faults []string
@@ -38,7 +38,7 @@ func readFolder(t *testing.T, dir string) (*importer.Networks, []string) {
 	return n, faults
 }
 
-// small is two networks with three broken lines. 4 is in a circle alone, and 6 has no friends.
+// small has two networks with three broken lines. 4 is in a circle alone, and 6 has no friends.
 var small = map[string]string{
 	"1.edges":   "2 3\n3 2\n2 5\n\n2 2\n",
 	"1.circles": "circle0\t2\t3\t2\ncircle10\t4\ncircle2\tx\n",
