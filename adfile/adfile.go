@@ -155,7 +155,7 @@ func Parse(text []byte) (*File, error) {
 	return newFile(&d, func(path []string) (int, string) { return lineIn(tree, path), strings.Join(path, ".") })
 }
 
-// yamlFault extracts the line from the library's "[3:5] message".
+// yamlFault extracts the line from the library's message, which begins like "[3:5] message".
 func yamlFault(err error) *Error {
 	text, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
 	found := &Error{Message: text}
