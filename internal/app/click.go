@@ -51,7 +51,7 @@ func clickHandler(service *adserver.Service, from *proxies, logger *slog.Logger)
 	}
 }
 
-// isPrefetch says whether a browser follows a link without a click
+// isPrefetch reports whether a browser follows a link without a click
 // (https://html.spec.whatwg.org/multipage/links.html#the-sec-purpose-header, and the headers of
 // older browsers).
 func isPrefetch(r *http.Request) bool {
@@ -94,8 +94,8 @@ func (p *proxies) addressOf(r *http.Request) string {
 // by a beacon, or from a server. Its pattern is impressionPath or conversionPath, and {token}.
 //
 // It answers 204 to a GET or POST, counts each token once, and answers repetitions in the same way.
-// It refuses what clickHandler refuses, and answers 503 if the database does not respond: the
-// client can send the request again. An internal error is logged and answered 500.
+// It refuses the same requests as clickHandler, and answers 503 if the database does not respond:
+// the client can send the request again. An internal error is logged and answered 500.
 func recordingHandler(record func(ctx context.Context, token string) (recorded bool, err error), logger *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

@@ -142,7 +142,7 @@ func (s *Server) routes(authenticate authenticator, from *proxies) http.Handler 
 	return mux
 }
 
-// page is what browsers find at /: GraphiQL, unless it is switched off.
+// page returns what browsers get at /: GraphiQL, unless it is switched off.
 func (s *Server) page() http.Handler {
 	if s.config.NoGraphiQL {
 		return http.NotFoundHandler()
@@ -150,7 +150,7 @@ func (s *Server) page() http.Handler {
 	return web.GraphiQL(pageOf(s.community))
 }
 
-// accessLog logs requests as the configuration says.
+// accessLog logs requests as configured.
 func (s *Server) accessLog() *accesslog.Log {
 	return &accesslog.Log{
 		Logger: slog.Default(), Requests: s.config.AccessLog, Slow: s.config.SlowOperation,
@@ -167,7 +167,7 @@ func viewerIn(ctx context.Context) string {
 	return user.String()
 }
 
-// ready says whether this server should get requests: it is not shutting down, and its database
+// ready answers whether this server should get requests: it is not shutting down, and its database
 // answers and has room.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	if s.ending.Load() {
@@ -187,7 +187,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isWatched says whether a visitor has a socket open, or has sent an operation recently.
+// isWatched reports whether a visitor has a socket open, or has sent an operation recently.
 func (s *Server) isWatched() bool {
 	return s.GraphQL.Sockets() > 0 || s.visits.since() < interest
 }

@@ -8,7 +8,7 @@ import (
 	"plaza/bench/figures"
 )
 
-// benchCommand compares what things cost, on databases of its own.
+// benchCommand compares the costs of designs, on separate databases.
 type benchCommand struct {
 	Feeds    benchFeedsCommand    `cmd:"" help:"Compare the layouts of feeds and of the follower graph: news, walls, posts, comments, follows."`
 	Comments benchCommentsCommand `cmd:"" help:"Compare the layouts of comment threads: pages, permalinks, discussions, new comments."`

@@ -73,8 +73,8 @@ func (f *benchFlags) startProfile() (stop func(), err error) {
 	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
 }
 
-// commandSaid is the command line for the report, without what does not belong there: where the
-// database is, and where files are written.
+// commandSaid returns the command line for the report, without the address of the database and the
+// paths of files.
 func commandSaid(args []string) string {
 	said := []string{"plaza"}
 	for i := 0; i < len(args); i++ {

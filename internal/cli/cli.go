@@ -72,8 +72,8 @@ func endSignals() []os.Signal {
 	return signals
 }
 
-// mistaken is the command whose arguments contain the mistake, as far as they were understood. For
-// the default command it is "plaza", unless the arguments name the command.
+// mistaken returns the command whose arguments contain the mistake, as far as they were understood.
+// For the default command it is "plaza", unless the arguments name the command.
 func mistaken(mistake *kong.ParseError) string {
 	if command := mistake.Context.Selected(); command != nil && slices.Contains(os.Args, command.Name) {
 		return command.FullPath()

@@ -64,8 +64,8 @@ func (c *egoFacebookCommand) Run(ctx context.Context, common *commonFlags) error
 	return nil
 }
 
-// passwordHash is computed once for all users, in the same way as at sign-up; "" without a
-// password.
+// passwordHash returns a hash that is computed once for all users, in the same way as at sign-up;
+// "" without a password.
 func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
 	if c.Password == nil {
 		return "", nil
@@ -78,7 +78,7 @@ func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
 	return account.PasswordHash, err
 }
 
-// stopped explains after Ctrl-C how to resume.
+// stopped explains how to resume after Ctrl-C.
 func stopped(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errors.New("the import was stopped; what is stored so far stays, and the same command goes on from there")
@@ -86,13 +86,13 @@ func stopped(err error) error {
 	return err
 }
 
-// faultPrinter writes the first faults, and counts all.
+// faultPrinter prints the first faults, and counts all of them.
 type faultPrinter struct {
 	out   io.Writer
 	count int
 }
 
-// maxFaultsShown is how many faults are written individually.
+// maxFaultsShown is how many faults are printed individually.
 const maxFaultsShown = 20
 
 func (p *faultPrinter) print(f importer.Fault) {
@@ -136,7 +136,7 @@ func linesLeftOut(n int) string {
 	}
 }
 
-// lookAt is a query that shows the person with the most friends.
+// lookAt returns a query that shows the person with the most friends.
 func lookAt(n *importer.Networks) string {
 	friends := make(map[importer.Person]int, len(n.People))
 	var most importer.Person

@@ -28,7 +28,7 @@ type migrateCommentsCommand struct {
 	moveFlags `embed:""`
 }
 
-// moveFlags say how far to go.
+// moveFlags limit how far a migration goes.
 type moveFlags struct {
 	To      string `help:"Layout to move to. The old one is kept in step until --finish." placeholder:"LAYOUT"`
 	Finish  bool   `help:"Remove the old layout permanently. With --to: move, and then remove it immediately."`
@@ -105,7 +105,7 @@ func (f *moveFlags) run(ctx context.Context, common *commonFlags, subject mongod
 	return errors.Join(err, store.Close())
 }
 
-// moveReport shows what a migration does.
+// moveReport shows the progress of a migration.
 type moveReport struct {
 	out    io.Writer
 	now    func() time.Time
@@ -143,8 +143,8 @@ func phaseInWords(s mongodb.MigrationState) string {
 }
 
 const (
-	// waitQuietly is how long servers may take to agree before they are named, and nameEvery how
-	// often they are named.
+	// waitQuietly is how long servers may take to agree before their names are shown, and nameEvery
+	// how often the names are shown.
 	waitQuietly = 3 * time.Second
 	nameEvery   = 10 * time.Second
 )
@@ -163,7 +163,7 @@ func (r *moveReport) waiting(processes []string) {
 	fmt.Fprintf(r.out, "waiting until all servers agree on the next step: %s\n", strings.Join(processes, "; "))
 }
 
-// writeMoved says which layout a subject now has, and what can be done next.
+// writeMoved prints which layout a subject now has, and what can be done next.
 func writeMoved(ctx context.Context, out io.Writer, store *mongodb.Store, subject mongodb.Subject) error {
 	all, err := store.Migrations(ctx)
 	if err != nil {

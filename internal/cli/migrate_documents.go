@@ -111,7 +111,7 @@ func writeVersions(ctx context.Context, out io.Writer, store *mongodb.Store) err
 	return nil
 }
 
-// writeDocuments says how far the migration of documents has come.
+// writeDocuments prints the progress of the migration of documents.
 func writeDocuments(ctx context.Context, out io.Writer, store *mongodb.Store) error {
 	s, err := store.DocumentMigration(ctx)
 	if err != nil {

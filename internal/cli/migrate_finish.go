@@ -41,7 +41,7 @@ func (*migrateFinishCommand) Run(ctx context.Context, common *commonFlags) error
 	return errors.Join(err, store.Close())
 }
 
-// writeUpgrade says whether the upgrade to this version is finished, and what is left to do.
+// writeUpgrade prints whether the upgrade to this version is finished, and what is left to do.
 func writeUpgrade(ctx context.Context, out io.Writer, store *mongodb.Store) error {
 	state, err := store.Upgrade(ctx)
 	if err != nil {

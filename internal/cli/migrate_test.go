@@ -11,7 +11,7 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestMigrationsInWords: what a migration writes, and what the command says at its end.
+// TestMigrationsInWords checks the progress of a migration, and the text at its end.
 func TestMigrationsInWords(t *testing.T) {
 	var out strings.Builder
 	now := time.Unix(1000, 0)

@@ -179,7 +179,7 @@ func (c *serveCommand) warnOfIdle(ctx context.Context, common *commonFlags, st s
 // usualNewsAdsEvery is the default of --news-ads-every, as its tag has it.
 const usualNewsAdsEvery = 8
 
-// idleSettings are settings that have no effect on this database, or without another setting.
+// idleSettings returns settings that have no effect on this database, or without another setting.
 func (c *serveCommand) idleSettings(ctx context.Context, common *commonFlags, st storage.Store) ([]string, error) {
 	idle, err := common.idleSettings(ctx, st)
 	if err != nil {

@@ -13,7 +13,7 @@ const (
 	docsDir   = "../../../docs"
 )
 
-// TestPagesAreCurrent: both pages say what the schema says.
+// TestPagesAreCurrent: both pages match the schema.
 func TestPagesAreCurrent(t *testing.T) {
 	pages, err := render(schemaDir, docsDir)
 	if err != nil {
@@ -30,8 +30,8 @@ func TestPagesAreCurrent(t *testing.T) {
 	}
 }
 
-// TestEverythingIsThere: each type has a section in the reference or is said where it is used, each
-// field has a row, and every link leads somewhere.
+// TestEverythingIsThere: each type has a section in the reference or is described where it is used,
+// each field has a row, and every link leads somewhere.
 func TestEverythingIsThere(t *testing.T) {
 	s, err := load(schemaDir)
 	if err != nil {
@@ -111,13 +111,13 @@ func TestTheDiagramIsRight(t *testing.T) {
 	}
 }
 
-// anchorOf is the anchor that GitHub gives a heading.
+// anchorOf returns the anchor that GitHub gives a heading.
 func anchorOf(heading string) string {
 	return strings.ReplaceAll(regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }
 
-// TestStalePagesAreFound: a field that is new in the schema changes the reference, and a file that
-// is new needs a place in the overview.
+// TestStalePagesAreFound: a new field in the schema changes the reference, and a new file needs a
+// place in the overview.
 func TestStalePagesAreFound(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
