@@ -282,7 +282,7 @@ func TestBenchLive(t *testing.T) {
 	}
 }
 
-// cacheSize is mongod's cache, in bytes.
+// cacheSize returns the size of mongod's cache, in bytes.
 func cacheSize(t *testing.T, uri string) int64 {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))

@@ -9,8 +9,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestOnlyTrustedDocuments runs a server with a manifest: it runs what the manifest has, and
-// nothing else.
+// TestOnlyTrustedDocuments starts a server with a manifest. The server runs the documents of the
+// manifest, and no others.
 func TestOnlyTrustedDocuments(t *testing.T) {
 	t.Parallel()
 	server := plazatest.StartProcess(t, "--trusted-documents", manifest(t, `{"me":"query Me { viewer { user { handle } } }"}`), "--only-trusted-documents", "--drain-delay=0s")
@@ -27,7 +27,7 @@ func TestOnlyTrustedDocuments(t *testing.T) {
 	}
 }
 
-// TestBadManifests: the server does not start, and says which document is wrong.
+// TestBadManifests: the server does not start, and names the document that is wrong.
 func TestBadManifests(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

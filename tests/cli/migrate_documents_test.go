@@ -163,7 +163,7 @@ func upgraded(t *testing.T, said, collection string) int {
 	return n
 }
 
-// statusSays checks what "plaza migrate status" says about documents.
+// statusSays checks the output of "plaza migrate status" about documents.
 func (w *oldTown) statusSays(words ...string) {
 	w.t.Helper()
 	_, said, found := strings.Cut(migrateNow(w.t, w.uri, "status"), "\ndocuments ")
@@ -292,7 +292,7 @@ func TestDocumentMigrationContinuesAfterItIsKilled(t *testing.T) {
 	}
 	w.statusSays("were all upgraded at 20")
 	names := stop()
-	w.migrate() // what the older servers have written since
+	w.migrate() // documents that the older servers have written since
 	if diff := cmp.Diff(map[string]string{"2": "400"}, w.counts("users")); diff != "" {
 		t.Errorf("the versions of users (-want +got):\n%s", diff)
 	}
@@ -312,8 +312,9 @@ func TestDocumentMigrationContinuesAfterItIsKilled(t *testing.T) {
 	}
 }
 
-// TestMigrateDocumentsCommand checks what the command refuses, that a dry run changes nothing, that
-// only one process runs at a time and keeps the rate, and that it can be stopped.
+// TestMigrateDocumentsCommand checks which arguments the command refuses, that a dry run changes
+// nothing, that only one process runs at a time and keeps the rate, and that the process can be
+// stopped.
 func TestMigrateDocumentsCommand(t *testing.T) {
 	t.Parallel()
 	const people = 120
@@ -336,7 +337,7 @@ func TestMigrateDocumentsCommand(t *testing.T) {
 		t.Errorf("after a dry run, the versions of users (-want +got):\n%s", diff)
 	}
 
-	first, out, said := migrateProcess(t, w.uri, "documents", "--batch=50", "--rate=1") // pauses for long after a batch
+	first, out, said := migrateProcess(t, w.uri, "documents", "--batch=50", "--rate=1") // pauses for a long time after a batch
 	first.Env = append(first.Env, "PLAZA_LEASE="+testtime.Patience().String())
 	if err := first.Start(); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func TestUnknownLayoutsAreRefused(t *testing.T) {
 	}
 }
 
-// TestUsageMistakes checks that a usage error says what is wrong and how to get help, without
+// TestUsageMistakes checks that a usage error names the mistake and how to get help, without
 // printing the help itself.
 func TestUsageMistakes(t *testing.T) {
 	t.Parallel()

@@ -116,8 +116,8 @@ func TestListingUsers(t *testing.T) {
 	}
 }
 
-// TestOperatorsChangeAccounts: the sessions of a user end with a new password and by signing them
-// out; those of others stay.
+// TestOperatorsChangeAccounts: the sessions of a user end when operators set a new password and
+// when they sign the user out. Sessions of others stay.
 func TestOperatorsChangeAccounts(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {

@@ -13,8 +13,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestFullDisk fills the disk of a server. The server reports it to clients, to readiness and once
-// to the log, still answers queries, and recovers when there is space again.
+// TestFullDisk fills the disk of a server. The server reports that to clients, in its readiness and
+// once in the log, still answers queries, and recovers when there is space again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
