@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// network has the follows among people that are numbered from 0.
+// network has the follows among people, who are numbered from 0.
 type network struct {
 	name    string
 	people  int
