@@ -257,7 +257,7 @@ func (c *campaign) read(field string) (ads.Campaign, error) {
 	for i, name := range c.Schedule.Weekdays {
 		day := slices.IndexFunc(weekdays, func(known string) bool { return strings.EqualFold(known, name) })
 		if day < 0 {
-			return read, fault.Invalidf(fmt.Sprintf("%s.schedule.weekdays.%d", field, i), "A weekday is MONDAY to SUNDAY.")
+			return read, fault.Invalidf(fmt.Sprintf("%s.schedule.weekdays.%d", field, i), "A weekday must be one of MONDAY to SUNDAY.")
 		}
 		read.Schedule.Weekdays |= ads.On(time.Weekday(day))
 	}
@@ -283,7 +283,7 @@ func (u *unit) read(field string) (ads.Unit, error) {
 	for i, text := range u.Zones {
 		zone, err := ads.ParseZoneID(text)
 		if err != nil {
-			return read, fault.Invalidf(fmt.Sprintf("%s.zones.%d", field, i), "A place is written site/zone, as in example.org/sidebar.")
+			return read, fault.Invalidf(fmt.Sprintf("%s.zones.%d", field, i), "A zone must be written as site/zone, such as example.org/sidebar.")
 		}
 		read.Zones = append(read.Zones, zone)
 	}

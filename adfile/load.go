@@ -134,5 +134,5 @@ func (f *File) blame(ctx context.Context, service *adserver.Service, p part) err
 		}
 		return f.Locate(fault.Errorf(mistake.Code, at, "%s", mistake.Message))
 	}
-	return errors.New("the file was refused, and then each of its entries was taken: try again")
+	return errors.New("the file was rejected, but each of its entries was accepted: try again")
 }

@@ -21,7 +21,7 @@ func AttributionWindow(days int) time.Duration { return time.Duration(days) * 24
 // CheckAttribution checks a given number of days. A campaign without one has 0.
 func CheckAttribution(field string, days int) error {
 	if days < 1 || days > MaxAttribution {
-		return fault.Invalidf(field, "Conversions count for 1 to %d days after the click.", MaxAttribution)
+		return fault.Invalidf(field, "Conversions must count for 1 to %d days after the click.", MaxAttribution)
 	}
 	return nil
 }

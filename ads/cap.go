@@ -62,10 +62,10 @@ func checkCaps(field string, caps []Cap) error {
 	for i, c := range caps {
 		at := fmt.Sprintf("%s.%d", field, i)
 		if c.Count < 1 || c.Count > MaxCapCount {
-			wrong = append(wrong, fault.Invalidf(at+".count", "A cap allows 1 to %d impressions.", MaxCapCount))
+			wrong = append(wrong, fault.Invalidf(at+".count", "A cap must allow 1 to %d impressions.", MaxCapCount))
 		}
 		if c.Per.Length() == 0 {
-			wrong = append(wrong, fault.Invalidf(at+".per", "A cap is per HOUR, DAY, WEEK or LIFETIME."))
+			wrong = append(wrong, fault.Invalidf(at+".per", "A cap must be per HOUR, DAY, WEEK or LIFETIME."))
 		} else if slices.ContainsFunc(caps[:i], func(other Cap) bool { return other.Per == c.Per }) {
 			wrong = append(wrong, fault.Invalidf(at+".per", "Each window can have at most one cap."))
 		}

@@ -51,7 +51,7 @@ func (s *Schedule) check(field string) error {
 		end = fault.Invalidf(fault.Part(field, "end"), "The end is before the start.")
 	}
 	if _, err := location(s.TimeZone); err != nil {
-		zone = fault.Invalidf(fault.Part(field, "timeZone"), "There is no such time zone: an IANA name such as Europe/Berlin is needed.")
+		zone = fault.Invalidf(fault.Part(field, "timeZone"), "This is not a time zone: use an IANA name such as Europe/Berlin.")
 	}
 	if s.Weekdays > 1<<7-1 {
 		days = fault.Invalidf(fault.Part(field, "weekdays"), "A week has seven days.")

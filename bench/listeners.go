@@ -45,7 +45,7 @@ func Listen(ctx context.Context, in io.Reader, out io.Writer) error {
 	var l Listening
 	decoder := json.NewDecoder(in)
 	if err := decoder.Decode(&l); err != nil {
-		return fmt.Errorf("standard input is not a plan: %w", err)
+		return fmt.Errorf("the standard input does not have the expected JSON: %w", err)
 	}
 	lines := make(chan progressLine)
 	for number, crowd := range l.Crowds {

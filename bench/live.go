@@ -288,7 +288,7 @@ func (s *liveScene) subscribed(ctx context.Context, all int) error {
 	for s.server.Subscriptions() < all {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d of %d subscribers are there: %w", s.server.Subscriptions(), all, ctx.Err())
+			return fmt.Errorf("%d of %d subscribers are connected: %w", s.server.Subscriptions(), all, ctx.Err())
 		case <-again.C:
 		}
 	}

@@ -225,7 +225,7 @@ func find[D any](ctx context.Context, c *mongo.Collection, ids []bson.Binary, o 
 		return nil, err
 	}
 	if len(all) != len(ids) {
-		return nil, fmt.Errorf("%d of %d documents of %s are there", len(all), len(ids), c.Name())
+		return nil, fmt.Errorf("%d of %d documents of %s were found", len(all), len(ids), c.Name())
 	}
 	return all, nil
 }
@@ -234,7 +234,7 @@ func find[D any](ctx context.Context, c *mongo.Collection, ids []bson.Binary, o 
 func changeOne(ctx context.Context, c *mongo.Collection, filter, update bson.D) error {
 	result, err := c.UpdateOne(ctx, filter, update)
 	if err == nil && result.ModifiedCount != 1 {
-		err = fmt.Errorf("%d documents of %s are changed instead of one", result.ModifiedCount, c.Name())
+		err = fmt.Errorf("%d documents of %s were changed instead of one", result.ModifiedCount, c.Name())
 	}
 	return err
 }

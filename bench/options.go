@@ -84,7 +84,7 @@ func (o *Options) chosen(all []contender) ([]contender, error) {
 	for _, name := range o.Layouts {
 		at := slices.IndexFunc(all, func(c contender) bool { return c.name == name })
 		if at < 0 {
-			return nil, fmt.Errorf("--layouts: there is no %q: choose of %s", name, strings.Join(namesOf(all), ", "))
+			return nil, fmt.Errorf("--layouts: there is no %q: choose from %s", name, strings.Join(namesOf(all), ", "))
 		}
 		if slices.ContainsFunc(chosen, func(c contender) bool { return c.name == name }) {
 			return nil, fmt.Errorf("--layouts: %q is named twice", name)
@@ -110,7 +110,7 @@ func (o *Options) check() error {
 	case o.Scale <= 0 || o.Scale > 100:
 		return errors.New("--scale must be above 0, and at most 100")
 	case o.Turn <= 0:
-		return errors.New("--turn must be longer than nothing")
+		return errors.New("--turn must be above 0")
 	}
 	return nil
 }

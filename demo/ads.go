@@ -123,7 +123,7 @@ func (s *stage) hasAds(ctx context.Context) (bool, error) {
 func (s *stage) advertise(ctx context.Context) error {
 	_, err := s.ads.Add(ctx, s.catalogue())
 	if errors.Is(err, ads.ErrCurrency) {
-		return errors.New("the demo needs a database of its own: this one has ads of others")
+		return errors.New("the demo needs its own database: this one has other ads")
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func (s *stage) accounts(ctx context.Context) ([]social.NewUser, error) {
 }
 
 // ErrOccupied rejects a database that was not created by the demo.
-var ErrOccupied = errors.New("the demo needs a database of its own: this one already has users, and the demo would add accounts whose password is published")
+var ErrOccupied = errors.New("the demo needs its own database: this one already has users, and the demo would add accounts whose password is published")
 
 // taken returns ErrOccupied if others have just signed up with the community's handles.
 func taken(err error) error {

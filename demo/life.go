@@ -65,7 +65,7 @@ func (l *Life) Run(ctx context.Context, watched func() bool, logger *slog.Logger
 			continue
 		}
 		if err := l.step(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "the demo's life stumbled", "error", err)
+			logger.WarnContext(ctx, "an act of the demo's community failed", "error", err)
 		}
 	}
 }

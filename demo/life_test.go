@@ -125,9 +125,9 @@ func TestLifeKeepsCommentsWithReplies(t *testing.T) {
 	}
 }
 
-// TestLifeGoesOnWithoutItsThread: when visitors delete the post of the talk, the talk moves to the
+// TestLifeContinuesWithoutItsThread: when visitors delete the post of the talk, the talk moves to the
 // next post, and ends with the last one.
-func TestLifeGoesOnWithoutItsThread(t *testing.T) {
+func TestLifeContinuesWithoutItsThread(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
 	ctx := t.Context()

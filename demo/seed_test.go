@@ -218,7 +218,7 @@ func TestSeedRefusesOtherPeoplesAds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Seed(t.Context(), st, testURL)
-	if want := "the demo needs a database of its own: this one has ads of others"; err == nil || err.Error() != want {
+	if want := "the demo needs its own database: this one has other ads"; err == nil || err.Error() != want {
 		t.Errorf("Seed: %v, want %s", err, want)
 	}
 }

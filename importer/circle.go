@@ -23,7 +23,7 @@ type Circle struct {
 func parseCircle(owner Person, text []byte) (Circle, error) {
 	fields := bytes.Split(bytes.TrimRight(text, "\t "), []byte{'\t'})
 	if len(fields) < 2 {
-		return Circle{}, errors.New("a circle has a name and at least one member, with tabs between them")
+		return Circle{}, errors.New("a circle must have a name and at least one member, separated by tabs")
 	}
 	c := Circle{Owner: owner, Name: string(fields[0])}
 	if err := checkCircleName(c.Name); err != nil {

@@ -214,7 +214,7 @@ func clique(n int) *importer.Networks {
 	return c
 }
 
-func TestLoadGoesOnWhereItWasStopped(t *testing.T) {
+func TestLoadResumesWhereItWasStopped(t *testing.T) {
 	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
 			st := open(t)
@@ -283,7 +283,7 @@ func TestLoadLeavesBlocksAlone(t *testing.T) {
 	}
 }
 
-func TestLoadSaysWhoseNameIsTaken(t *testing.T) {
+func TestLoadReportsTakenNames(t *testing.T) {
 	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
 			st := open(t)

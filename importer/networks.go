@@ -73,7 +73,7 @@ func list(dir string, report func(Fault)) ([]file, error) {
 		files = append(files, file{entry.Name(), ego})
 	}
 	if !slices.ContainsFunc(files, file.hasEdges) {
-		return nil, fmt.Errorf("%s holds no networks: files such as 107%s and 107%s are expected", dir, edgesEnding, circlesEnding)
+		return nil, fmt.Errorf("%s contains no networks: files such as 107%s and 107%s are expected", dir, edgesEnding, circlesEnding)
 	}
 	slices.SortStableFunc(files, func(a, b file) int { return int(int64(a.ego) - int64(b.ego)) })
 	return files, nil
@@ -154,7 +154,7 @@ func (r *reader) circle(ego Person, text []byte) error {
 		r.named[ego] = named
 	}
 	if named[c.key()] {
-		return fmt.Errorf("%d has a circle %s already", ego, brief([]byte(c.Name)))
+		return fmt.Errorf("%d already has a circle %s", ego, brief([]byte(c.Name)))
 	}
 	if len(named) >= social.MaxCircles-1 { // the built-in one is one of them
 		return fmt.Errorf("a person can have at most %d circles", social.MaxCircles)

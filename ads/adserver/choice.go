@@ -43,7 +43,7 @@ func (r *Request) check() (place ads.ZoneID, keywords []string, err error) {
 
 func checkVisitor(visitor string) error {
 	if len(visitor) > MaxVisitor || strings.Trim(visitor, visitorCharacters) != "" {
-		return fault.Invalidf("visitor", "A visitor's id has up to %d letters, digits, '-', '_' and '.'.", MaxVisitor)
+		return fault.Invalidf("visitor", "A visitor's id must have at most %d letters, digits, '-', '_' and '.'.", MaxVisitor)
 	}
 	return nil
 }

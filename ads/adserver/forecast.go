@@ -45,13 +45,13 @@ func (r *ForecastRequest) check(now time.Time) error {
 	}
 	hour := now.UTC().Truncate(time.Hour)
 	if !r.From.Equal(r.From.Truncate(time.Hour)) || r.From.Before(hour) {
-		return fault.Invalidf("from", "A forecast begins with an hour: the present one, or a later one.")
+		return fault.Invalidf("from", "A forecast must begin at a full hour: the current one or a later one.")
 	}
 	if !r.To.Equal(r.To.Truncate(time.Hour)) {
-		return fault.Invalidf("to", "A forecast ends with an hour.")
+		return fault.Invalidf("to", "A forecast must end at a full hour.")
 	}
 	if !r.From.Before(r.To) || r.To.Sub(r.From) > MaxForecast || r.To.Sub(hour) > MaxAhead {
-		return fault.Invalidf("to", "A forecast covers 1 hour to 31 days, and ends within 92 days.")
+		return fault.Invalidf("to", "A forecast must cover 1 hour to 31 days, and end within 92 days.")
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ const (
 func (s *Service) Work(ctx context.Context, logger *slog.Logger) {
 	try := func(what string, do func(context.Context) error) {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "some work on ads was put off", "work", what, "error", err)
+			logger.WarnContext(ctx, "some work on ads was postponed", "work", what, "error", err)
 		}
 	}
 	// Once the key is known, clicks lead on without the database.

@@ -73,7 +73,7 @@ func (r *Report) Write(dir string) error {
 func (r *Report) Markdown() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s\n\n", r.Title)
-	fmt.Fprintf(&out, "Made by `%s`, on %s, with %s. Figures of one run alone can be compared.\n\n%s\n", r.Command, time.Now().UTC().Format(time.DateOnly), r.Machine, r.Notes)
+	fmt.Fprintf(&out, "Made by `%s`, on %s, with %s. Only figures of the same run can be compared.\n\n%s\n", r.Command, time.Now().UTC().Format(time.DateOnly), r.Machine, r.Notes)
 	for _, s := range r.Sections {
 		fmt.Fprintf(&out, "\n## %s\n\n![%s](%s.svg)\n\n%s", s.Title, s.Title, s.Name, s.table())
 		if len(s.Stored) > 0 {

@@ -123,7 +123,7 @@ func (m *Meter) Read(ctx context.Context) (Reading, error) {
 		return Reading{}, err
 	}
 	if s.Extra.User+s.Extra.System == 0 {
-		return Reading{}, errors.New("this mongod does not say how much CPU time it has used: only mongod on Linux does")
+		return Reading{}, errors.New("this mongod does not report how much CPU time it has used: only mongod on Linux does")
 	}
 	own, err := ownCPU()
 	return Reading{

@@ -39,7 +39,7 @@ func clickHandler(service *adserver.Service, from *proxies, logger *slog.Logger)
 			landing, err = service.RecordClick(r.Context(), token, from.addressOf(r))
 		default:
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "A click is a GET.", http.StatusMethodNotAllowed)
+			http.Error(w, "Use GET.", http.StatusMethodNotAllowed)
 			return
 		}
 		if err != nil {
@@ -102,7 +102,7 @@ func recordingHandler(record func(ctx context.Context, token string) (recorded b
 		w.Header().Set("Access-Control-Allow-Origin", "*") // the answer to a beacon is empty
 		if r.Method != http.MethodGet && r.Method != http.MethodPost {
 			w.Header().Set("Allow", "GET, POST")
-			http.Error(w, "This is a GET or a POST.", http.StatusMethodNotAllowed)
+			http.Error(w, "Use GET or POST.", http.StatusMethodNotAllowed)
 			return
 		}
 		if _, err := record(r.Context(), r.PathValue("token")); err != nil {

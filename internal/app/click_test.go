@@ -148,7 +148,7 @@ func (w *adWorld) click(method, target string) *http.Response {
 	return answer.Result()
 }
 
-func TestAClickCountsOnceAndLeadsOn(t *testing.T) {
+func TestAClickCountsOnceAndRedirects(t *testing.T) {
 	w := newAdWorld(t)
 	choice := w.choose()
 	link := clickPath + choice.ClickToken
@@ -173,8 +173,8 @@ func TestAClickCountsOnceAndLeadsOn(t *testing.T) {
 	}
 }
 
-// TestABrowsersPrefetchIsNoClick follows a link as browsers do before a person clicks it.
-func TestABrowsersPrefetchIsNoClick(t *testing.T) {
+// TestPrefetchIsNotAClick follows a link as browsers do before a person clicks it.
+func TestPrefetchIsNotAClick(t *testing.T) {
 	w := newAdWorld(t)
 	choice := w.choose()
 	w.shown(choice)
@@ -305,9 +305,9 @@ func (w *adWorld) leadsNowhere(name string, answer *http.Response, status int) {
 	}
 }
 
-// TestClicksLeadOnWithoutTheDatabase: clicks are redirected even if the database hangs, is down or
+// TestClicksRedirectWithoutTheDatabase: clicks are redirected even if the database hangs, is down or
 // fails.
-func TestClicksLeadOnWithoutTheDatabase(t *testing.T) {
+func TestClicksRedirectWithoutTheDatabase(t *testing.T) {
 	background := func(do func()) { go do() }
 	leadsOn := func(w *adWorld, token string) {
 		t.Helper()

@@ -112,7 +112,7 @@ func TestExportEndsWithItsSession(t *testing.T) {
 	ended := errors.New("the session has ended")
 	e := &export{authenticate: func(ctx context.Context, _ string) (context.Context, error) { return ctx, ended }}
 	if err := e.continues(t.Context(), "Bearer x", social.Page{After: "position"}); !errors.Is(err, ended) {
-		t.Errorf("the export goes on: %v", err)
+		t.Errorf("the export continues: %v", err)
 	}
 }
 

@@ -35,7 +35,7 @@ func ReadManifest(r io.Reader) (map[string]string, error) {
 	schema := new(resolvers.Resolver).Executable().Schema()
 	for _, id := range slices.Sorted(maps.Keys(documents)) {
 		if err := document.CheckTrusted(schema, document.Limits{}, id, documents[id]); err != nil {
-			return nil, fmt.Errorf("the document %q does not run here: %w", id, err)
+			return nil, fmt.Errorf("the document %q cannot run here: %w", id, err)
 		}
 	}
 	return documents, nil

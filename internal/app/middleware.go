@@ -54,7 +54,7 @@ func getOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
 			w.Header().Set("Allow", "GET")
-			http.Error(w, "This is a GET.", http.StatusMethodNotAllowed)
+			http.Error(w, "Use GET.", http.StatusMethodNotAllowed)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -98,6 +98,6 @@ func (s *Server) DrainAds() {
 		slog.WarnContext(ctx, "the last clicks on ads were not stored", "error", err)
 	}
 	if err := s.ads.Close(ctx); err != nil {
-		slog.WarnContext(ctx, "the last work on ads was left undone", "error", err)
+		slog.WarnContext(ctx, "the last work on ads was not done", "error", err)
 	}
 }

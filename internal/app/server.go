@@ -180,7 +180,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		writeStatus(w, http.StatusOK, "ok")
 	case errors.Is(err, fault.ErrNoRoom): // the engine has logged the cause
-		writeStatus(w, http.StatusServiceUnavailable, "the disk of the database is full: nothing can be stored, reads go on")
+		writeStatus(w, http.StatusServiceUnavailable, "the disk of the database is full: nothing can be stored, but reads still work")
 	default:
 		slog.WarnContext(ctx, "the database does not answer", "error", err)
 		writeStatus(w, http.StatusServiceUnavailable, "the database does not answer")

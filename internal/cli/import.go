@@ -29,7 +29,7 @@ type egoFacebookCommand struct {
 func (*egoFacebookCommand) Help() string {
 	return `N.edges has a friendship "a b" on each line, N.circles a circle "name<TAB>member<TAB>member…". User N becomes fbN, and is friends with everyone in N's files. Friends follow each other.
 
-Run it as often as you like: it adds what is missing and leaves the rest as it is, so after Ctrl-C, or a crash, the same command goes on where it was stopped. Lines that make no sense are reported and left out.`
+Run it as often as you like: it adds what is missing and leaves the rest as it is, so after Ctrl-C, or a crash, the same command resumes where it was stopped. Invalid lines are reported and left out.`
 }
 
 // Run imports the folder.
@@ -59,7 +59,7 @@ func (c *egoFacebookCommand) Run(ctx context.Context, common *commonFlags) error
 	}
 	writeSummary(os.Stdout, networks, summary, faults.count, meter.Took())
 	if hash != "" && summary.Users.Existing() > 0 {
-		fmt.Fprintln(os.Stdout, "Users who were there already keep their old password, or none.")
+		fmt.Fprintln(os.Stdout, "Existing users keep their passwords, or remain without one.")
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
 // stopped explains how to resume after Ctrl-C.
 func stopped(err error) error {
 	if errors.Is(err, context.Canceled) {
-		return errors.New("the import was stopped; what is stored so far stays, and the same command goes on from there")
+		return errors.New("the import was stopped; everything that was stored so far stays, and the same command resumes from there")
 	}
 	return err
 }

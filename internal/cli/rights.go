@@ -70,7 +70,7 @@ func (c *rightsCommand) Run(ctx context.Context, common *commonFlags) error {
 		return err
 	}
 	if len(users) == 0 {
-		fmt.Fprintln(os.Stdout, "No user has rights: plaza grant RIGHT HANDLE gives some.")
+		fmt.Fprintln(os.Stdout, "No user has rights: plaza grant RIGHT HANDLE grants one.")
 	}
 	slices.SortFunc(users, func(a, b *social.User) int { return strings.Compare(a.Handle, b.Handle) })
 	for _, u := range users {

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestSilentClientsAreGone: the network of a client fails silently, so the client acknowledges
+// TestConnectionsOfSilentClientsEnd: the network of a client fails silently, so the client acknowledges
 // nothing. The server's reads from it end, instead of waiting for minutes.
-func TestSilentClientsAreGone(t *testing.T) {
+func TestConnectionsOfSilentClientsEnd(t *testing.T) {
 	t.Parallel()
 	listener, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {

@@ -175,9 +175,9 @@ func (s *failing) InsertPost(ctx context.Context, p *social.Post, e social.Event
 	return err
 }
 
-// TestFailuresThatPassAreTriedAgain loses a request on its way to the database, and an answer on
+// TestTemporaryFailuresAreRetried loses a request on its way to the database, and an answer on
 // its way back.
-func TestFailuresThatPassAreTriedAgain(t *testing.T) {
+func TestTemporaryFailuresAreRetried(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		store := &failing{Store: e.Open(t)}

@@ -34,7 +34,7 @@ func TestBadManifests(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--trusted-documents", manifest(t, `{"me":"{ vewer { id } }"}`)}, `the document "me" does not run here: input:1:3: Cannot query field "vewer"`},
+		{[]string{"--trusted-documents", manifest(t, `{"me":"{ vewer { id } }"}`)}, `the document "me" cannot run here: input:1:3: Cannot query field "vewer"`},
 		{[]string{"--trusted-documents", filepath.Join(t.TempDir(), "missing.json")}, "no such file"},
 		{[]string{"--only-trusted-documents"}, "needs --trusted-documents"},
 	} {

@@ -274,7 +274,7 @@ func TestDocumentMigrationContinuesAfterItIsKilled(t *testing.T) {
 			t.Fatalf("the migration had already processed all users: %d\n%s", now, said)
 		}
 		done = now
-		w.statusSays("being upgraded", fmt.Sprintf("users: %d of about 400", done), "No process is at it", "goes on")
+		w.statusSays("being upgraded", fmt.Sprintf("users: %d of about 400", done), "No process is upgrading them", "resumes")
 	}
 	behind := bson.D{{Key: "_id", Value: bsonID(w.people[0].ID)}} // before the place where it was stopped
 	if _, err := w.db.Collection("users").UpdateOne(t.Context(), behind, bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: 1}}}}); err != nil {
@@ -348,13 +348,13 @@ func TestMigrateDocumentsCommand(t *testing.T) {
 		t.Errorf("%q runs the migration, want %q", at.Driver, process)
 	}
 	refuseNow(t, w.uri, []string{"documents"}, "another process is upgrading documents now", process)
-	w.statusSays("being upgraded", "At it: ", process)
+	w.statusSays("being upgraded", "Upgraded by: ", process)
 	_ = w.migrate("--dry-run") // writes nothing, so it may run beside another one
 	if err := first.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Wait(); err == nil || out.Len() > 0 ||
-		!strings.Contains(said.String(), "users\n") || !strings.Contains(said.String(), "was stopped; the same command goes on from there") {
+		!strings.Contains(said.String(), "users\n") || !strings.Contains(said.String(), "was stopped; the same command resumes from there") {
 		t.Errorf("the stopped migration ends with %v, and says %s%s", err, out, said)
 	}
 	done := passed(w.state("left", func(s mongodb.DocumentMigrationState) bool { return s.UnderWay && s.Driver == "" }))

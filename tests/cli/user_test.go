@@ -147,7 +147,7 @@ func TestOperatorsChangeAccounts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := service.Authenticate(t.Context(), token); err == nil {
-				t.Error("ada's session goes on")
+				t.Error("ada's session still works")
 			}
 			if _, err := service.Authenticate(t.Context(), others); err != nil {
 				t.Errorf("bob's session: %v", err)

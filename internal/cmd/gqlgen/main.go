@@ -54,7 +54,7 @@ func read(cfg *config.Config) (*codegen.Data, error) {
 	}
 	models, ok := modelgen.New().(plugin.ConfigMutator)
 	if !ok {
-		return nil, errors.New("this version generates models in another way")
+		return nil, errors.New("this version of gqlgen generates models differently")
 	}
 	if err := models.MutateConfig(cfg); err != nil {
 		return nil, err

@@ -25,14 +25,14 @@ func TestPagesAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(got) != want {
-			t.Errorf("docs/%s is not what graph/schema says: run go generate . and commit it", name)
+			t.Errorf("docs/%s does not match graph/schema: run go generate . and commit it", name)
 		}
 	}
 }
 
-// TestEverythingIsThere: each type has a section in the reference or is described where it is used,
+// TestReferenceIsComplete: each type has a section in the reference or is described where it is used,
 // each field has a row, and every link leads somewhere.
-func TestEverythingIsThere(t *testing.T) {
+func TestReferenceIsComplete(t *testing.T) {
 	s, err := load(schemaDir)
 	if err != nil {
 		t.Fatal(err)
@@ -78,8 +78,8 @@ func TestEverythingIsThere(t *testing.T) {
 	}
 }
 
-// TestTheDiagramIsRight: each line from one type to another is a field.
-func TestTheDiagramIsRight(t *testing.T) {
+// TestDiagramMatchesTheSchema: each line from one type to another is a field.
+func TestDiagramMatchesTheSchema(t *testing.T) {
 	s, err := load(schemaDir)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestStalePagesAreFound(t *testing.T) {
 		t.Errorf("the reference does not say %q:\n%s", want, pages["schema-reference.md"])
 	}
 	write("post.graphqls", "type Post { text: String! }")
-	if _, err := render(dir, dir); err == nil || !strings.Contains(err.Error(), "says nothing of post.graphqls") {
+	if _, err := render(dir, dir); err == nil || !strings.Contains(err.Error(), "does not mention post.graphqls") {
 		t.Errorf("a new noun is not missed: %v", err)
 	}
 	write("schema.md", page+"<!-- begin post -->\n<!-- end post -->\n<!-- begin gone -->\n<!-- end gone -->\n")

@@ -16,7 +16,7 @@ func (s *schema) overview(page string) (string, error) {
 		head, rest, found := strings.Cut(page, begin)
 		_, tail, ended := strings.Cut(rest, end)
 		if !found || !ended {
-			return "", fmt.Errorf("docs/%s says nothing of %s.graphqls: add a section about it with %q and %q", overviewFile, noun, begin, end)
+			return "", fmt.Errorf("docs/%s does not mention %s.graphqls: add a section about it with %q and %q", overviewFile, noun, begin, end)
 		}
 		page = head + begin + s.summary(noun) + end + tail
 	}

@@ -188,7 +188,7 @@ func TestParentKilled(t *testing.T) {
 	mongotest.URI(t)
 
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
-		t.Skip("only Linux has a parent watched")
+		t.Skip("only on Linux is the parent watched")
 	}
 
 	// The shell in the middle is the parent; it must not replace itself with withmongo.
