@@ -70,7 +70,7 @@ func (c *Campaign) checkIDs(field string) error {
 func (c *Campaign) checkParts(field string) error {
 	var house error
 	if c.House && c.Budget != (Budget{}) {
-		house = fault.Invalidf(fault.Part(field, "budget"), "House ads cost nothing, and must not have a budget.")
+		house = fault.Invalidf(fault.Part(field, "budget"), "House ads cost nothing, so they have no budget: leave it out.")
 	}
 	return fault.All(
 		fault.CheckLine(fault.Part(field, "name"), c.Name, 1, MaxName), c.State.check(fault.Part(field, "state")), c.Schedule.check(fault.Part(field, "schedule")),

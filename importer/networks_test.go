@@ -170,7 +170,7 @@ func TestFoldersThatCannotBeRead(t *testing.T) {
 	for name, c := range map[string]struct{ dir, want string }{
 		"none":                {"/no/such/folder", "there is no folder /no/such/folder"},
 		"a file":              {filepath.Join(folder(t, map[string]string{"f": ""}), "f"), "cannot read the folder"},
-		"no networks":         {folder(t, map[string]string{"1.circles": "c\t2"}), "holds no networks"},
+		"no networks":         {folder(t, map[string]string{"1.circles": "c\t2"}), "contains no networks"},
 		"a folder for a file": {edgesAreAFolder, "cannot read " + edgesAreAFolder},
 	} {
 		_, err := importer.ReadFolder(c.dir, func(importer.Fault) {})

@@ -71,7 +71,7 @@ Took …. Now start plaza and look at a user in GraphiQL:
 	if err := again.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(stdout.String(), "Users who were there already keep their old password") {
+	if !strings.Contains(stdout.String(), "Existing users keep their passwords") {
 		t.Errorf("the second run says\n%s", stdout)
 	}
 	signsIn(t, data, "for all of them")
