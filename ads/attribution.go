@@ -8,7 +8,7 @@ import (
 
 const (
 	// DefaultAttribution is how many days after its click a conversion counts, unless the campaign
-	// says otherwise.
+	// has another value.
 	DefaultAttribution = 30
 	// MaxAttribution is the longest attribution window of a campaign. Recordings are kept for
 	// longer than that plus the life of a token, so that each counts once.

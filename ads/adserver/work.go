@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// returnEvery is how often a server gives back what is left of its own leases.
+	// returnEvery is how often a server returns the rest of its own leases.
 	returnEvery = time.Second
 	// settleEvery is how often a server looks for leases to settle and unfinished refunds, and
 	// stores its counts, as a multiple of returnEvery.

@@ -81,7 +81,7 @@ func refuseClick(w http.ResponseWriter, r *http.Request, logger *slog.Logger, er
 	}
 }
 
-// addressOf returns the address of a request's client, or "" if it says nothing about the client.
+// addressOf returns the address of a request's client, or "" if it does not identify the client.
 func (p *proxies) addressOf(r *http.Request) string {
 	address, named := p.clientOf(r)
 	if !named {

@@ -62,7 +62,7 @@ func (z *zoneFlag) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// newsAds says where news carries ads.
+// newsAds returns the configuration of ads in news.
 func (c *serveCommand) newsAds() app.NewsAds {
 	if c.NewsAds == (zoneFlag{}) {
 		return app.NewsAds{}

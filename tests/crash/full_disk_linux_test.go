@@ -51,8 +51,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// startServingOn starts a server on a small disk of its own, mounted at the folder for that process
-// only.
+// startServingOn starts a server on a separate small disk, which is mounted at the folder for that
+// process only.
 func startServingOn(t *testing.T, folder string) *plazatest.Process {
 	t.Helper()
 	attributes := &syscall.SysProcAttr{

@@ -2,13 +2,13 @@
 //
 //	go run ./internal/cmd/withmongo -- go test ./...
 //
-// It starts one MongoDB (see plaza/storage/mongodb/mongotest for where it comes from), tells the
-// command its URI in PLAZA_TEST_MONGODB_URI, passes signals on, and ends MongoDB after the
-// command. Its exit code is the command's. A PLAZA_TEST_MONGODB_URI that is set already is left
-// as it is, and nothing is started.
+// It starts one MongoDB (plaza/storage/mongodb/mongotest describes where it finds one), passes its
+// URI to the command in PLAZA_TEST_MONGODB_URI, passes signals on, and ends MongoDB after the
+// command. Its exit code is the command's. If PLAZA_TEST_MONGODB_URI is already set, it keeps that
+// value and starts nothing.
 //
-// Where no MongoDB is to be had it says so and runs the command without one, so that the tests
-// which need it are skipped; with CI=true that is an error, and the command is not run.
+// If no MongoDB is available, it prints a warning and runs the command without one, so that the
+// tests that need it are skipped. With CI=true that is an error, and the command is not run.
 package main
 
 import (
