@@ -205,8 +205,8 @@ type Recorder interface {
 	// again at Recording.LookAgain.
 	Waiting(ctx context.Context, due time.Time) ([]Waiting, error)
 	// Count counts waiting recordings, each exactly once even if several servers count at the same
-	// time, and reports how it counted them. It accepts at most MaxCounted keys. It also counts other
-	// waiting recordings of the same choices, and skips keys of recordings that do not wait.
+	// time, and reports how it counted them. It accepts at most MaxCounted keys. It also counts
+	// other waiting recordings of the same choices, and skips keys of recordings that do not wait.
 	//
 	// Recordings are counted in the order of Kinds, and within a kind in the order of time. A
 	// recording is judged as Recording.Judge describes; if it must wait for another one, it is

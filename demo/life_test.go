@@ -125,8 +125,8 @@ func TestLifeKeepsCommentsWithReplies(t *testing.T) {
 	}
 }
 
-// TestLifeContinuesWithoutItsThread: when visitors delete the post of the talk, the talk moves to the
-// next post, and ends with the last one.
+// TestLifeContinuesWithoutItsThread: when visitors delete the post of the talk, the talk moves to
+// the next post, and ends with the last one.
 func TestLifeContinuesWithoutItsThread(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)

@@ -305,8 +305,8 @@ func (w *adWorld) leadsNowhere(name string, answer *http.Response, status int) {
 	}
 }
 
-// TestClicksRedirectWithoutTheDatabase: clicks are redirected even if the database hangs, is down or
-// fails.
+// TestClicksRedirectWithoutTheDatabase: clicks are redirected even if the database hangs, is down
+// or fails.
 func TestClicksRedirectWithoutTheDatabase(t *testing.T) {
 	background := func(do func()) { go do() }
 	leadsOn := func(w *adWorld, token string) {

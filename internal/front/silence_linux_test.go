@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestConnectionsOfSilentClientsEnd: the network of a client fails silently, so the client acknowledges
-// nothing. The server's reads from it end, instead of waiting for minutes.
+// TestConnectionsOfSilentClientsEnd: the network of a client fails silently, so the client
+// acknowledges nothing. The server's reads from it end, instead of waiting for minutes.
 func TestConnectionsOfSilentClientsEnd(t *testing.T) {
 	t.Parallel()
 	listener, err := Listen(t.Context(), "127.0.0.1:0")

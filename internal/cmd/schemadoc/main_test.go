@@ -30,8 +30,8 @@ func TestPagesAreCurrent(t *testing.T) {
 	}
 }
 
-// TestReferenceIsComplete: each type has a section in the reference or is described where it is used,
-// each field has a row, and every link leads somewhere.
+// TestReferenceIsComplete: each type has a section in the reference or is described where it is
+// used, each field has a row, and every link leads somewhere.
 func TestReferenceIsComplete(t *testing.T) {
 	s, err := load(schemaDir)
 	if err != nil {
