@@ -1,15 +1,15 @@
-# Everything a contributor runs. "make help" lists it.
+# Everything that contributors run. "make help" lists the targets.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
 # Without paths in compiled code, another clone of the same commit compiles nothing again: Go's cache has it.
-# Compiling Plaza and its tests, with the race detector and without, costs as much as a fifth of what they run.
+# Compiling Plaza and its tests, with the race detector and without, costs a fifth as much as running the tests.
 export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 
-# Tools, pinned. golangci-lint carries gofumpt v0.12.0 and staticcheck v0.8.2, so neither is installed
-# by itself. It is built once (about a minute on two cores) into the cache folder, for each version of
-# it and of Go: one that was built by an older Go refuses newer code.
+# Pinned tools. golangci-lint contains gofumpt v0.12.0 and staticcheck v0.8.2, so neither is installed
+# separately. It is built once (about a minute on two cores) into the cache folder, for each version of
+# golangci-lint and of Go, because a build by an older Go refuses newer code.
 LINT_VERSION := v2.15.0
 CACHE ?= $(or $(PLAZA_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plaza)
 LINT := $(CACHE)/golangci-lint-$(LINT_VERSION)-$(shell go env GOVERSION)/golangci-lint
@@ -18,15 +18,15 @@ LINT := $(CACHE)/golangci-lint-$(LINT_VERSION)-$(shell go env GOVERSION)/golangc
 PKG ?= ./...
 TESTFLAGS ?=
 
-# The race detector needs a C compiler. It does not look into SQLite, which is WebAssembly translated to Go: that takes five times as
-# long. The check of pointers that comes with it costs another tenth there. It has to look into all other libraries: without the
-# driver's atomic operations, it reports races that are none.
+# The race detector needs a C compiler. It skips SQLite, which is WebAssembly translated to Go: there it takes five times as
+# long, and the check of pointers that comes with it costs another tenth. It must not skip any other library: without the
+# driver's atomic operations, it reports false races.
 RACE := $(if $(shell command -v "$$(go env CC)"),-race -gcflags='github.com/ncruces/go-sqlite3-wasm/...=-race=false -d=checkptr=0')
 
-# By default, each process sleeps for a second at its end, so that other goroutines may still report a race. Tests wait for their goroutines.
+# By default, each process sleeps for a second at its end, so that other goroutines can still report a race. Our tests wait for their goroutines.
 export GORACE ?= atexit_sleep_ms=100
 
-# Runs a command with a MongoDB beside it, one for all packages (storage/mongodb/mongotest says which).
+# Runs a command with a MongoDB beside it, one for all packages (storage/mongodb/mongotest chooses it).
 WITHMONGO := bin/withmongo
 
 .PHONY: help
@@ -41,12 +41,12 @@ build: ## build the server into bin/plaza
 run: ## run the server: make run ARGS='--demo'
 	go run . $(ARGS)
 
-# Tests that do one thing after another, thousands of times: cases of bad input, of hidden posts, of index use, and the parts of the
+# Tests that perform thousands of steps one after another: cases of bad input, of hidden posts, of index use, and the parts of the
 # storage contract that are not about concurrency. The race detector makes them three times as expensive, and the other tests
-# run the same code under it, at the same time; golden cases run under it on SQLite. All that these patterns do not name is tested
+# run the same code under it concurrently; golden cases run under it on SQLite. All tests that these patterns do not name run
 # with the race detector.
 SEQUENTIAL := TestBad|TestAllMistakes|TestSignedOutMutations|TestCursorsBelong|TestLimits
-SEQUENTIAL := $(SEQUENTIAL)|TestHidden|TestDeletedIsMissing|TestVisibilityMeetsValue|TestFindingIsSeeing
+SEQUENTIAL := $(SEQUENTIAL)|TestHidden|TestDeletedIsMissing|TestVisibilityMeetsValue|TestSearchesMatchVisibleValues
 SEQUENTIAL := $(SEQUENTIAL)|AnIndex|UseIndexes|IndexRanges|CommandCounts|TestCommandsReachTheirShard|TestShardKeys
 SEQUENTIAL := $(SEQUENTIAL)|TestNewsBeyondTheList|TestAVeryLongThread|TestAStars|TestDocumentsOfEveryVersion
 SEQUENTIAL := $(SEQUENTIAL)|TestBench|TestEarlier|Migration[A-Za-z]*IsKilled
@@ -60,10 +60,10 @@ SEQUENTIAL_PKG = $(shell grep -rlE '^func [A-Za-z]*(TestContract|TestAds|$(SEQUE
 # Most tests wait for a database most of the time.
 PARALLEL := $(shell expr 2 '*' "$$(getconf _NPROCESSORS_ONLN)")
 
-# Never from the test cache: random cases are new in each run. Without go vet, which make verify runs.
+# Never uses the test cache, because random cases are new in each run. Runs no go vet, because make verify does.
 GOTEST := go test -count=1 -vet=off -shuffle=on -timeout 3h -parallel $(PARALLEL)
 
-# The whole suite is run in two halves, each test in one of them. Both are run, whatever the first says.
+# The whole suite runs in two halves, and each test is in one of them. The second runs even if the first fails.
 .PHONY: test
 ifeq ($(PKG) $(TESTFLAGS),./... )
 test: $(WITHMONGO) need-race ## run all tests, on SQLite and on MongoDB, with the race detector where things happen at the same time
@@ -100,14 +100,14 @@ cover: $(WITHMONGO) ## measure what the tests cover, into bin/cover.html
 	go tool cover -html=bin/cover.out -o bin/cover.html
 	@go tool cover -func=bin/cover.out | tail -1
 
-# SNAP's ego-facebook networks (plaza import ego-facebook); where they are not, the figures do without.
+# SNAP's ego-facebook networks (plaza import ego-facebook); without them, the figures leave them out.
 NETWORKS ?= $(wildcard ../shared/data/ego-facebook)
 
-# On a machine with nothing else to do; each takes some minutes. make figures FIGURES=comments
+# Run this on an otherwise idle machine; each takes some minutes. make figures FIGURES=comments
 FIGURES ?= feeds comments model ads live
 
 .PHONY: figures
-figures: build $(WITHMONGO) ## measure the layouts again, and renew docs/figures
+figures: build $(WITHMONGO) ## measure the layouts again, and update docs/figures
 	for name in $(FIGURES); do \
 		networks=; if [ "$$name" = feeds ] && [ -n '$(NETWORKS)' ]; then networks='--networks=$(NETWORKS)'; fi; \
 		$(WITHMONGO) -- sh -c 'bin/plaza bench "$$@" --mongodb-uri="$$PLAZA_TEST_MONGODB_URI"' sh "$$name" $$networks --out docs/figures; \
@@ -123,7 +123,7 @@ fmt: $(LINT) ## format all Go code
 	$(LINT) fmt
 
 .PHONY: lint
-lint: $(LINT) ## run all linters, the check of the formatting included
+lint: $(LINT) ## run all linters, including the check of the formatting
 	go vet ./...
 	$(LINT) run ./...
 

@@ -155,7 +155,7 @@ func Parse(text []byte) (*File, error) {
 	return newFile(&d, func(path []string) (int, string) { return lineIn(tree, path), strings.Join(path, ".") })
 }
 
-// yamlFault extracts the line from the library's "[3:5] message".
+// yamlFault extracts the line from the library's message, which begins like "[3:5] message".
 func yamlFault(err error) *Error {
 	text, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
 	found := &Error{Message: text}
@@ -257,7 +257,7 @@ func (c *campaign) read(field string) (ads.Campaign, error) {
 	for i, name := range c.Schedule.Weekdays {
 		day := slices.IndexFunc(weekdays, func(known string) bool { return strings.EqualFold(known, name) })
 		if day < 0 {
-			return read, fault.Invalidf(fmt.Sprintf("%s.schedule.weekdays.%d", field, i), "A weekday is MONDAY to SUNDAY.")
+			return read, fault.Invalidf(fmt.Sprintf("%s.schedule.weekdays.%d", field, i), "A weekday must be one of MONDAY to SUNDAY.")
 		}
 		read.Schedule.Weekdays |= ads.On(time.Weekday(day))
 	}
@@ -283,7 +283,7 @@ func (u *unit) read(field string) (ads.Unit, error) {
 	for i, text := range u.Zones {
 		zone, err := ads.ParseZoneID(text)
 		if err != nil {
-			return read, fault.Invalidf(fmt.Sprintf("%s.zones.%d", field, i), "A place is written site/zone, as in example.org/sidebar.")
+			return read, fault.Invalidf(fmt.Sprintf("%s.zones.%d", field, i), "A zone must be written as site/zone, such as example.org/sidebar.")
 		}
 		read.Zones = append(read.Zones, zone)
 	}

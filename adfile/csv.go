@@ -15,9 +15,9 @@ import (
 	"plaza/fault"
 )
 
-// A CSV file is one flat table with a row for each entry; the column "type" says what the entry is.
-// Lists in a cell are separated by '|', and money is in units of its currency: 2.50. docs/ads.md
-// describes the columns.
+// A CSV file is one flat table with a row for each entry; the column "type" contains the kind of
+// the entry. Lists in a cell are separated by '|', and money is in units of its currency: 2.50.
+// docs/ads.md describes the columns.
 
 // listSeparator separates the entries of a list in a cell.
 const listSeparator = "|"

@@ -18,7 +18,7 @@ func weighted(weights string) string {
 	return strings.Replace(good, "headline: Read on,", "headline: Read on, keywords: [a/b, c], keywordWeights: "+weights+",", 1)
 }
 
-// weightedCSV is an ad in line 2 with the given weights.
+// weightedCSV returns a file with an ad in line 2 that has the given weights.
 func weightedCSV(weights string) string {
 	return "type,key,campaign,headline,landing_url,bid_model,bid,currency,keywords,keyword_weights\n" +
 		"ad,house,ours,Read on,https://example.org/,CPM,1,EUR,a/b|c," + weights + "\n"

@@ -103,7 +103,7 @@ func cut[T any](parts []part, kind string, entries []T, batch func([]T) ads.Batc
 	return parts
 }
 
-// blame stores a part's entries one by one, to find the one that is refused.
+// blame stores a part's entries one by one, to find the one that is rejected.
 func (f *File) blame(ctx context.Context, service *adserver.Service, p part) error {
 	for i := range p.len() {
 		one := ads.Batch{}
@@ -134,5 +134,5 @@ func (f *File) blame(ctx context.Context, service *adserver.Service, p part) err
 		}
 		return f.Locate(fault.Errorf(mistake.Code, at, "%s", mistake.Message))
 	}
-	return errors.New("the file was refused, and then each of its entries was taken: try again")
+	return errors.New("the file was rejected, but each of its entries was accepted: try again")
 }

@@ -85,7 +85,7 @@ func TestErrorNamesFullZone(t *testing.T) {
 	for i := range ads.MaxZoneUnits + 1 {
 		fmt.Fprintf(&text, "ad,%d,,,spring,Anvils,https://acme.example/,CPM,1,EUR,,,example.org/top\n", i)
 	}
-	want := fmt.Sprintf("line %d: zones: A zone holds at most %d units.", ads.MaxZoneUnits+5, ads.MaxZoneUnits)
+	want := fmt.Sprintf("line %d: zones: A zone can have at most %d units.", ads.MaxZoneUnits+5, ads.MaxZoneUnits)
 	if _, err := loadAny(t, adserver.New(adsmodel.New(), adserver.Options{}), text.String()); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -15,7 +15,7 @@ type Micros int64
 // overflows.
 const MaxBid Micros = 1e15
 
-// BidModel says what an advertiser pays for.
+// BidModel defines what an advertiser pays for.
 type BidModel string
 
 // The bid models.
@@ -50,7 +50,7 @@ func (b *Bid) checkPrice(field string) error {
 		return fault.Invalidf(field, "A bid must be 1 to %d micros.", MaxBid)
 	}
 	if b.Model == CPM && b.Price%Mille != 0 {
-		return fault.Invalidf(field, "A CPM is a multiple of %d micros: an impression costs whole micros.", Mille)
+		return fault.Invalidf(field, "A CPM must be a multiple of %d micros, so that an impression costs whole micros.", Mille)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ type Currency string
 // Check returns an error that names the field, unless the currency exists.
 func (c Currency) Check(field string) error {
 	if _, known := slices.BinarySearch(currencies, c); !known {
-		return fault.Invalidf(field, "There is no such currency: an ISO 4217 code such as EUR is needed.")
+		return fault.Invalidf(field, "This is not a currency: use an ISO 4217 code such as EUR.")
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func checkAmount(field string, amount Micros) error {
 
 func (b *Budget) checkAmounts(field string) error {
 	if b.Total == 0 && b.Daily == 0 {
-		return fault.Invalidf(field, "A budget has a total, a daily amount, or both.")
+		return fault.Invalidf(field, "A budget must have a total, a daily amount, or both.")
 	}
 	if b.Total > 0 && b.Daily > b.Total {
 		return fault.Invalidf(fault.Part(field, "daily"), "The daily budget is more than the total.")

@@ -2,7 +2,7 @@ package ads
 
 import "plaza/fault"
 
-// State says whether a campaign or a unit is eligible for choices.
+// State determines whether a campaign or a unit can be chosen.
 type State string
 
 // The states.
@@ -17,7 +17,7 @@ func (s State) check(field string) error {
 	case Active, Paused, Archived:
 		return nil
 	default:
-		return fault.Invalidf(field, "A state is ACTIVE, PAUSED or ARCHIVED.")
+		return fault.Invalidf(field, "A state must be ACTIVE, PAUSED or ARCHIVED.")
 	}
 }
 
@@ -70,7 +70,7 @@ func (c *Campaign) checkIDs(field string) error {
 func (c *Campaign) checkParts(field string) error {
 	var house error
 	if c.House && c.Budget != (Budget{}) {
-		house = fault.Invalidf(fault.Part(field, "budget"), "House ads cost nothing, and have no budget.")
+		house = fault.Invalidf(fault.Part(field, "budget"), "House ads cost nothing, so they have no budget: leave it out.")
 	}
 	return fault.All(
 		fault.CheckLine(fault.Part(field, "name"), c.Name, 1, MaxName), c.State.check(fault.Part(field, "state")), c.Schedule.check(fault.Part(field, "schedule")),

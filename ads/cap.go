@@ -23,7 +23,7 @@ const (
 // ProfileLife is how long a person's impressions are remembered.
 const ProfileLife = 400 * 24 * time.Hour
 
-// Length returns how long the window is.
+// Length returns the length of the window.
 func (w Window) Length() time.Duration {
 	switch w {
 	case Hour:
@@ -62,10 +62,10 @@ func checkCaps(field string, caps []Cap) error {
 	for i, c := range caps {
 		at := fmt.Sprintf("%s.%d", field, i)
 		if c.Count < 1 || c.Count > MaxCapCount {
-			wrong = append(wrong, fault.Invalidf(at+".count", "A cap allows 1 to %d impressions.", MaxCapCount))
+			wrong = append(wrong, fault.Invalidf(at+".count", "A cap must allow 1 to %d impressions.", MaxCapCount))
 		}
 		if c.Per.Length() == 0 {
-			wrong = append(wrong, fault.Invalidf(at+".per", "A cap is per HOUR, DAY, WEEK or LIFETIME."))
+			wrong = append(wrong, fault.Invalidf(at+".per", "A cap must be per HOUR, DAY, WEEK or LIFETIME."))
 		} else if slices.ContainsFunc(caps[:i], func(other Cap) bool { return other.Per == c.Per }) {
 			wrong = append(wrong, fault.Invalidf(at+".per", "Each window can have at most one cap."))
 		}
@@ -73,7 +73,7 @@ func checkCaps(field string, caps []Cap) error {
 	return fault.All(wrong...)
 }
 
-// ScopeCap is a cap on one unit, campaign or advertiser; the id says which.
+// ScopeCap is a cap on one unit, campaign or advertiser, which the id identifies.
 type ScopeCap struct {
 	Scope id.ID
 	Cap
@@ -87,7 +87,7 @@ func scoped(scope id.ID, caps []Cap) []ScopeCap {
 	return all
 }
 
-// Profile holds what is remembered of a person: each impression that a cap counts, and nothing
+// Profile holds what Plaza remembers about a person: each impression that a cap counts, and nothing
 // else.
 type Profile struct {
 	ID   ProfileID

@@ -40,7 +40,7 @@ func normalKeyword(field, keyword string) (string, error) {
 		return "", err
 	}
 	if strings.Contains(keyword, ",") {
-		return "", fault.Invalidf(field, "A keyword has no comma.")
+		return "", fault.Invalidf(field, "A keyword must not contain a comma.")
 	}
 	return strings.Join(strings.Fields(strings.ToLower(keyword)), " "), nil
 }

@@ -8,7 +8,7 @@ import (
 	"plaza/fault"
 )
 
-// KeywordWeight says how much one keyword of a unit counts in a zone of the design ByKeywords.
+// KeywordWeight sets how much one keyword of a unit counts in a zone of the design ByKeywords.
 type KeywordWeight struct {
 	Keyword string
 	Weight  int // 1 to MaxWeight; a keyword without a weight counts as 1
@@ -32,7 +32,7 @@ func NormalKeywordWeights(field string, keywords []string, given []KeywordWeight
 		case !slices.Contains(keywords, keyword):
 			err = fault.Invalidf(at+".keyword", "The ad does not have this keyword.")
 		case slices.ContainsFunc(normal, func(other KeywordWeight) bool { return other.Keyword == keyword }):
-			err = fault.Invalidf(at+".keyword", "This keyword has a weight already.")
+			err = fault.Invalidf(at+".keyword", "This keyword already has a weight.")
 		}
 		wrong = append(wrong, err, checkKeywordWeight(at+".weight", w.Weight))
 		normal = append(normal, KeywordWeight{keyword, w.Weight})
@@ -43,7 +43,7 @@ func NormalKeywordWeights(field string, keywords []string, given []KeywordWeight
 
 func checkKeywordWeight(field string, weight int) error {
 	if weight < 1 || weight > MaxWeight {
-		return fault.Invalidf(field, "The weight of a keyword is 1 to %d.", MaxWeight)
+		return fault.Invalidf(field, "The weight of a keyword must be 1 to %d.", MaxWeight)
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ const (
 	Conversion Kind = "CONVERSION"
 )
 
-// Kinds returns all kinds in the order in which they are counted. Each recording but an impression
-// follows a recording of the previous kind, of the same choice.
+// Kinds returns all kinds in the order in which they are counted. Each recording except an
+// impression follows a recording of the previous kind, of the same choice.
 func Kinds() []Kind { return []Kind{Impression, Click, Conversion} }
 
 // Before returns the kind that recordings of this kind follow; empty for impressions.

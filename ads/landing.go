@@ -19,7 +19,7 @@ const (
 // length of addresses.
 func checkLanding(field, text string) error {
 	if strings.Count(strings.ToLower(strings.ReplaceAll(text, ClickMacro, escapedMacro)), strings.ToLower(escapedMacro)) > 1 {
-		return fault.Invalidf(field, "A landing page contains %s at most once.", ClickMacro)
+		return fault.Invalidf(field, "A landing page may contain %s at most once.", ClickMacro)
 	}
 	return fault.CheckURL(field, strings.ReplaceAll(text, ClickMacro, escapedMacro))
 }

@@ -41,7 +41,7 @@ func (r *Recording) Judge(e Evidence, now time.Time) (verdict Invalid, waits boo
 	}
 }
 
-// missing is the verdict for a recording of the kind if the one that it follows is missing or
+// missing returns the verdict for a recording of the kind if the one that it follows is missing or
 // invalid.
 func (k Kind) missing() Invalid {
 	if k == Conversion {

@@ -33,13 +33,13 @@ type ReportRequest struct {
 // Check validates a request. Errors: INVALID for "from" or "to".
 func (r *ReportRequest) Check() error {
 	if !r.From.Equal(r.From.Truncate(time.Hour)) {
-		return fault.Invalidf("from", "A report begins with an hour.")
+		return fault.Invalidf("from", "A report must begin at a full hour.")
 	}
 	if !r.To.Equal(r.To.Truncate(time.Hour)) {
-		return fault.Invalidf("to", "A report ends with an hour.")
+		return fault.Invalidf("to", "A report must end at a full hour.")
 	}
 	if !r.From.Before(r.To) || r.To.Sub(r.From) > MaxReport {
-		return fault.Invalidf("to", "A report covers 1 hour to 31 days.")
+		return fault.Invalidf("to", "A report must cover 1 hour to 31 days.")
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"plaza/fault"
 )
 
-// Schedule says when a campaign runs. The zero value means always.
+// Schedule defines when a campaign runs. The zero value means always.
 type Schedule struct {
 	Start, End time.Time // Start is inclusive, End exclusive; zero: no limit
 	// TimeZone is an IANA name such as "Europe/Berlin". It applies to the weekdays, the hours, and
@@ -51,7 +51,7 @@ func (s *Schedule) check(field string) error {
 		end = fault.Invalidf(fault.Part(field, "end"), "The end is before the start.")
 	}
 	if _, err := location(s.TimeZone); err != nil {
-		zone = fault.Invalidf(fault.Part(field, "timeZone"), "There is no such time zone: an IANA name such as Europe/Berlin is needed.")
+		zone = fault.Invalidf(fault.Part(field, "timeZone"), "This is not a time zone: use an IANA name such as Europe/Berlin.")
 	}
 	if s.Weekdays > 1<<7-1 {
 		days = fault.Invalidf(fault.Part(field, "weekdays"), "A week has seven days.")
@@ -114,7 +114,7 @@ func (s *Schedule) dayElapsed(now time.Time) float64 {
 	return Elapsed(from, until, now)
 }
 
-// Elapsed returns which share of a span is over, 0 to 1.
+// Elapsed returns the share of a span that is over, 0 to 1.
 func Elapsed(from, until, now time.Time) float64 {
 	whole := until.Sub(from)
 	if whole <= 0 {

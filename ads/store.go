@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Store is what the domain needs of a storage engine. Every engine passes the suite in
+// Store is what the domain needs from a storage engine. Every engine passes the suite in
 // storage/storagetest/adstest.
 //
 // These guarantees hold for all calls: a call that returns nil is durable; a call that returns an
 // error has changed nothing, unless the error is ErrUnavailable or ctx's: then the outcome is
 // unknown. Each call that writes is one transaction. Every later call, on every server, reads what
-// a call has written. Texts come back byte for byte, times to the millisecond. Errors that are not
-// sentinels of this package are internal.
+// a call has written. Texts are returned byte for byte, times to the millisecond. Errors that are
+// not sentinels of this package are internal.
 type Store interface {
 	Catalogue
 	Zones
@@ -159,7 +159,7 @@ type Waiting struct {
 	Campaign CampaignID
 }
 
-// Invalid says why a recording is not counted and costs nothing; empty for valid ones.
+// Invalid is the reason why a recording is not counted and costs nothing; empty for valid ones.
 type Invalid string
 
 // Why recordings are invalid.
@@ -179,7 +179,7 @@ const (
 	MaxAddressClicks = 30 // from one address in a ClickWindow
 )
 
-// Receipt says how a recording was counted.
+// Receipt reports how a recording was counted.
 type Receipt struct {
 	RecordingKey
 	Campaign CampaignID
@@ -205,8 +205,8 @@ type Recorder interface {
 	// again at Recording.LookAgain.
 	Waiting(ctx context.Context, due time.Time) ([]Waiting, error)
 	// Count counts waiting recordings, each exactly once even if several servers count at the same
-	// time, and says how it counted them. It accepts at most MaxCounted keys. It also counts other
-	// waiting recordings of the same choices, and skips keys of recordings that do not wait.
+	// time, and reports how it counted them. It accepts at most MaxCounted keys. It also counts
+	// other waiting recordings of the same choices, and skips keys of recordings that do not wait.
 	//
 	// Recordings are counted in the order of Kinds, and within a kind in the order of time. A
 	// recording is judged as Recording.Judge describes; if it must wait for another one, it is

@@ -100,7 +100,7 @@ func (u *Unit) checkWeight(field string) error {
 // CheckWeight checks a given weight: 1 to MaxWeight. A unit without one has 0.
 func CheckWeight(field string, weight int) error {
 	if weight < 1 || weight > MaxWeight {
-		return fault.Invalidf(field, "A weight is 1 to %d. Leave it out for an ad that competes alone.", MaxWeight)
+		return fault.Invalidf(field, "A weight must be 1 to %d. Leave it out for an ad that competes alone.", MaxWeight)
 	}
 	return nil
 }
@@ -108,14 +108,14 @@ func CheckWeight(field string, weight int) error {
 func (u *Unit) checkKeywords(field string) error {
 	normal, err := NormalKeywords(field, u.Keywords)
 	if err == nil && !slices.Equal(normal, u.Keywords) {
-		return fault.Invalidf(field, "Keywords are in lower case, sorted, each once.")
+		return fault.Invalidf(field, "Keywords must be in lower case, sorted and unique.")
 	}
 	return err
 }
 
 func (u *Unit) checkZones(field string) error {
 	if len(u.Zones) > MaxUnitZones {
-		return fault.Invalidf(field, "A unit is placed in %d zones at most.", MaxUnitZones)
+		return fault.Invalidf(field, "A unit can be placed in at most %d zones.", MaxUnitZones)
 	}
 	seen := make(map[ZoneID]bool, len(u.Zones))
 	for i, zone := range u.Zones {
@@ -124,7 +124,7 @@ func (u *Unit) checkZones(field string) error {
 			return err
 		}
 		if seen[zone] {
-			return fault.Invalidf(at, "A unit is placed in a zone once.")
+			return fault.Invalidf(at, "A unit can be placed in a zone only once.")
 		}
 		seen[zone] = true
 	}

@@ -44,7 +44,7 @@ func checkZoneName(field, what, name string) error {
 	if goodZoneName(name) {
 		return nil
 	}
-	return fault.Invalidf(field, "A %s's name has 1 to %d characters, of a–z, 0–9, '.', '-' and '_'.", what, MaxZoneName)
+	return fault.Invalidf(field, "A %s's name must have 1 to %d characters of a–z, 0–9, '.', '-' and '_'.", what, MaxZoneName)
 }
 
 func goodZoneName(name string) bool {
@@ -54,7 +54,7 @@ func goodZoneName(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
 }
 
-// Design says how units are chosen in a zone. Each design extends the previous one.
+// Design determines how units are chosen in a zone. Each design extends the previous one.
 type Design string
 
 // The designs.
@@ -79,7 +79,7 @@ type Zone struct {
 func (z *Zone) Check(field string) error {
 	var design error
 	if z.Design != ByZone && z.Design != ByFrequency && z.Design != ByKeywords {
-		design = fault.Invalidf(fault.Part(field, "design"), "A design is ZONE, FREQUENCY or KEYWORDS.")
+		design = fault.Invalidf(fault.Part(field, "design"), "A design must be ZONE, FREQUENCY or KEYWORDS.")
 	}
 	return fault.All(z.ID.Check(fault.Part(field, "site"), fault.Part(field, "name")), design, z.Currency.Check(fault.Part(field, "currency")))
 }

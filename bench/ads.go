@@ -21,7 +21,7 @@ import (
 	"plaza/storage/sqlite"
 )
 
-// AdsOptions configure [Ads].
+// AdsOptions configures [Ads].
 type AdsOptions struct {
 	Options
 
@@ -186,14 +186,14 @@ const (
 	unitKeywords  = 5
 	pageKeywords  = 3
 	reused        = 20 // units of a campaign, where there are enough
-	maxSeen       = 7  // sightings of a profile, less one
+	maxSeen       = 7  // sightings of a profile, minus one
 	usualUsers    = 1_000
 	parallelCalls = 16
 )
 
 func keyword(n int) string { return fmt.Sprintf("topic %d", n) }
 
-// loadCampaigns stores more campaigns than a zone has units, two of each advertiser.
+// loadCampaigns stores more campaigns than a zone has units, two for each advertiser.
 func (s *adScene) loadCampaigns(ctx context.Context) ([]ads.CampaignID, error) {
 	var ids []ads.CampaignID
 	var batch ads.Batch
@@ -342,8 +342,7 @@ func (s *adScene) calls() []measure.Call {
 	}
 }
 
-// warmed reads each zone once before anything is measured, so that parts of all budgets are on
-// lease.
+// warmed reads each zone once before anything is measured, so that part of each budget is on lease.
 func (s *adScene) warmed(turns []measure.Turn) []measure.Turn {
 	for i := range turns {
 		do, warm := turns[i].Do, false
@@ -362,7 +361,7 @@ func (s *adScene) warmed(turns []measure.Turn) []measure.Turn {
 	return turns
 }
 
-// choices measure how each design chooses an ad.
+// choices returns turns that measure how each design chooses an ad.
 func (s *adScene) choices(zone func(n int) ads.ZoneID) []measure.Turn {
 	var turns []measure.Turn
 	for _, design := range s.designs {
@@ -379,7 +378,7 @@ func (s *adScene) choices(zone func(n int) ads.ZoneID) []measure.Turn {
 	return turns
 }
 
-// queries ask each design for ads, by GraphQL.
+// queries returns turns that ask each design for ads, by GraphQL.
 func (s *adScene) queries(token func(n int) string, zone func(n int) ads.ZoneID, count int) []measure.Turn {
 	requests := make([][]byte, 4096)
 	for n := range requests {
@@ -399,7 +398,7 @@ func (s *adScene) queries(token func(n int) string, zone func(n int) ads.ZoneID,
 	return turns
 }
 
-// trivial is a query that ads are compared with.
+// trivial returns a query to compare ads with.
 func (s *adScene) trivial(name string, token func(n int) string, body []byte) measure.Turn {
 	c := client{s.o.Serve(s.store, true)}
 	return measure.Turn{Rival: name, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
@@ -408,7 +407,7 @@ func (s *adScene) trivial(name string, token func(n int) string, body []byte) me
 	}}
 }
 
-// visitor returns the visitor of the n-th call: a step by a prime cycles through all of them.
+// visitor returns the visitor of the n-th call: steps by a prime cycle through all visitors.
 func (s *adScene) visitor(n int) string { return visitor(n * 7919 % s.profiles) }
 
 func (s *adScene) keywords(n int) []string {
@@ -419,7 +418,7 @@ func (s *adScene) keywords(n int) []string {
 	return words
 }
 
-// remark compares queries for ads with the trivial ones.
+// remark compares the queries for ads with the trivial queries.
 func (s *adScene) remark(section *figures.Section) {
 	for _, design := range s.designs {
 		visitors := measure.Of(section.Results, callQueryOne, design)

@@ -17,7 +17,7 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// Arena has the rivals' databases, which are dropped at the end.
+// Arena holds the rivals' databases, and drops them at the end.
 type Arena struct {
 	Meter *measure.Meter
 
@@ -28,10 +28,10 @@ type Arena struct {
 	opened    []*Rival
 }
 
-// Rival is one of the compared designs, with a database of its own.
+// Rival is one of the compared designs, with its own database.
 type Rival struct {
 	Name  string
-	Store *mongodb.Store // nil: there is only the database
+	Store *mongodb.Store // nil if there is only the database
 	Wire  *measure.Wire
 
 	database *mongo.Database
@@ -66,7 +66,7 @@ func OpenArena(ctx context.Context, uri string, overwrite bool) (*Arena, error) 
 	return &Arena{Meter: meter, uri: uri, database: database, overwrite: overwrite, client: client}, nil
 }
 
-// Open opens a store for a rival, on an empty database of its own.
+// Open opens a store for a rival, on its own empty database.
 func (a *Arena) Open(ctx context.Context, name string, o mongodb.Options) (*Rival, error) {
 	database, err := a.empty(ctx, name)
 	if err != nil {
@@ -82,8 +82,8 @@ func (a *Arena) Open(ctx context.Context, name string, o mongodb.Options) (*Riva
 	return r, nil
 }
 
-// OpenBare opens an empty database for a rival that stores data in a way of its own. Its client
-// writes as a store does: acknowledged by a majority, and journaled.
+// OpenBare opens an empty database for a rival that stores data in its own way. Its client writes
+// as a store does: acknowledged by a majority, and journaled.
 func (a *Arena) OpenBare(ctx context.Context, subject, name string) (*Rival, error) {
 	database, err := a.empty(ctx, subject+" "+name)
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *Arena) empty(ctx context.Context, name string) (*mongo.Database, error)
 	return database, nil
 }
 
-// Close drops all databases that were opened, also when ctx has ended.
+// Close drops all databases that were opened, even when ctx has ended.
 func (a *Arena) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 	defer cancel()

@@ -129,7 +129,7 @@ func TestRememberingReadsOnce(t *testing.T) {
 		if err != nil || len(users) != 1 || users[person(1)] == nil {
 			t.Fatalf("%v, %v", users, err)
 		}
-		delete(users, person(1)) // the caller's own
+		delete(users, person(1)) // the map that the caller got
 	}
 	if counting.news != 1 || counting.users != 2 {
 		t.Errorf("%d pages and %d users were read, want 1 and 2", counting.news, counting.users)
@@ -149,7 +149,7 @@ func TestReadersFollowMany(t *testing.T) {
 			t.Fatalf("%d readers", len(s.readers))
 		}
 		for _, reader := range s.readers {
-			if following[reader] < min(20, most-1) { // the star's follow came later
+			if following[reader] < min(20, most-1) { // the star's follow was added later
 				t.Errorf("%d follows: a reader has %d", edges, following[reader])
 			}
 		}
@@ -159,7 +159,8 @@ func TestReadersFollowMany(t *testing.T) {
 	}
 }
 
-// The verdict on embedding compares its savings on a read with its cost on a write.
+// TestVerdicts checks the verdict on embedding, which compares its savings on a read with its cost
+// on a write.
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		saved, extra float64

@@ -17,7 +17,7 @@ type client struct {
 	handler http.Handler
 }
 
-// body writes a request's body.
+// body encodes a request's body.
 func body(query string, variables map[string]any) []byte {
 	encoded, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 	if err != nil {
@@ -32,7 +32,7 @@ var (
 	noMistakes    = []byte(`"userErrors":[]`)
 )
 
-// do sends a request as a user ("": signed out), and returns the response. GraphQL errors are
+// do sends a request as a user ("" means signed out), and returns the response. GraphQL errors are
 // errors, too.
 func (c client) do(ctx context.Context, token string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "/graphql", bytes.NewReader(body))
@@ -53,7 +53,7 @@ func (c client) do(ctx context.Context, token string, body []byte) ([]byte, erro
 	return said, nil
 }
 
-// recorder is an http.ResponseWriter that keeps what is written.
+// recorder is an http.ResponseWriter that keeps the response.
 type recorder struct {
 	header http.Header
 	status int
@@ -65,7 +65,7 @@ func (r *recorder) WriteHeader(status int)            { r.status = status }
 func (r *recorder) Write(b []byte) (int, error)       { return r.body.Write(b) }
 func (r *recorder) WriteString(s string) (int, error) { return r.body.WriteString(s) }
 
-// tokenOf is the bearer token that signIn stores for a user.
+// tokenOf returns the bearer token that signIn stores for a user.
 func tokenOf(n int) string { return fmt.Sprintf("bench-token-of-person-%d", n) }
 
 // signIn creates sessions, without the cost of a password's hash.

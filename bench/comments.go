@@ -16,11 +16,11 @@ import (
 	"plaza/social"
 )
 
-// CommentsOptions configure [Comments].
+// CommentsOptions configures [Comments].
 type CommentsOptions struct {
 	Options
 
-	Cache int // MB of mongod's cache for measuring threads that don't fit into it; 0: leave these out
+	Cache int // MB of mongod's cache while threads that don't fit into it are measured; 0 leaves these out
 }
 
 const (
@@ -29,8 +29,8 @@ const (
 	speakers   = 500 // people who comment
 )
 
-// Comments compares the layouts of comment threads, at the storage contract: short and long
-// threads, many writers on one thread, and threads that don't fit into memory.
+// Comments compares the layouts of comment threads, at the level of the storage contract: short and
+// long threads, many writers on one thread, and threads that don't fit into memory.
 func Comments(ctx context.Context, o CommentsOptions) (*figures.Report, error) {
 	report := &figures.Report{Name: "comments", Title: "Comment threads on MongoDB: what calls cost in each layout", Command: o.Command, Notes: commentsNotes}
 	err := o.inArena(ctx, contenders("comments"), func(arena *Arena, rivals []*Rival) error {
@@ -95,7 +95,7 @@ func (s *commentScene) signUp(ctx context.Context) error {
 	return nil
 }
 
-// newPosts creates posts without comments, the same for all rivals.
+// newPosts creates posts without comments, the same ones for all rivals.
 func (s *commentScene) newPosts(ctx context.Context, n int) ([]social.PostID, error) {
 	ids := make([]social.PostID, n)
 	first := s.posts
@@ -372,7 +372,7 @@ func (s *commentScene) manyThreads(ctx context.Context) ([]*longThread, error) {
 	return threads, nil
 }
 
-// coldCalls read a random comment, and its thread: long threads are read more often than short
+// coldCalls reads a random comment, and its thread: long threads are read more often than short
 // ones.
 func (s *commentScene) coldCalls(threads []*longThread) []measure.Call {
 	starts, total := make([]int, len(threads)), 0

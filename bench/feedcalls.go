@@ -94,7 +94,7 @@ func (s *feedScene) each(ask request) []measure.Turn {
 	return turns
 }
 
-// uncached reads news at servers that remember no people.
+// uncached returns turns that read news from servers that keep no people in memory.
 func (s *feedScene) uncached() []measure.Turn {
 	var turns []measure.Turn
 	for _, r := range s.rivals {
@@ -106,8 +106,8 @@ func (s *feedScene) uncached() []measure.Turn {
 	return turns
 }
 
-// busy are turns with concurrent requests: the server always has something to do, and need not be
-// woken up for each answer of the database.
+// busy returns the turns with concurrent requests: the server always has something to do, and need
+// not be woken up for each answer of the database.
 func busy(turns []measure.Turn) []measure.Turn {
 	turns = slices.Clone(turns)
 	for i := range turns {
@@ -116,7 +116,8 @@ func busy(turns []measure.Turn) []measure.Turn {
 	return turns
 }
 
-// writing is each with the work that writes leave for later, which is done between the turns.
+// writing returns a turn for each rival, in which the work that writes leave for later is done
+// between the turns.
 func (s *feedScene) writing(ask request) []measure.Turn {
 	turns := s.each(ask)
 	for i, r := range s.rivals {
@@ -125,8 +126,8 @@ func (s *feedScene) writing(ask request) []measure.Turn {
 	return turns
 }
 
-// fromMemory has the same schema, resolvers, rules and posts, over a store that has everything in
-// memory.
+// fromMemory returns a turn with the same schema, resolvers, rules and posts, over a store that has
+// everything in memory.
 func (s *feedScene) fromMemory() measure.Turn {
 	first := s.rivals[0]
 	c := client{s.o.Serve(&remembering{Store: first.Store}, false)}
@@ -168,7 +169,7 @@ func (s *feedScene) findDeeper(ctx context.Context) error {
 	return nil
 }
 
-// busiest are requests for the walls with the most posts.
+// busiest returns requests for the walls with the most posts.
 func (s *feedScene) busiest() [][]byte {
 	posts := map[social.UserID]int{}
 	for _, p := range s.posts {
@@ -193,7 +194,7 @@ var aPost = body(postQuery, map[string]any{"input": map[string]any{
 
 func (s *feedScene) aReply(n int) []byte {
 	public := 0
-	for i := range s.posts { // one that everyone sees
+	for i := range s.posts { // a post that everyone sees
 		public = (n*7 + i) % len(s.posts)
 		if s.posts[public].Audience.Kind == social.AudiencePublic {
 			break
@@ -213,8 +214,8 @@ func (s *feedScene) toggle(n int) (string, []byte) {
 	return s.reader(reader), body(query, map[string]any{"input": map[string]any{"userId": person(s.loner).String()}})
 }
 
-// twice sends the requests numbered 2n and 2n+1 in the n-th call, because the first of asks
-// alternates between two opposite requests.
+// twice sends the requests numbered 2n and 2n+1 in the n-th call, because the first function in
+// asks alternates between two opposite requests.
 func (s *feedScene) twice(asks ...func(n int) (string, []byte)) []measure.Turn {
 	var turns []measure.Turn
 	for _, r := range s.rivals {

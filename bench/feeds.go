@@ -15,12 +15,12 @@ import (
 	"plaza/social"
 )
 
-// FeedsOptions configure [Feeds].
+// FeedsOptions configures [Feeds].
 type FeedsOptions struct {
 	Options
 
-	Networks string // folder of ego-facebook; empty: without it
-	Edges    int    // follows of the generated network, before it is scaled; 0: without it
+	Networks string // folder of ego-facebook; if empty, it is left out
+	Edges    int    // follows of the generated network, before it is scaled; 0 leaves it out
 }
 
 const (
@@ -35,8 +35,8 @@ const (
 	writers    = 32
 )
 
-// Feeds compares the layouts of feeds, and of the follower graph: the cost of requests, from
-// GraphQL to MongoDB. It writes its report with each network's table and picture.
+// Feeds compares the layouts of feeds and of the follower graph: the cost of requests, from GraphQL
+// to MongoDB. It writes a report with a table and a picture for each network.
 func Feeds(ctx context.Context, o FeedsOptions) (*figures.Report, error) {
 	var networks []*network
 	if o.Networks != "" {
@@ -70,11 +70,11 @@ type feedScene struct {
 	rivals  []*feedRival
 	dice    *rand.Rand
 
-	star    int // is followed by very many
+	star    int // followed by very many people
 	popular int // has followers who all read their news
 	loner   int // has no followers
 	fans    []int
-	readers []int // who follow twenty or more
+	readers []int // people who follow twenty or more
 	posts   []*social.Post
 	replies [][]*social.Comment // of each post
 }
@@ -121,7 +121,7 @@ func (s *feedScene) chooseReaders(crowd int) []int {
 }
 
 // write creates posts, more of them by people with more followers, up to a limit, and a few
-// comments on each.
+// comments on each post.
 func (s *feedScene) write(posts, crowd int) {
 	w := newWriter(s.o.Seed)
 	followers := s.network.followers()

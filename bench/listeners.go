@@ -14,7 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Listening is what a process of listeners does: it opens a websocket for each subscriber of each
+// Listening configures a process of listeners: it opens a websocket for each subscriber of each
 // crowd, and reports when all of a crowd have received an event.
 type Listening struct {
 	URL    string  `json:"url"` // of the websockets
@@ -24,28 +24,28 @@ type Listening struct {
 // Crowd is a number of subscribers who all send the same subscription.
 type Crowd struct {
 	Subscription string   `json:"subscription"`
-	Tokens       []string `json:"tokens"` // of its members; each has a socket of its own
+	Tokens       []string `json:"tokens"` // of its members; each has its own socket
 }
 
-// progressLine is a line that a process of listeners prints: that all are subscribed, or that every
-// member of a crowd has received Events events.
+// progressLine is a line that a process of listeners prints: it reports that all are subscribed, or
+// that every member of a crowd has received Events events.
 type progressLine struct {
 	Ready  bool      `json:"ready"`
 	Crowd  int       `json:"crowd"`
 	Events int64     `json:"events"`
-	At     time.Time `json:"at"` // when the last of them did
+	At     time.Time `json:"at"` // when the last of them received it
 }
 
 // Listen is the main function of a process of listeners: it reads a [Listening] as JSON, and prints
-// lines until in is closed. It is a process of its own so that its CPU time and memory are not
-// those of the server.
+// lines until in is closed. It runs in a separate process so that its CPU time and memory are not
+// counted as the server's.
 func Listen(ctx context.Context, in io.Reader, out io.Writer) error {
 	listening, stop := context.WithCancel(ctx)
 	defer stop()
 	var l Listening
 	decoder := json.NewDecoder(in)
 	if err := decoder.Decode(&l); err != nil {
-		return fmt.Errorf("standard input is not a plan: %w", err)
+		return fmt.Errorf("the standard input does not have the expected JSON: %w", err)
 	}
 	lines := make(chan progressLine)
 	for number, crowd := range l.Crowds {

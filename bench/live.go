@@ -22,12 +22,12 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// LiveOptions configure [Live].
+// LiveOptions configures [Live].
 type LiveOptions struct {
 	Options
 
 	Sockets int // subscribers of each thread and of each author, before they are scaled
-	Idle    int // subscribers whose memory is measured, before they are scaled; 0: none
+	Idle    int // subscribers whose memory is measured, before they are scaled; 0 means none
 
 	// Start serves a store until ctx ends.
 	Start func(ctx context.Context, st storage.Store) (*LiveServer, error)
@@ -36,7 +36,7 @@ type LiveOptions struct {
 	Listeners func(ctx context.Context) (in io.WriteCloser, out io.Reader, wait func() error, err error)
 }
 
-// LiveServer is a Plaza in this process.
+// LiveServer is a Plaza server in this process.
 type LiveServer struct {
 	Handler       http.Handler
 	Address       string     // host and port
@@ -44,8 +44,7 @@ type LiveServer struct {
 	Stop          func() error
 }
 
-// Kinds of selections: the subscriptions differ in how much of the answer depends on who receives
-// it.
+// Kinds of selections: the subscriptions differ in how much of the answer depends on its recipient.
 var selections = []struct{ name, comment, post string }{
 	{"plain", `id text createdAt author { id handle name avatarUrl }`, `id text createdAt commentCount author { id handle name avatarUrl }`},
 	{
@@ -93,7 +92,7 @@ func Live(ctx context.Context, o LiveOptions) (*figures.Report, error) {
 	return report, nil
 }
 
-// liveScene is for each selection an author, people who follow the author, and a thread on the
+// liveScene has, for each selection, an author, people who follow the author, and a thread on the
 // author's post.
 type liveScene struct {
 	o      LiveOptions
@@ -188,7 +187,7 @@ func (s *liveScene) threadOf(selection int, fields string) string {
 	return `subscription { commentAdded(postId: "` + s.post(selection).String() + `") { cursor event comment { ` + fields + ` } } }`
 }
 
-// crowd is that many followers; they are different people as far as there are enough.
+// crowd returns that many followers, all different as far as there are enough people.
 func (s *liveScene) crowd(selection int, subscription string, members int) Crowd {
 	c := Crowd{Subscription: subscription}
 	for i := range members {
@@ -210,10 +209,10 @@ func (s *liveScene) aPost(ctx context.Context, selection int) error {
 	return err
 }
 
-// measureIdle remarks how much memory each subscriber takes: before anything happens, and after an
-// event.
+// measureIdle adds a remark on how much memory each subscriber takes: before anything happens, and
+// after an event.
 func (s *liveScene) measureIdle(ctx context.Context, section *figures.Section) error {
-	debug.FreeOSMemory() // what was used for loading
+	debug.FreeOSMemory() // the memory that loading has used
 	before, known := residentMemory()
 	if !known {
 		return nil
@@ -231,9 +230,9 @@ func (s *liveScene) measureIdle(ctx context.Context, section *figures.Section) e
 	return errors.Join(err, l.end())
 }
 
-// residentMemory is how many bytes of memory this process has, garbage included.
+// residentMemory returns how many bytes of memory this process has, including garbage.
 func residentMemory() (bytes int64, known bool) {
-	text, err := os.ReadFile("/proc/self/statm") // in pages: the whole, and what is resident
+	text, err := os.ReadFile("/proc/self/statm") // in pages: the total, and the resident part
 	fields := strings.Fields(string(text))
 	if err != nil || len(fields) < 2 {
 		return 0, false
@@ -248,10 +247,10 @@ type listeners struct {
 	in      io.Closer
 	wait    func() error
 	kill    context.CancelFunc
-	took    map[int][]time.Duration // from a mutation until the last of a crowd had its event
+	took    map[int][]time.Duration // from a mutation until the last member of a crowd had its event
 }
 
-// patience is how long listeners may take for anything.
+// patience limits how long listeners may take for anything.
 const patience = 2 * time.Minute
 
 // listen starts listeners, and waits until all are subscribed.
@@ -289,7 +288,7 @@ func (s *liveScene) subscribed(ctx context.Context, all int) error {
 	for s.server.Subscriptions() < all {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d of %d subscribers are there: %w", s.server.Subscriptions(), all, ctx.Err())
+			return fmt.Errorf("%d of %d subscribers are connected: %w", s.server.Subscriptions(), all, ctx.Err())
 		case <-again.C:
 		}
 	}
@@ -306,7 +305,7 @@ func (l *listeners) line() (line progressLine, err error) {
 	return line, nil
 }
 
-// event lets something happen, and waits until all of a crowd have received it.
+// event calls a function that causes an event, and waits until all of a crowd have received it.
 func (l *listeners) event(crowd int, act func() error) error {
 	began := time.Now()
 	if err := act(); err != nil {
@@ -324,7 +323,7 @@ func (l *listeners) event(crowd int, act func() error) error {
 	}
 }
 
-// median is how long the median event took, in ms.
+// median returns how long the median event took, in ms.
 func (l *listeners) median(crowd int) float64 {
 	all := slices.Sorted(slices.Values(l.took[crowd]))
 	if len(all) == 0 {
@@ -333,7 +332,7 @@ func (l *listeners) median(crowd int) float64 {
 	return all[len(all)/2].Seconds() * 1000
 }
 
-// end ends the process, and waits for that.
+// end ends the process, and waits until it has ended.
 func (l *listeners) end() error {
 	defer l.kill()
 	return errors.Join(l.in.Close(), l.wait())

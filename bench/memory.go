@@ -10,7 +10,7 @@ import (
 	"plaza/storage"
 )
 
-// remembering is a store that reads what a page of news shows once, and then serves it from maps,
+// remembering is a store that reads the data of a page of news once, and then serves it from maps,
 // to measure requests without the cost of a database. Everything else, including the privacy rule,
 // is unchanged.
 type remembering struct {
@@ -40,7 +40,7 @@ type memo[K comparable, V any] struct {
 	known map[K]V
 }
 
-// all returns a new map, as a store does. Absent entries stay absent.
+// all returns a new map, as a store does. Missing entries stay missing.
 func (m *memo[K, V]) all(keys []K, read func([]K) (map[K]V, error)) (map[K]V, error) {
 	found, unknown := m.remembered(keys)
 	if len(unknown) == 0 {

@@ -20,7 +20,7 @@ const (
 	referenced = "referenced"
 )
 
-// design is a way to keep a subject, in a database of its own.
+// design is a way to store a subject, with its own database.
 type design interface {
 	load(ctx context.Context) error
 	// acts are the operations on the subject, the same in both designs.
@@ -36,9 +36,9 @@ type act struct {
 // subject is something that can be embedded or referenced.
 type subject struct {
 	name, title string
-	usual       string // how Plaza keeps it
+	usual       string // how Plaza stores it
 	designs     map[string]func(o *Options, r *Rival) design
-	pairs       []readAndWrite // whose costs are compared
+	pairs       []readAndWrite // pairs whose costs are compared
 }
 
 // readAndWrite are the names of two acts.
@@ -53,7 +53,7 @@ func Model(ctx context.Context, o Options) (*figures.Report, error) {
 		report.Machine = arena.machine(ctx)
 		subjects := []subject{namesSubject(), previewsSubject(), votesSubject(&o)}
 		rivals := make([][]*Rival, len(subjects))
-		for i, of := range subjects { // all of them, before anything is loaded
+		for i, of := range subjects { // check all of them before anything is loaded
 			for _, c := range chosen {
 				rival, err := arena.OpenBare(ctx, of.name, c.name)
 				if err != nil {
@@ -115,7 +115,8 @@ func (of *subject) compare(ctx context.Context, o *Options, meter *measure.Meter
 	return section, nil
 }
 
-// advise remarks from which ratio of reads to writes on embedding pays, if both were measured.
+// advise adds a remark on the ratio of reads to writes from which embedding pays, if both were
+// measured.
 func advise(s *figures.Section, p readAndWrite) {
 	cost := func(call, rival string) float64 { return measure.Of(s.Results, call, rival).Median(measure.CPUMs) }
 	for _, call := range []string{p.read, p.write} {
@@ -130,7 +131,8 @@ func advise(s *figures.Section, p readAndWrite) {
 	s.Remarkf("*%s* against *%s*: %s.", p.read, p.write, verdict(saved, extra))
 }
 
-// difference says by how much one cost is above another; "nothing" if they are about the same.
+// difference returns by how much one cost is above another, as text; "nothing" if they are about
+// the same.
 func difference(one, other float64) float64 {
 	const same = 0.1
 	if math.Abs(one-other) <= same*max(one, other) {
@@ -139,8 +141,8 @@ func difference(one, other float64) float64 {
 	return one - other
 }
 
-// verdict says when embedding pays, if it saves this much CPU time on each read and costs this much
-// more on each write, in ms.
+// verdict returns when embedding pays, as text, if it saves this much CPU time on each read and
+// costs this much more on each write, in ms.
 func verdict(saved, extra float64) string {
 	reading, writing := changed(-saved), changed(extra)
 	switch {
@@ -156,7 +158,7 @@ func verdict(saved, extra float64) string {
 	return "both designs cost about the same"
 }
 
-// changed describes a difference in ms.
+// changed returns a difference in ms, as text.
 func changed(by float64) string {
 	switch {
 	case by > 0:
@@ -170,7 +172,7 @@ func changed(by float64) string {
 // pageSize is how many posts a page has.
 const pageSize = 20
 
-// posts are the collection that all designs have.
+// posts returns the collection that all designs have.
 func (r *Rival) posts() *mongo.Collection { return r.database.Collection("posts") }
 
 // transact runs a write as Plaza does: in a transaction with an event, which is repeated after a
@@ -223,7 +225,7 @@ func find[D any](ctx context.Context, c *mongo.Collection, ids []bson.Binary, o 
 		return nil, err
 	}
 	if len(all) != len(ids) {
-		return nil, fmt.Errorf("%d of %d documents of %s are there", len(all), len(ids), c.Name())
+		return nil, fmt.Errorf("%d of %d documents of %s were found", len(all), len(ids), c.Name())
 	}
 	return all, nil
 }
@@ -232,15 +234,15 @@ func find[D any](ctx context.Context, c *mongo.Collection, ids []bson.Binary, o 
 func changeOne(ctx context.Context, c *mongo.Collection, filter, update bson.D) error {
 	result, err := c.UpdateOne(ctx, filter, update)
 	if err == nil && result.ModifiedCount != 1 {
-		err = fmt.Errorf("%d documents of %s are changed instead of one", result.ModifiedCount, c.Name())
+		err = fmt.Errorf("%d documents of %s were changed instead of one", result.ModifiedCount, c.Name())
 	}
 	return err
 }
 
-// postID is the id of the n-th post.
+// postID returns the id of the n-th post.
 func postID(n int) bson.Binary { return uuid(derived(began, "post", n)) }
 
-// postPage returns the ids of a page's posts, different ones each time.
+// postPage returns the ids of a page's posts, different ones for each call.
 func postPage(n, first, posts int) []bson.Binary {
 	ids := make([]bson.Binary, min(pageSize, posts))
 	for i := range ids {

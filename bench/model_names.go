@@ -39,7 +39,7 @@ func namesSubject() subject {
 	}
 }
 
-// authorDoc is what a page shows of a user.
+// authorDoc is the part of a user that a page shows.
 type authorDoc struct {
 	ID        bson.Binary `bson:"_id"`
 	Handle    string      `bson:"handle"`
@@ -70,14 +70,14 @@ type namedComment[A any] struct {
 	Text   string      `bson:"text"`
 }
 
-// names keeps authors in posts and in their newest comments: A is an id, or a copy.
+// names stores authors in posts and in their newest comments: A is an id, or a copy.
 type names[A any] struct {
 	*Rival
 
 	o      *Options
 	author func(authorDoc) A
-	lookUp func(ctx context.Context, posts []namedPost[A]) error         // reads the names that the posts lack; nil: they lack none
-	copies func(ctx context.Context, who bson.Binary, name string) error // renames the copies; nil: there are none
+	lookUp func(ctx context.Context, posts []namedPost[A]) error         // reads the names that the posts lack; nil if they lack none
+	copies func(ctx context.Context, who bson.Binary, name string) error // renames the copies; nil if there are none
 }
 
 func (d *names[A]) people() int { return d.o.scaled(namedPeople, 10) }
@@ -154,7 +154,7 @@ func (r *Rival) authorsOf(ctx context.Context, posts []namedPost[bson.Binary]) e
 	return err
 }
 
-// reply puts a comment among the newest of a post.
+// reply adds a comment to the newest ones of a post.
 func (d *names[A]) reply(ctx context.Context, n int) error {
 	c := d.comment(said, n%d.usual(), shownEach+n, n%d.people())
 	return d.transact(ctx, func(ctx context.Context) error {

@@ -53,8 +53,8 @@ type commentDoc struct {
 	Text   string      `bson:"text"`
 }
 
-// previews stores threads as one document per comment, with or without copies of what a page shows
-// in the posts.
+// previews stores threads as one document per comment, and the posts with or without copies of the
+// comments that a page shows.
 type previews struct {
 	*Rival
 
@@ -88,7 +88,7 @@ func (d *previews) load(ctx context.Context) error {
 	})
 }
 
-// aComment is the n-th on a post.
+// aComment returns the n-th comment on a post.
 func aComment(post, n int, text string) commentDoc {
 	own := derived(began.Add(time.Duration(n)*time.Second), fmt.Sprint("reply/", post), n)
 	return commentDoc{ID: uuid(own), Post: postID(post), Slug: own.String()[18:], Author: author(n % speakers).ID, Text: text}
@@ -110,8 +110,8 @@ func (d *previews) page(ctx context.Context, n int) error {
 	return d.newest(ctx, ids)
 }
 
-// newest reads the last comments of all posts by the index, in one command: as many reads of the
-// index as there are posts.
+// newest reads the last comments of all posts by the index, in one command, which reads the index
+// once for each post.
 func (d *previews) newest(ctx context.Context, posts []bson.Binary) error {
 	last := func(post bson.Binary) bson.A {
 		return bson.A{

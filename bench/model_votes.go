@@ -12,7 +12,7 @@ import (
 )
 
 // pollSizes are polls by size: the number of votes, its minimum when less than usual is loaded, and
-// how many such polls there are.
+// the number of such polls.
 var pollSizes = []struct{ votes, least, polls int }{{10, 10, 100}, {100, 20, 100}, {1_000, 30, 60}, {10_000, 40, 20}}
 
 // votesInTurn limits the votes of one turn, so that polls stay at about their nominal size.
@@ -33,7 +33,7 @@ func votesSubject(o *Options) subject {
 	return s
 }
 
-// votesActs names the acts on polls of a size.
+// votesActs returns the names of the acts on polls of a size.
 func votesActs(size int) (page, vote string) {
 	return fmt.Sprintf("page, %s votes each", figures.Grouped(size)), fmt.Sprintf("vote, %s before", figures.Grouped(size))
 }
@@ -55,13 +55,13 @@ type ballotDoc struct {
 	Option int         `bson:"option"`
 }
 
-// markDoc is a vote in a document of its own. Its _id is the poll's id followed by the voter's.
+// markDoc is a vote in its own document. Its _id is the poll's id followed by the voter's.
 type markDoc struct {
 	ID     bson.Binary `bson:"_id"`
 	Option int         `bson:"option"`
 }
 
-// votes keeps polls with their totals, and who voted in the poll or in a collection.
+// votes stores polls with their totals, and stores who voted in the poll or in a collection.
 type votes struct {
 	*Rival
 
@@ -69,8 +69,8 @@ type votes struct {
 	embed bool
 }
 
-// sizes are the polls of each size: how many votes each has, the number of the first, and how many
-// there are.
+// sizes returns the polls of each size: the number of votes on each, the number of the first poll,
+// and how many there are.
 func (d *votes) sizes() (all []pollSize) {
 	first := 0
 	for _, size := range pollSizes {

@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// network has the follows among people that are numbered from 0.
+// network has the follows among people, who are numbered from 0.
 type network struct {
 	name    string
 	people  int
@@ -27,7 +27,7 @@ func facebook(dir string) (*network, error) {
 		return nil, fmt.Errorf("--networks: %w", err)
 	}
 	if faults > 0 {
-		return nil, fmt.Errorf("--networks: %d lines of %s make no sense", faults, dir)
+		return nil, fmt.Errorf("--networks: %d lines of %s are invalid", faults, dir)
 	}
 	number := make(map[importer.Person]int, len(read.People))
 	for i, p := range read.People {

@@ -18,12 +18,12 @@ import (
 type Options struct {
 	URI       string   // of MongoDB; see [OpenArena]
 	Overwrite bool     // drop the databases of earlier runs
-	Layouts   []string // the compared layouts; none: all
+	Layouts   []string // the compared layouts; none means all
 	Rounds    int
 	Turn      time.Duration
-	Scale     float64 // of the data and the numbers of people: 1 is the usual size
+	Scale     float64 // of the data and the numbers of people; 1 is the usual size
 	Seed      uint64
-	Only      string // a part of the names of the calls to measure; empty: all
+	Only      string // a part of the names of the calls to measure; empty means all
 	Command   string // the command line that the report shows
 	// Serve returns Plaza's HTTP handler over a store, with the usual people cache or without one.
 	Serve func(st storage.Store, peopleCache bool) http.Handler
@@ -53,8 +53,8 @@ type contender struct {
 	options mongodb.Options
 }
 
-// contenders are the layouts of one kind, each with the default layouts of the other kinds, and
-// then other layouts of those kinds that matter.
+// contenders returns the layouts of one kind, each with the default layouts of the other kinds, and
+// then with other layouts of those kinds that matter.
 func contenders(of string, others ...string) []contender {
 	var all []contender
 	for _, layout := range mongodb.Layouts(of) {
@@ -84,7 +84,7 @@ func (o *Options) chosen(all []contender) ([]contender, error) {
 	for _, name := range o.Layouts {
 		at := slices.IndexFunc(all, func(c contender) bool { return c.name == name })
 		if at < 0 {
-			return nil, fmt.Errorf("--layouts: there is no %q: choose of %s", name, strings.Join(namesOf(all), ", "))
+			return nil, fmt.Errorf("--layouts: there is no %q: choose from %s", name, strings.Join(namesOf(all), ", "))
 		}
 		if slices.ContainsFunc(chosen, func(c contender) bool { return c.name == name }) {
 			return nil, fmt.Errorf("--layouts: %q is named twice", name)
@@ -110,7 +110,7 @@ func (o *Options) check() error {
 	case o.Scale <= 0 || o.Scale > 100:
 		return errors.New("--scale must be above 0, and at most 100")
 	case o.Turn <= 0:
-		return errors.New("--turn must be longer than nothing")
+		return errors.New("--turn must be above 0")
 	}
 	return nil
 }
@@ -130,7 +130,8 @@ func (o *Options) inArena(ctx context.Context, all []contender, run func(*Arena,
 	})
 }
 
-// withArena opens an arena for the chosen contenders, and finally drops what run has opened there.
+// withArena opens an arena for the chosen contenders, and finally drops the databases that run has
+// opened there.
 func (o *Options) withArena(ctx context.Context, all []contender, run func(*Arena, []contender) error) (err error) {
 	if err := o.check(); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 // eventLog is the collection that is the same in each layout.
 const eventLog = "events"
 
-// Stored measures everything in the rival's database except the event log. It makes mongod write
+// Stored measures all data in the rival's database except the event log. It makes mongod write
 // everything to disk first.
 func (r *Rival) Stored(ctx context.Context) (all measure.Stored, err error) {
 	if err := r.database.Client().Database("admin").RunCommand(ctx, bson.D{{Key: "fsync", Value: 1}}).Err(); err != nil {

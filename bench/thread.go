@@ -8,11 +8,12 @@ import (
 	"plaza/social"
 )
 
-// talk is how long a thread is active: half of its comments come in the first quarter of that.
+// talk is how long a thread is active: half of its comments are made in the first quarter of that
+// time.
 const talk = 3 * 24 * time.Hour
 
 // thread creates n comments by some people from a start time, without storing them. Every fifth
-// replies to the post, the others to one of the last twenty comments.
+// comment replies to the post, the others to one of the last twenty comments.
 func thread(post social.PostID, name string, from time.Time, people []social.UserID, n int, w *writer) []*social.Comment {
 	dice := rand.New(rand.NewPCG(uint64(n), 4)) //nolint:gosec // a benchmark's choices need no secrecy
 	all := make([]*social.Comment, n)

@@ -9,8 +9,8 @@ import (
 )
 
 // writer writes texts that are as long as people's, and compress as well: runs of words from the
-// demo's posts and comments, hardly ever the same run twice. It is seeded, so that all rivals get
-// the same texts.
+// demo's posts and comments, rarely the same run twice. It is seeded, so that all rivals get the
+// same texts.
 type writer struct {
 	dice  *rand.Rand
 	words []string
@@ -29,7 +29,7 @@ const (
 	maxText    = 4_000 // characters
 )
 
-// text writes one.
+// text writes one text.
 func (w *writer) text() string {
 	length := logNormal(w.dice, medianText, sigmaText, maxText)
 	var text strings.Builder

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// PicturesPath is where Pictures is to be served.
+// PicturesPath is the path at which Pictures must be served.
 const PicturesPath = "/demo/pictures/"
 
 // Names of pictures, below PicturesPath.
@@ -15,13 +15,13 @@ func adPictureName(unit string) string {
 	return "ads/" + unit + ".svg"
 }
 
-// address is where a server at a public URL serves a picture.
+// address returns the address at which a server with a public URL serves a picture.
 func address(publicURL, name string) string {
 	return strings.TrimSuffix(publicURL, "/") + PicturesPath + name
 }
 
-// rehung is the address of one of our pictures at the public URL, whatever server it was stored
-// for. False: it is no picture of ours.
+// rehung returns the address of one of our pictures at the public URL, whatever server it was
+// stored for. It returns false for all other addresses.
 func rehung(publicURL, stored string) (string, bool) {
 	at, err := url.Parse(stored)
 	if err != nil {

@@ -19,7 +19,7 @@ const currency = ads.Currency("EUR")
 // cents makes an amount from cents.
 func cents(n int64) ads.Micros { return ads.Micros(n * 10_000) }
 
-// advertiser is one who pays for ads.
+// advertiser is someone who pays for ads.
 type advertiser struct {
 	name      string
 	campaigns []campaign
@@ -84,7 +84,7 @@ var advertisers = []advertiser{
 	}},
 }
 
-// catalogue is all ads as they are stored.
+// catalogue returns all ads in the form in which they are stored.
 func (s *stage) catalogue() ads.Batch {
 	at := s.at(30 * time.Minute)
 	batch := ads.Batch{Zones: []ads.Zone{
@@ -112,7 +112,7 @@ func (s *stage) catalogue() ads.Batch {
 	return batch
 }
 
-// hasAds reports whether the ads are stored. They are stored last, so then everything is.
+// hasAds reports whether the ads are stored. They are stored last, so in that case everything is.
 func (s *stage) hasAds(ctx context.Context) (bool, error) {
 	first := s.catalogue().Units[0].ID
 	stored, err := s.store.Ads().Units(ctx, []ads.UnitID{first})
@@ -123,7 +123,7 @@ func (s *stage) hasAds(ctx context.Context) (bool, error) {
 func (s *stage) advertise(ctx context.Context) error {
 	_, err := s.ads.Add(ctx, s.catalogue())
 	if errors.Is(err, ads.ErrCurrency) {
-		return errors.New("the demo needs a database of its own: this one has ads of others")
+		return errors.New("the demo needs its own database: this one has other ads")
 	}
 	return err
 }

@@ -28,7 +28,7 @@ var circles = []circle{
 	{"ines", "Darkroom", []string{"nadia", "ada"}},
 }
 
-// follows are those that need no circle but the built-in one.
+// follows are those that need no circle except the built-in one.
 var follows = []struct {
 	who      string
 	followed []string

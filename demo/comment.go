@@ -46,7 +46,7 @@ type parent struct {
 	after time.Duration
 }
 
-// steps are the comment, what happens to it, and the replies.
+// steps returns the steps of the comment, of everything that happens to it, and of the replies.
 func (c comment) steps(on postID, to *parent, name string, since time.Duration) []step {
 	own := parent{"comment/" + name, since + time.Duration(c.minutes)*time.Minute}
 	steps := []step{{name: own.name, after: own.after, makes: aComment, do: c.write(on, to, own)}}
@@ -79,7 +79,7 @@ func (c comment) write(on postID, to *parent, own parent) action {
 	}
 }
 
-// stored reads the comment as it is.
+// stored reads the comment in its current state.
 func (own parent) stored(ctx context.Context, s *stage) (*social.Comment, error) {
 	id := s.commentID(own.name, own.after)
 	stored, err := s.store.Comments(ctx, []social.CommentID{id})

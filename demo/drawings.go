@@ -14,7 +14,7 @@ import (
 // canvas is the size that all motifs are drawn for; pictures of other shapes show the middle of it.
 const canvas = `viewBox="0 0 400 300" preserveAspectRatio="xMidYMid slice"`
 
-// drawings are all pictures of the community as SVG, by name.
+// drawings returns all pictures of the community as SVG, by name.
 func drawings() map[string]string {
 	all := map[string]string{}
 	for i, p := range cast {
@@ -34,7 +34,8 @@ func drawings() map[string]string {
 	return all
 }
 
-// photos are those in the posts of the script and of the life after it, whose addresses are names.
+// photos returns the photos in the posts of the script and of the life after it, with their names
+// in place of addresses.
 func photos() []*social.Photo {
 	var all []*social.Photo
 	add := func(c social.Content) {
@@ -70,7 +71,7 @@ func avatar(i int) string {
 		html.EscapeString(cast[i].name), hue, 40+(i*67)%180, (hue+35)%360, html.EscapeString(initials.String()))
 }
 
-// sea is a harbour: a sky, a sun or moon, hills, water and a boat.
+// sea draws a harbour: a sky, a sun or moon, hills, water and a boat.
 func sea(sky, light, hills, water, boat string) string {
 	return fmt.Sprintf(`<rect width="400" height="190" fill="%s"/><circle cx="290" cy="120" r="34" fill="%s"/>`+
 		`<path d="M0 190 Q70 120 150 168 T310 158 T400 176 V190 Z" fill="%s"/><rect y="190" width="400" height="110" fill="%s"/>`+
@@ -78,7 +79,7 @@ func sea(sky, light, hills, water, boat string) string {
 		`<path d="M92 216h110l-18 26h-76z M146 120v90h-4v-90z M150 128l44 74h-44z" fill="%s"/>`, sky, light, hills, water, light, boat)
 }
 
-// book is a bound volume, seen from above.
+// book draws a bound volume, seen from above.
 func book(table, cover, gold string) string {
 	return fmt.Sprintf(`<rect width="400" height="300" fill="%s"/><path d="M118 48h182v214H118z" fill="#f3ead6"/>`+
 		`<rect x="108" y="40" width="184" height="214" rx="5" fill="%s"/><path d="M132 40v214" stroke="#0005" stroke-width="5"/>`+
@@ -117,7 +118,7 @@ var photoMotifs = map[string]string{
 		`<path d="M80 210q0-108 120-108t120 108q0 16-120 16T80 210z" fill="#b4713a"/><path d="M136 136q26 34 20 74M196 112q22 44 12 98M256 130q14 40 2 80" stroke="#f0d9a6" stroke-width="9" fill="none" stroke-linecap="round"/>`,
 }
 
-// lifeMotifs are the subjects of what is posted while a server runs.
+// lifeMotifs are the subjects of the posts that are made while a server runs.
 var lifeMotifs = map[string]string{
 	"harbour-at-six":  sea("#f3c89b", "#fff0c2", "#7b6a86", "#47647f", "#2a3140"),
 	"harbour-at-nine": sea("#27314f", "#f2efd9", "#1b2238", "#131b30", "#0b0f1c"),

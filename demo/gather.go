@@ -8,8 +8,7 @@ import (
 	"plaza/social/network"
 )
 
-// gather brings the people together, in their circles. Each part is one transaction that may be run
-// again.
+// gather creates the people and their circles. Each part is one transaction that may be run again.
 func (s *stage) gather(ctx context.Context) error {
 	if there, err := s.store.Users(ctx, []social.UserID{s.user(handle)}); err != nil {
 		return err
@@ -50,9 +49,9 @@ func (s *stage) accounts(ctx context.Context) ([]social.NewUser, error) {
 }
 
 // ErrOccupied rejects a database that was not created by the demo.
-var ErrOccupied = errors.New("the demo needs a database of its own: this one already has users, and the demo would add accounts whose password is published")
+var ErrOccupied = errors.New("the demo needs its own database: this one already has users, and the demo would add accounts whose password is published")
 
-// taken says that others have signed up under the community's handles just now.
+// taken returns ErrOccupied if others have just signed up with the community's handles.
 func taken(err error) error {
 	if errors.Is(err, social.ErrTaken) {
 		return ErrOccupied

@@ -15,7 +15,7 @@ import (
 
 var errKilled = errors.New("killed")
 
-// mortal is a store whose process dies at the first write that was not tried before: by turns
+// mortal is a store whose process dies at the first write that it has not tried before: alternately
 // before the write and after it.
 type mortal struct {
 	storage.Store
@@ -103,7 +103,7 @@ func (m mortalAds) Save(ctx context.Context, b ads.Batch) (n int, err error) {
 
 // A seeding that dies at each of its writes, and resumes each time, has the same result as one
 // without interruption.
-func TestSeedGoesOnAfterEveryInterruption(t *testing.T) {
+func TestSeedResumesAfterEveryInterruption(t *testing.T) {
 	now := time.Now()
 	whole, pieces := openSQLite(t), openSQLite(t)
 	if _, err := seed(t.Context(), whole, now, testURL); err != nil {

@@ -15,18 +15,18 @@ import (
 const (
 	// pace is the time between two acts of the life.
 	pace = 3 * time.Second
-	// mostKept is how many posts of one scene, and comments of one line of the talk, stay because
-	// visitors have joined in.
+	// mostKept is how many posts of one scene, and comments of one line of the talk, may stay
+	// because visitors have joined in.
 	mostKept = 5
 )
 
-// Life is what the community does while a server runs: its people post, comment and react, cycling
+// Life is the community's activity while a server runs: its people post, comment and react, cycling
 // through the scenes of scenes.go, and talk in a thread of the two weeks before.
 //
 // It does not grow: before a scene is posted again, its previous post is deleted, and so is a line
-// of the talk. What visitors have replied to or reacted to remains, up to mostKept times; then the
-// scene or line is skipped. What visitors have written is never changed. A Life is not safe for
-// concurrent use.
+// of the talk. Posts and comments that visitors have replied or reacted to remain, up to mostKept
+// of each; after that, the scene or line is skipped. What visitors have written is never changed. A
+// Life is not safe for concurrent use.
 type Life struct {
 	stage  *stage
 	social *network.Service
@@ -36,23 +36,22 @@ type Life struct {
 	recalled bool
 	posted   map[string][]social.PostID    // by the scene's text: its posts
 	said     map[string][]social.CommentID // by the line's text: its comments in the talk
-	post     social.PostID                 // of the scene that is on; zero: it is left out
+	post     social.PostID                 // of the current scene; zero if that is left out
 	comment  social.CommentID              // the latest of the scene
 }
 
 // act is one action of a person.
 type act func(ctx context.Context, l *Life) error
 
-// Life returns the life of the community, whose people act through the service.
+// Life returns the activity of the community, whose people act through the service.
 func (c *Community) Life(service *network.Service) *Life {
 	return &Life{stage: c.stage, social: service, acts: acts(), posted: map[string][]social.PostID{}, said: map[string][]social.CommentID{}}
 }
 
-// Threads are the posts that the life talks about, best first: it takes the first that still
-// exists.
+// Threads returns the posts that people talk on, best first: they use the first that still exists.
 func (c *Community) Threads() []social.PostID { return c.stage.threads() }
 
-// Run runs until ctx ends: one act every few seconds, while anyone watches.
+// Run runs until ctx ends: one act every few seconds while there are visitors.
 func (l *Life) Run(ctx context.Context, watched func() bool, logger *slog.Logger) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
@@ -66,12 +65,12 @@ func (l *Life) Run(ctx context.Context, watched func() bool, logger *slog.Logger
 			continue
 		}
 		if err := l.step(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "the demo's life stumbled", "error", err)
+			logger.WarnContext(ctx, "an act of the demo's community failed", "error", err)
 		}
 	}
 }
 
-// step does the next act. It skips what visitors have made impossible by deleting a post or
+// step does the next act. It skips acts that visitors have made impossible by deleting a post or
 // blocking its author.
 func (l *Life) step(ctx context.Context) error {
 	if err := l.recall(ctx); err != nil {
@@ -92,7 +91,7 @@ func impossible(err error) bool {
 	return one || several
 }
 
-// acts are a round of the life: all scenes, with the talk between their parts.
+// acts returns a round of the life: all scenes, with the talk between their parts.
 func acts() []act {
 	var all []act
 	talked := 0
@@ -132,7 +131,7 @@ func (s scene) publish(ctx context.Context, l *Life) error {
 	return nil
 }
 
-// act adds the line to the scene that is on.
+// act adds the line to the current scene.
 func (n line) act(ctx context.Context, l *Life) error {
 	who := l.stage.user(n.by)
 	switch {
@@ -184,8 +183,7 @@ func greet(who string) act {
 	}
 }
 
-// thread is the post that the talk is about; zero where visitors have deleted all that it could be
-// about.
+// thread returns the post for the talk; zero if visitors have deleted all posts that are suitable.
 func (l *Life) thread(ctx context.Context) (social.PostID, error) {
 	all := l.stage.threads()
 	there, err := l.stage.store.Posts(ctx, all)
@@ -208,7 +206,7 @@ func (s *stage) threads() []social.PostID {
 	return ids
 }
 
-// withdraw deletes posts of the round before, and says which visitors keep alive.
+// withdraw deletes posts of the previous round, and returns those that visitors keep alive.
 func (l *Life) withdraw(ctx context.Context, posts []social.PostID) (kept []social.PostID, err error) {
 	stored, err := l.stage.store.Posts(ctx, posts)
 	if err != nil {
@@ -260,7 +258,7 @@ func (l *Life) isLine(c *social.Comment, lines []line) bool {
 	})
 }
 
-// unsay deletes comments of the round before, and says which visitors keep alive.
+// unsay deletes comments of the previous round, and returns those that visitors keep alive.
 func (l *Life) unsay(ctx context.Context, comments []social.CommentID) (kept []social.CommentID, err error) {
 	stored, err := l.stage.store.Comments(ctx, comments)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"plaza/storage"
 )
 
-// liveRound plays one round of the life; nothing in it may fail.
+// liveRound plays one round of the life, in which nothing may fail.
 func liveRound(t *testing.T, l *Life) {
 	t.Helper()
 	if err := l.recall(t.Context()); err != nil {
@@ -27,7 +27,7 @@ func liveRound(t *testing.T, l *Life) {
 	}
 }
 
-// size is how many posts and comments there are.
+// size returns the numbers of posts and comments.
 func size(t *testing.T, st storage.Store) (posts, comments int) {
 	t.Helper()
 	s := take(t, st)
@@ -125,9 +125,9 @@ func TestLifeKeepsCommentsWithReplies(t *testing.T) {
 	}
 }
 
-// TestLifeGoesOnWithoutItsThread: when visitors delete the post of the talk, the talk moves to the
-// next, and ends with the last.
-func TestLifeGoesOnWithoutItsThread(t *testing.T) {
+// TestLifeContinuesWithoutItsThread: when visitors delete the post of the talk, the talk moves to
+// the next post, and ends with the last one.
+func TestLifeContinuesWithoutItsThread(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
 	ctx := t.Context()
@@ -155,7 +155,7 @@ func TestLifeGoesOnWithoutItsThread(t *testing.T) {
 	}
 }
 
-// TestLifeRests while no one watches, and ends with its context.
+// TestLifeRests checks that the life pauses while there are no visitors, and ends with its context.
 func TestLifeRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 // The account to sign in with. Everyone in the demo has the same password.
 const (
 	handle   = "ada"
-	password = "plaza-demo" // published: it guards nothing
+	password = "plaza-demo" // published, so it protects nothing
 )
 
 // person is one of the community.
@@ -80,8 +80,8 @@ var cast = []person{
 	},
 }
 
-// id is that of the ith person. The first is as old as the community, and the others joined within
-// the hour.
+// id returns the id of the ith person. The first is as old as the community, and the others joined
+// within the hour.
 func (p person) id(began time.Time, i int) social.UserID {
 	return social.UserID{ID: derive(began.Add(joinedAfter(i)), "user/"+p.handle, 0)}
 }

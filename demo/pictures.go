@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Pictures load and run nothing, even if they are opened as a page.
+// Pictures load and run nothing, even if a browser opens them as pages.
 const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 // Pictures serves the avatars and photos of the community at PicturesPath: SVG that is drawn here,

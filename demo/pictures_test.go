@@ -13,8 +13,8 @@ import (
 	"plaza/storage"
 )
 
-// pictured are the addresses of all pictures that are stored, with the width and height that are
-// said of them; 0: nothing is.
+// pictured returns the addresses of all pictures that are stored, with their stored width and
+// height; 0 if none is stored.
 func pictured(t *testing.T, st storage.Store) map[string][2]int {
 	t.Helper()
 	all := map[string][2]int{}
@@ -35,7 +35,7 @@ func pictured(t *testing.T, st storage.Store) map[string][2]int {
 	return all
 }
 
-// TestPicturesLoad asks for every picture that the community has stored, as a page of another
+// TestPicturesLoad requests every picture that the community has stored, as a page of another
 // origin does.
 func TestPicturesLoad(t *testing.T) {
 	t.Parallel()
@@ -69,8 +69,7 @@ func TestPicturesLoad(t *testing.T) {
 	}
 }
 
-// checkDrawing checks that a picture is well-formed, shows something, and has the size that is said
-// of it.
+// checkDrawing checks that a picture is well-formed, shows something, and has the stored size.
 func checkDrawing(t *testing.T, path string, svg []byte, size [2]int) {
 	t.Helper()
 	var drawing struct {

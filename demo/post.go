@@ -10,7 +10,7 @@ import (
 	"plaza/social/network"
 )
 
-// post is one post of the script, with all that happens to it.
+// post is one post of the script, with everything that happens to it.
 type post struct {
 	name      string // unique
 	day       int    // from 0
@@ -37,7 +37,7 @@ var (
 	toNobody  = audience{kind: social.AudienceOnlyMe}
 )
 
-// toThe is for the members of some of the author's circles.
+// toThe returns the audience of the members of some of the author's circles.
 func toThe(circles ...string) audience { return audience{social.AudienceListed, circles} }
 
 // edit replaces a post's content some minutes after it was made.
@@ -46,7 +46,7 @@ type edit struct {
 	content social.Content
 }
 
-// reactions are who reacts how.
+// reactions are the people who react, by kind of reaction.
 type reactions map[social.ReactionKind][]string
 
 // The kinds of reactions, in short.
@@ -61,7 +61,7 @@ const (
 
 func status(text string) social.Content { return social.Content{Status: &social.Status{Text: text}} }
 
-// photo is a picture that Pictures serves; hung converts its name to an address.
+// photo returns a picture that Pictures serves; hung converts its name to an address.
 func photo(name string, width, height int, caption string) social.Content {
 	return social.Content{Photo: &social.Photo{URL: photoName(name), Caption: caption, Width: width, Height: height}}
 }
@@ -78,7 +78,7 @@ func poll(question string, options ...string) social.Content {
 	return social.Content{Poll: &social.Poll{Question: question, Options: options}}
 }
 
-// after is when a time of the script is, counted from the community's beginning.
+// after converts a time of the script to the time since the community's beginning.
 func after(day int, clock string) time.Duration {
 	at, err := time.Parse("15:04", clock)
 	if err != nil {
@@ -89,8 +89,8 @@ func after(day int, clock string) time.Duration {
 
 func (p *post) after() time.Duration { return after(p.day, p.clock) }
 
-// staged adds what only the stage knows to a content: the poll's closing time, from its calendar,
-// and the address of the photo.
+// staged adds the data that only the stage knows to a content: the poll's closing time, from its
+// calendar, and the address of the photo.
 func (p *post) staged(s *stage, c social.Content) social.Content {
 	if c.Poll == nil {
 		return s.hung(c)
@@ -100,7 +100,7 @@ func (p *post) staged(s *stage, c social.Content) social.Content {
 	return social.Content{Poll: &closing}
 }
 
-// steps are all steps of the post's part of the script.
+// steps returns all steps of the post's part of the script.
 func (p *post) steps() []step {
 	steps := []step{{name: "post/" + p.name, after: p.after(), makes: aPost, do: p.publish}}
 	steps = append(steps, p.voteSteps()...)
@@ -181,7 +181,7 @@ func (p *post) reactionSteps() (steps []step) {
 	return steps
 }
 
-// hung is a content whose photo, if it is one, has its address.
+// hung returns a content in which a photo has its address.
 func (s *stage) hung(c social.Content) social.Content {
 	if c.Photo == nil {
 		return c

@@ -28,7 +28,7 @@ func (l *Life) recall(ctx context.Context) error {
 	return nil
 }
 
-// recallPosts finds the posts of scenes on their author's wall, and has their pictures show.
+// recallPosts finds the posts of scenes on their authors' walls, and makes their pictures show.
 func (l *Life) recallPosts(ctx context.Context, author social.UserID) error {
 	viewer := l.social.Viewer(author)
 	return eachEntry(func(p social.Page) (social.Slice[*social.Post], error) {

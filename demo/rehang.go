@@ -16,7 +16,8 @@ func (s *stage) rehang(ctx context.Context) error {
 	return errors.Join(s.rehangAvatars(ctx), s.rehangPhotos(ctx), s.rehangAds(ctx))
 }
 
-// moved is the address that a picture has now. False: it is right, or no picture of ours.
+// moved returns the address that a picture should have now. It returns false if the address is
+// correct, or if the picture is not one of ours.
 func (s *stage) moved(stored string) (string, bool) {
 	now, ours := rehung(s.publicURL, stored)
 	return now, ours && now != stored
@@ -57,8 +58,8 @@ func (s *stage) rehangPhotos(ctx context.Context) error {
 	return nil
 }
 
-// rehangPhoto corrects the address without a version in the post's history: its author has edited
-// nothing.
+// rehangPhoto corrects the address without adding a version to the post's history, because its
+// author has edited nothing.
 func (s *stage) rehangPhoto(ctx context.Context, p *social.Post) error {
 	if p.Content.Photo == nil {
 		return nil

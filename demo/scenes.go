@@ -22,7 +22,7 @@ func replies(by, text string) line { return line{by: by, text: text, reply: true
 
 func reacts(by string, reaction social.ReactionKind) line { return line{by: by, reaction: reaction} }
 
-// reactions are how many of the lines are reactions.
+// reactions returns how many of the lines are reactions.
 func (s scene) reactions() (n int) {
 	for _, line := range s.lines {
 		if line.reaction != "" {
@@ -32,8 +32,8 @@ func (s scene) reactions() (n int) {
 	return n
 }
 
-// scenes are what happens in the town, in turn. All are public, on their author's wall, and each
-// has a distinct text.
+// scenes are the events in the town, in turn. All are public, on their author's wall, and each has
+// a distinct text.
 var scenes = []scene{
 	{"omar", status("The soup is on: leek, potato and one decision that I'll explain when you've tasted it."), []line{
 		says("sam", "Is it a leek you'd spring on anybody?"),

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// script is everything that happens once the people have come together, in the order of time.
+// script returns the steps of everything that happens after the people were created, in the order
+// of time.
 func script() []step {
 	var steps []step
 	for _, posts := range [][]post{wall, town} {

@@ -12,10 +12,10 @@ type Account struct {
 	Handle, Password string
 }
 
-// history is how far back the community's past goes.
+// history is how far the community's past reaches back.
 const history = 14 * 24 * time.Hour
 
-// Community is the people of the demo in a database.
+// Community represents the people of the demo in a database.
 type Community struct {
 	Account Account // to look at it with
 	stage   *stage
@@ -33,14 +33,14 @@ func Seed(ctx context.Context, st storage.Store, publicURL string) (*Community, 
 	return &Community{Account{handle, password}, s}, nil
 }
 
-// seed is Seed at a certain time.
+// seed does the same as Seed, at a certain time.
 func seed(ctx context.Context, st storage.Store, now time.Time, publicURL string) (*stage, error) {
 	began, err := beginning(ctx, st, now)
 	if err != nil {
 		return nil, err
 	}
 	s := newStage(st, began, publicURL)
-	done, err := s.hasAds(ctx) // they come last
+	done, err := s.hasAds(ctx) // they are stored last
 	switch {
 	case err != nil:
 	case done:
@@ -69,14 +69,14 @@ func (s *stage) perform(ctx context.Context) error {
 	return s.advertise(ctx)
 }
 
-// beginning returns when the community began: by the accounts of its people, or else the morning
-// two weeks ago.
+// beginning returns when the community began: the time of its people's accounts, or, without
+// accounts, the morning two weeks ago.
 func beginning(ctx context.Context, st storage.Store, now time.Time) (time.Time, error) {
 	users, err := st.UsersByHandle(ctx, castHandles())
 	if err != nil {
 		return time.Time{}, err
 	}
-	for i, p := range cast { // any of them: visitors may have deleted others
+	for i, p := range cast { // any of them, because visitors may have deleted others
 		if u := users[p.handle]; u != nil {
 			began := u.CreatedAt().Add(-joinedAfter(i))
 			if u.ID == p.id(began, i) {

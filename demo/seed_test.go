@@ -98,7 +98,7 @@ func mustSeed(t *testing.T, st storage.Store) *Community {
 	return community
 }
 
-// TestSeed looks at one seeding on each engine.
+// TestSeed checks one seeding on each engine.
 func TestSeed(t *testing.T) {
 	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
@@ -176,13 +176,13 @@ func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	}
 }
 
-// TestSeedAcceptsItsOwnWithoutAda: the account whose password is shown is the first that a visitor
-// deletes.
+// TestSeedAcceptsItsOwnWithoutAda: visitors are likely to delete the account whose password is
+// shown.
 func TestSeedAcceptsItsOwnWithoutAda(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
 	ada := must(st.UsersByHandle(t.Context(), []string{handle}))(t)[handle]
-	if err := network.New(st, network.Options{}).DeleteAccount(t.Context(), ada.ID, password); err != nil {
+	if err := network.New(st, network.Options{}).DeleteAccount(t.Context(), ada.ID, new(password)); err != nil {
 		t.Fatal(err)
 	}
 	mustSeed(t, st)
@@ -218,7 +218,7 @@ func TestSeedRefusesOtherPeoplesAds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Seed(t.Context(), st, testURL)
-	if want := "the demo needs a database of its own: this one has ads of others"; err == nil || err.Error() != want {
+	if want := "the demo needs its own database: this one has other ads"; err == nil || err.Error() != want {
 		t.Errorf("Seed: %v, want %s", err, want)
 	}
 }

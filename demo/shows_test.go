@@ -31,7 +31,7 @@ func newLook(t *testing.T, st storage.Store, viewer string) *look {
 	return l
 }
 
-// id returns a person's id; "" is signed out.
+// id returns a person's id; "" means signed out.
 func (l *look) id(handle string) social.UserID {
 	if handle == "" {
 		return social.UserID{}
@@ -54,7 +54,7 @@ func (l *look) thread(p *social.Post) []*social.Comment {
 	return must(l.viewer.Threads(l.t.Context(), []social.List[social.Thread]{list}))(l.t)[list].Items
 }
 
-// authors are who wrote the posts, sorted, each once.
+// authors returns the authors of the posts, sorted, each once.
 func (l *look) authors(posts []*social.Post) []string {
 	var authors []string
 	for _, p := range posts {
@@ -149,7 +149,7 @@ func whatAdaSees(t *testing.T, st storage.Store) {
 	}
 }
 
-// kinds counts what is worth seeing.
+// kinds counts the noteworthy things.
 type kinds struct {
 	posts, comments, tombstones, edited, corrected, elsewhere, openPolls, closedPolls, votes, reactions int
 	depth                                                                                               int

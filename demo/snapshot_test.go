@@ -8,7 +8,7 @@ import (
 	"plaza/storage"
 )
 
-// snapshot is all that a seeded database says, apart from hashes of passwords.
+// snapshot is the whole content of a seeded database, apart from hashes of passwords.
 type snapshot struct {
 	Users     map[string]*social.User
 	Circles   map[string][]*social.Circle

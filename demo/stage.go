@@ -17,8 +17,8 @@ import (
 // opening is the time of day (UTC) at which the community began.
 const opening = 6 * time.Hour
 
-// stage is where the script is played: the services, with the clock and the ids of the step that is
-// on.
+// stage is the place where the script is played: the services, with the clock and the ids of the
+// current step.
 type stage struct {
 	store     storage.Store
 	social    *network.Service
@@ -54,7 +54,7 @@ func newStage(st storage.Store, began time.Time, publicURL string) *stage {
 	return s
 }
 
-// at is the time of a step.
+// at returns the time of a step.
 func (s *stage) at(after time.Duration) time.Time { return s.began.Add(after) }
 
 func (s *stage) now() time.Time { return s.at(s.on.after) }
@@ -67,7 +67,7 @@ func (s *stage) newID() id.ID {
 	return made
 }
 
-// newSlug is another one for each id that was made, should a slug be taken.
+// newSlug returns a different slug for each id that was made, in case a slug is taken.
 func (s *stage) newSlug() string {
 	sum := sha256.Sum256([]byte(fmt.Sprintf("%s%s/slug/%d", namespace, s.on.name, s.made)))
 	s.made++

@@ -9,12 +9,12 @@ import (
 	"plaza/social"
 )
 
-// postID is the id of the post that a step creates.
+// postID returns the id of the post that a step creates.
 func (s *stage) postID(of string, after time.Duration) social.PostID {
 	return social.PostID{ID: derive(s.at(after), of, 0)}
 }
 
-// commentID is the id of the comment that a step creates.
+// commentID returns the id of the comment that a step creates.
 func (s *stage) commentID(of string, after time.Duration) social.CommentID {
 	return social.CommentID{ID: derive(s.at(after), of, 0)}
 }
@@ -30,8 +30,8 @@ func (s *stage) play(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// firstLeft finds where to resume: after the last step that has created an object; 0 if there is
-// none.
+// firstLeft finds the step at which to resume: after the last step that has created an object; 0 if
+// there is none.
 func (s *stage) firstLeft(ctx context.Context, steps []step) (int, error) {
 	var posts []social.PostID
 	var comments []social.CommentID
@@ -60,7 +60,7 @@ func (s *stage) firstLeft(ctx context.Context, steps []step) (int, error) {
 	return 0, nil
 }
 
-// expect checks that a step has created what firstLeft will look for.
+// expect checks that a step has created the object that firstLeft will look for.
 func expect[ID comparable](made, expected ID) error {
 	if made != expected {
 		return fmt.Errorf("it made %v, not %v", made, expected)

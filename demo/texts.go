@@ -1,6 +1,6 @@
 package demo
 
-// Texts are all that people say in the community, in posts and comments, in no order.
+// Texts returns all texts of the community's posts and comments, in no particular order.
 func Texts() []string {
 	var texts []string
 	for _, posts := range [][]post{wall, town} {

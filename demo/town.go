@@ -1,6 +1,6 @@
 package demo
 
-// town is what happens on the other people's walls.
+// town has the posts on the other people's walls.
 var town = []post{
 	{
 		name: "first-coffee", day: 0, clock: "07:10", by: "omar",

@@ -1,6 +1,6 @@
 package demo
 
-// wall is what happens on ada's wall.
+// wall has the posts on ada's wall.
 var wall = []post{
 	{
 		name: "goatskin", day: 1, clock: "10:05", by: "ada",

@@ -1,4 +1,4 @@
-// Package docs_test holds the documents to what is there.
+// Package docs_test checks the documents against the repository.
 package docs_test
 
 import (
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestLinks: every relative link of every document leads to a file, and to a heading that is in it.
+// TestLinks: every relative link of every document leads to an existing file and heading.
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	for _, document := range documents(t) {
@@ -32,7 +32,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestDecisions: the records are numbered without gaps, and the index has each one with its title.
+// TestDecisions: the records are numbered without gaps, and the index lists each with its title.
 func TestDecisions(t *testing.T) {
 	records, err := filepath.Glob("adr/[0-9]*.md")
 	if err != nil || len(records) == 0 {
@@ -64,7 +64,7 @@ func documents(t *testing.T) (paths []string) {
 	return paths
 }
 
-// hasHeading looks for a heading whose anchor, by GitHub's rules, is the one given, or for an HTML
+// hasHeading looks for a heading whose anchor, by GitHub's rules, is the given one, or for an HTML
 // anchor of that name.
 func hasHeading(text, anchor string) bool {
 	punctuation := regexp.MustCompile(`[^\p{L}\p{N} _-]`)

@@ -40,7 +40,7 @@ func TestOperations(t *testing.T) {
 				t.Errorf("%s: %v in\n%s", document, err, match[1])
 				continue
 			}
-			for _, operation := range query.Operations { // a block may show several that have no name
+			for _, operation := range query.Operations { // a block may have several operations without a name
 				operations++
 				alone := &ast.QueryDocument{Operations: ast.OperationList{operation}, Fragments: query.Fragments}
 				if mistakes := validator.ValidateWithRules(api, alone, nil); len(mistakes) > 0 {
@@ -54,7 +54,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestFrontends: the lists for clients' caches are those of the schema.
+// TestFrontends: the lists for clients' caches match the schema.
 func TestFrontends(t *testing.T) {
 	api := schema(t)
 	mustList(t, "possibleTypes", possibleTypes(api))
@@ -78,7 +78,7 @@ func mustList[T any](t *testing.T, name string, want T) {
 	}
 }
 
-// possibleTypes are the objects of each interface.
+// possibleTypes returns the objects of each interface.
 func possibleTypes(api *ast.Schema) map[string][]string {
 	possible := map[string][]string{}
 	for name, d := range api.Types {
@@ -95,7 +95,7 @@ func possibleTypes(api *ast.Schema) map[string][]string {
 	return possible
 }
 
-// keyless are the objects that a cache embeds: they have no id, and are not roots, nor parts of
+// keyless returns the objects that a cache embeds: they have no id, and are not roots, nor parts of
 // lists, nor answers to mutations and subscriptions.
 func keyless(api *ast.Schema) []string {
 	var names []string
@@ -110,8 +110,8 @@ func keyless(api *ast.Schema) []string {
 	return names
 }
 
-// keyArgs are the arguments of each list that are not about its pages; a list that an interface has
-// is named by the interface alone.
+// keyArgs returns the arguments of each list except those for its pages; a list of an interface is
+// named by the interface alone.
 func keyArgs(api *ast.Schema) map[string][]string {
 	lists := map[string][]string{}
 	for name, d := range api.Types {

@@ -28,7 +28,7 @@ func (e Errors) Unwrap() []error {
 
 // All joins the errors of one input's checks, so that a person sees all of them: nil if there are
 // none, an *Error for one, Errors for several. It keeps the first error of each field. An error
-// that is not the person's is returned alone.
+// that the person did not cause is returned alone.
 func All(found ...error) error {
 	var all Errors
 	for _, err := range found {

@@ -11,7 +11,7 @@ import (
 // MaxURLLen limits addresses, in characters.
 const MaxURLLen = 2_048
 
-// CheckLine checks a text of one line. Errors: as CheckText.
+// CheckLine checks a text of one line. Its errors are those of CheckText.
 func CheckLine(field, text string, minLen, maxLen int) error {
 	if err := CheckText(field, text, minLen, maxLen); err != nil {
 		return err
@@ -53,8 +53,8 @@ func characters(n int) string {
 
 func isForbidden(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
 
-// CheckURL checks an absolute http(s) address with a host, and without user information. Errors: as
-// CheckText.
+// CheckURL checks an absolute http(s) address with a host, and without user information. Its errors
+// are those of CheckText.
 func CheckURL(field, text string) error {
 	if err := CheckLine(field, text, 1, MaxURLLen); err != nil {
 		return err

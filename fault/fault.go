@@ -26,14 +26,14 @@ const (
 	CodeConflict        Code = "CONFLICT"          // a concurrent change got in the way
 	CodeClosed          Code = "CLOSED"            // the poll is closed
 	CodeTooDeep         Code = "TOO_DEEP"          // a reply below the depth limit
-	CodeThreadFull      Code = "THREAD_FULL"       // the thread has as many comments as its storage takes
+	CodeThreadFull      Code = "THREAD_FULL"       // the thread has as many comments as its storage allows
 	CodeUnauthenticated Code = "UNAUTHENTICATED"   // signed out, or the token is not valid
 	CodeBadCredentials  Code = "BAD_CREDENTIALS"   // unknown handle or wrong password, without saying which
 	CodeRateLimited     Code = "RATE_LIMITED"      // too many attempts; try again later
 	CodeUnavailable     Code = "UNAVAILABLE"       // the database is unavailable; try again
 	CodeTooComplex      Code = "QUERY_TOO_COMPLEX" // it would cost too much
 
-	CodeKeyReused   Code = "IDEMPOTENCY_KEY_REUSED" // the key is another operation's
+	CodeKeyReused   Code = "IDEMPOTENCY_KEY_REUSED" // the key was used for another operation
 	CodeKeyInUse    Code = "IDEMPOTENCY_KEY_IN_USE" // the operation with this key is running; try again later
 	CodeAlreadyDone Code = "ALREADY_DONE"           // the operation with this key was carried out, and its answer is lost
 )
@@ -79,12 +79,13 @@ func Invalidf(field, format string, args ...any) *Error {
 	return Errorf(CodeInvalid, field, format, args...)
 }
 
-// RateLimited is the error of a rate limit that admits the call after a time.
+// RateLimited returns the error of a rate limit that admits the call after the given time.
 func RateLimited(limit string, retryAfter time.Duration) *Error {
 	return &Error{Code: CodeRateLimited, Message: "Too many attempts. Try again later.", Limit: limit, RetryAfter: retryAfter}
 }
 
-// NotFound is the same error for what does not exist and for what the viewer may not see.
+// NotFound returns the same error for objects that do not exist and for objects that the viewer may
+// not see.
 func NotFound(field, what string) *Error {
 	return Errorf(CodeNotFound, field, "There is no such %s.", what)
 }
@@ -92,12 +93,12 @@ func NotFound(field, what string) *Error {
 // Storage engines of all domains return these errors, for errors.Is. Services turn them into an
 // Error with a field and a message.
 var (
-	// ErrNotFound: the object that the call names is absent.
+	// ErrNotFound: the object that the call names does not exist.
 	ErrNotFound = Refusal("not found")
 	// ErrUnavailable: the database did not answer in time, or not at all; a write may or may not
 	// have been stored. It is a failure, not a refusal.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrNoRoom is an ErrUnavailable: the database's disk is full. Reads still work.
+	// ErrNoRoom is an ErrUnavailable, too: the database's disk is full. Reads still work.
 	ErrNoRoom = fmt.Errorf("%w for writes: the disk is full", ErrUnavailable)
 )
 

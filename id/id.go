@@ -33,7 +33,7 @@ var encoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPaddin
 // millisecond.
 func New() ID { return ID(uuid.Must(uuid.NewV7())) }
 
-// At creates an id for another time, for data in the past. Times before 1970 count as 1970.
+// At creates an id for another time, for data from the past. Times before 1970 count as 1970.
 func At(t time.Time) ID {
 	made := New()
 	made.setTime(t)
@@ -77,15 +77,15 @@ func (i ID) Serial() int64 {
 	return i.Time().UnixMilli()<<serialBits | int64(i[6]&0x0f)<<8 | int64(i[7])
 }
 
-// FirstAt sorts before all ids of a millisecond, and after those of the previous one. Times before
-// 1970 count as 1970.
+// FirstAt returns an id that sorts before all ids of a millisecond, and after those of the previous
+// one. Times before 1970 count as 1970.
 func FirstAt(t time.Time) (first ID) {
 	first.setTime(t)
 	return first
 }
 
-// LastAt sorts after all ids of a millisecond, and before those of the next. Times before 1970
-// count as 1970.
+// LastAt returns an id that sorts after all ids of a millisecond, and before those of the next one.
+// Times before 1970 count as 1970.
 func LastAt(t time.Time) (last ID) {
 	for i := range last {
 		last[i] = 0xff

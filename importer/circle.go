@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// Circle is one that its owner made by hand.
+// Circle is a circle that its owner made by hand.
 type Circle struct {
 	Owner   Person
 	Name    string
@@ -23,7 +23,7 @@ type Circle struct {
 func parseCircle(owner Person, text []byte) (Circle, error) {
 	fields := bytes.Split(bytes.TrimRight(text, "\t "), []byte{'\t'})
 	if len(fields) < 2 {
-		return Circle{}, errors.New("a circle has a name and at least one member, with tabs between them")
+		return Circle{}, errors.New("a circle must have a name and at least one member, separated by tabs")
 	}
 	c := Circle{Owner: owner, Name: string(fields[0])}
 	if err := checkCircleName(c.Name); err != nil {
@@ -62,5 +62,5 @@ func checkCircleName(name string) error {
 // unprintable reports whether a character is not allowed in a name of one line.
 func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// key is equal for names that the owner could not give to two circles.
+// key returns the same text for names that the owner could not give to two circles.
 func (c Circle) key() string { return social.NameKey(c.Name) }

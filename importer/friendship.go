@@ -26,7 +26,7 @@ var errOwnFriend = errors.New("a person cannot be their own friend")
 func parseFriendship(text []byte) (Friendship, error) {
 	fields := bytes.Fields(text)
 	if len(fields) != 2 {
-		return Friendship{}, fmt.Errorf("a friendship has 2 fields; here are %d", len(fields))
+		return Friendship{}, fmt.Errorf("a friendship must have 2 fields, not %d", len(fields))
 	}
 	a, err := parsePerson(fields[0])
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine is how long a line may be, in bytes: room for a circle of more than 100,000 members.
+// maxLine is the maximum length of a line in bytes: enough for a circle of more than 100,000
+// members.
 const maxLine = 1 << 20
 
 var (
@@ -18,8 +19,8 @@ var (
 )
 
 // eachLine calls use with every line, without its end, and with its number from 1. It skips lines
-// of white space. Errors that use returns, and errors of a line itself, go to left. A line that is
-// too long is never held in memory.
+// of white space. Errors that use returns, and errors of a line itself, are passed to left. A line
+// that is too long is never held in memory.
 func eachLine(r io.Reader, use func(line int, text []byte) error, left func(line int, reason error)) error {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for number := 1; ; number++ {
@@ -50,8 +51,8 @@ func useLine(number int, text []byte, use func(int, []byte) error) error {
 	}
 }
 
-// readLine reads to the end of the line or the file. io.EOF: there are no more lines. errTooLong:
-// the line was skipped.
+// readLine reads to the end of the line or the file. io.EOF means that there are no more lines, and
+// errTooLong that the line was skipped.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	tooLong := false

@@ -10,7 +10,7 @@ import (
 	"plaza/social"
 )
 
-// Store is what an import needs of a storage engine.
+// Store is what an import needs from a storage engine.
 type Store interface {
 	social.Importer
 	social.Users
@@ -29,10 +29,10 @@ type Progress struct {
 	Done, Total int
 }
 
-// Options change how Load works; the zero value is fit for use.
+// Options change how Load works; the zero value is valid.
 type Options struct {
-	// PasswordHash lets the new users sign in with its password; empty: sign-in is disabled. It has
-	// the form that network.Service.NewAccount creates.
+	// PasswordHash lets the new users sign in with its password; if it is empty, they cannot sign
+	// in. It has the form that network.Service.NewAccount creates.
 	PasswordHash string
 	// Progress is called after each batch. Default: none.
 	Progress func(Progress)
@@ -40,8 +40,8 @@ type Options struct {
 
 // Load stores the networks: users, circles, and friendships as follows in both directions. It does
 // not change existing data. When ctx ends, Load finishes the running batch and returns ctx's error.
-// The summary always says what was added so far. If another user has a handle, or a circle's owner
-// has another circle of its name, the error says which.
+// The summary always contains what was added so far. If another user has a handle, or a circle's
+// owner has another circle of its name, the error names it.
 func Load(ctx context.Context, store Store, n *Networks, o Options) (Summary, error) {
 	l := &loading{store: store, progress: o.Progress}
 	if l.progress == nil {
@@ -75,7 +75,7 @@ func (n *Networks) memberships() int {
 	return total
 }
 
-// loading is one Load.
+// loading is the state of one call of Load.
 type loading struct {
 	store    Store
 	progress func(Progress)
@@ -83,13 +83,13 @@ type loading struct {
 	summary  Summary
 }
 
-// advance counts n things that are stored now, or were before.
+// advance counts n things that are stored now, or were stored before.
 func (l *loading) advance(n int) {
 	l.done += n
 	l.progress(Progress{Done: l.done, Total: l.summary.total()})
 }
 
-// batch runs one batch, unless ctx has ended; once begun it has graceTime to finish.
+// batch runs one batch, unless ctx has ended; once it has begun, it has graceTime to finish.
 func batch(ctx context.Context, run func(ctx context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -129,7 +129,7 @@ func accounts(people []Person, passwordHash string) []social.NewUser {
 	return users
 }
 
-// handleFault says whose handle is taken.
+// handleFault returns an error that names the taken handle.
 func (l *loading) handleFault(ctx context.Context, people []Person, err error) error {
 	if !errors.Is(err, social.ErrTaken) {
 		return err
@@ -169,7 +169,7 @@ func (l *loading) circles(ctx context.Context, circles []Circle) error {
 	return nil
 }
 
-// nameFault says which circle's name its owner has given to another one.
+// nameFault returns an error that names the circle whose name its owner has given to another one.
 func (l *loading) nameFault(ctx context.Context, circles []Circle, err error) error {
 	if !errors.Is(err, social.ErrTaken) {
 		return err

@@ -198,7 +198,8 @@ func TestLoadAgainChangesNothing(t *testing.T) {
 	}
 }
 
-// clique is a network of 0 with n friends who all know each other, and a circle of half of them.
+// clique returns a network of user 0 with n friends who all know each other, and a circle of half
+// of them.
 func clique(n int) *importer.Networks {
 	c := &importer.Networks{Count: 1, Circles: []importer.Circle{{Name: "circle0"}}}
 	for a := range importer.Person(n + 1) {
@@ -213,7 +214,7 @@ func clique(n int) *importer.Networks {
 	return c
 }
 
-func TestLoadGoesOnWhereItWasStopped(t *testing.T) {
+func TestLoadResumesWhereItWasStopped(t *testing.T) {
 	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
 			st := open(t)
@@ -222,7 +223,7 @@ func TestLoadGoesOnWhereItWasStopped(t *testing.T) {
 			for {
 				ctx, stop := context.WithCancel(t.Context())
 				_, err := importer.Load(ctx, st, n, importer.Options{Progress: func(p importer.Progress) {
-					if p.Done > last { // a new batch: the last one of this run
+					if p.Done > last { // a new batch, the last one of this run
 						last = p.Done
 						stop()
 					}
@@ -282,7 +283,7 @@ func TestLoadLeavesBlocksAlone(t *testing.T) {
 	}
 }
 
-func TestLoadSaysWhoseNameIsTaken(t *testing.T) {
+func TestLoadReportsTakenNames(t *testing.T) {
 	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
 			st := open(t)

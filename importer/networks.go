@@ -73,7 +73,7 @@ func list(dir string, report func(Fault)) ([]file, error) {
 		files = append(files, file{entry.Name(), ego})
 	}
 	if !slices.ContainsFunc(files, file.hasEdges) {
-		return nil, fmt.Errorf("%s holds no networks: files such as 107%s and 107%s are expected", dir, edgesEnding, circlesEnding)
+		return nil, fmt.Errorf("%s contains no networks: files such as 107%s and 107%s are expected", dir, edgesEnding, circlesEnding)
 	}
 	slices.SortStableFunc(files, func(a, b file) int { return int(int64(a.ego) - int64(b.ego)) })
 	return files, nil
@@ -121,7 +121,7 @@ func (r *reader) read(path string, f file, content io.Reader) error {
 	return eachLine(content, use, left)
 }
 
-// friendship collects one among the friends of ego.
+// friendship collects a friendship between two friends of ego.
 func (r *reader) friendship(ego Person, text []byte) error {
 	f, err := parseFriendship(text)
 	if err != nil {
@@ -133,7 +133,7 @@ func (r *reader) friendship(ego Person, text []byte) error {
 	return nil
 }
 
-// befriend collects the friendship of everyone in an ego network with its ego.
+// befriend collects the friendships of everyone in an ego network with its ego.
 func (r *reader) befriend(ego, other Person) {
 	r.people[other] = true
 	if other != ego {
@@ -141,8 +141,8 @@ func (r *reader) befriend(ego, other Person) {
 	}
 }
 
-// circle collects one of ego's circles. Errors that would prevent storing it are found here, where
-// its line is known.
+// circle collects one of ego's circles. It finds errors that would prevent storing the circle here,
+// where the line is known.
 func (r *reader) circle(ego Person, text []byte) error {
 	c, err := parseCircle(ego, text)
 	if err != nil {
@@ -154,7 +154,7 @@ func (r *reader) circle(ego Person, text []byte) error {
 		r.named[ego] = named
 	}
 	if named[c.key()] {
-		return fmt.Errorf("%d has a circle %s already", ego, brief([]byte(c.Name)))
+		return fmt.Errorf("%d already has a circle %s", ego, brief([]byte(c.Name)))
 	}
 	if len(named) >= social.MaxCircles-1 { // the built-in one is one of them
 		return fmt.Errorf("a person can have at most %d circles", social.MaxCircles)

@@ -24,7 +24,7 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// readFolder reads a folder and lists its faults, with files' names alone.
+// readFolder reads a folder and lists its faults, with the names of files only.
 func readFolder(t *testing.T, dir string) (*importer.Networks, []string) {
 	t.Helper()
 	var faults []string
@@ -38,7 +38,7 @@ func readFolder(t *testing.T, dir string) (*importer.Networks, []string) {
 	return n, faults
 }
 
-// small is two networks with three broken lines. 4 is in a circle alone, and 6 has no friends.
+// small has two networks with three broken lines. 4 is in a circle alone, and 6 has no friends.
 var small = map[string]string{
 	"1.edges":   "2 3\n3 2\n2 5\n\n2 2\n",
 	"1.circles": "circle0\t2\t3\t2\ncircle10\t4\ncircle2\tx\n",
@@ -73,7 +73,7 @@ func TestReadFolder(t *testing.T) {
 	want := []string{
 		`1.circles:3: "x" is not a number`,
 		`1.edges:5: a person cannot be their own friend`,
-		`5.edges:3: a friendship has 2 fields; here are 1`,
+		`5.edges:3: a friendship must have 2 fields, not 1`,
 	}
 	if diff := cmp.Diff(want, faults); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
@@ -87,8 +87,8 @@ func TestBrokenLines(t *testing.T) {
 		circles = append(circles, fmt.Sprintf("c%d\t2", i))
 	}
 	for _, c := range []struct{ name, edges, circles, want string }{
-		{name: "one field", edges: "2", want: "1.edges:1: a friendship has 2 fields; here are 1"},
-		{name: "three fields", edges: "2 3 4", want: "1.edges:1: a friendship has 2 fields; here are 3"},
+		{name: "one field", edges: "2", want: "1.edges:1: a friendship must have 2 fields, not 1"},
+		{name: "three fields", edges: "2 3 4", want: "1.edges:1: a friendship must have 2 fields, not 3"},
 		{name: "a comment", edges: "# x", want: `1.edges:1: "#" is not a number`},
 		{name: "no number", edges: "2 3x", want: `1.edges:1: "3x" is not a number`},
 		{name: "a fraction", edges: "2.5 3", want: `1.edges:1: "2.5" is not a number`},
@@ -104,14 +104,14 @@ func TestBrokenLines(t *testing.T) {
 		{name: "NUL", edges: "2 3\x00", want: `1.edges:1: "3\x00" is not a number`},
 		{name: "too long", edges: "2 3\n" + long + " 3\n2 4", want: "1.edges:2: the line is longer than 1048576 bytes"},
 		{name: "too long, at the end", edges: long + "7", want: "1.edges:1: the line is longer than 1048576 bytes"},
-		{name: "no member", circles: "circle0", want: "1.circles:1: a circle has a name and at least one member, with tabs between them"},
-		{name: "no tab", circles: "circle0 2 3", want: "1.circles:1: a circle has a name and at least one member, with tabs between them"},
+		{name: "no member", circles: "circle0", want: "1.circles:1: a circle must have a name and at least one member, separated by tabs"},
+		{name: "no tab", circles: "circle0 2 3", want: "1.circles:1: a circle must have a name and at least one member, separated by tabs"},
 		{name: "no name", circles: " \t2", want: "1.circles:1: the circle has no name"},
 		{name: "an empty member", circles: "c\t2\t\t3", want: `1.circles:1: "" is not a number`},
 		{name: "long name", circles: strings.Repeat("é", 101) + "\t2", want: "1.circles:1: the circle's name is longer than 100 characters"},
 		{name: "a control character", circles: "a\x07b\t2", want: "1.circles:1: the circle's name contains a control character"},
 		{name: "the built-in name", circles: "FOLLOWING\t2", want: `1.circles:1: "Following" is the name of everyone's built-in circle`},
-		{name: "a name twice", circles: "c\t2\nC\t3", want: `1.circles:2: 1 has a circle "C" already`},
+		{name: "a name twice", circles: "c\t2\nC\t3", want: `1.circles:2: 1 already has a circle "C"`},
 		{name: "the owner", circles: "c\t2\t1", want: "1.circles:1: 1 owns the circle and cannot be in it"},
 		{name: "too many circles", circles: strings.Join(circles, "\n"), want: "1.circles:200: a person can have at most 200 circles"},
 	} {
@@ -148,7 +148,7 @@ func TestGoodLines(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoNetworks(t *testing.T) {
+func TestFilesThatAreNotNetworks(t *testing.T) {
 	n, faults := readFolder(t, folder(t, map[string]string{"1.edges": "", "x.edges": "1 2", "-3.circles": "c\t2"}))
 	want := []string{
 		`-3.circles: the file's name must be a user's number: "-3" is negative`,
@@ -170,7 +170,7 @@ func TestFoldersThatCannotBeRead(t *testing.T) {
 	for name, c := range map[string]struct{ dir, want string }{
 		"none":                {"/no/such/folder", "there is no folder /no/such/folder"},
 		"a file":              {filepath.Join(folder(t, map[string]string{"f": ""}), "f"), "cannot read the folder"},
-		"no networks":         {folder(t, map[string]string{"1.circles": "c\t2"}), "holds no networks"},
+		"no networks":         {folder(t, map[string]string{"1.circles": "c\t2"}), "contains no networks"},
 		"a folder for a file": {edgesAreAFolder, "cannot read " + edgesAreAFolder},
 	} {
 		_, err := importer.ReadFolder(c.dir, func(importer.Fault) {})

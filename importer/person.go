@@ -9,7 +9,7 @@ import (
 // Person is a user's number in the data.
 type Person uint32
 
-// maxPerson is the highest number that is taken.
+// maxPerson is the highest number that is accepted.
 const maxPerson = 1 << 31
 
 // parsePerson reads a decimal number of ASCII digits.
@@ -36,7 +36,7 @@ func isNumber(field []byte) bool {
 	return true
 }
 
-// brief is a field as a message shows it: quoted, and not for pages.
+// brief returns a field in the form for a message: quoted and shortened.
 func brief(field []byte) string {
 	const most = 24
 	if runes := []rune(string(field)); len(runes) > most {

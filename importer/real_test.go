@@ -11,10 +11,10 @@ import (
 	"plaza/storage"
 )
 
-// realData is where the networks lie beside the repository.
+// realData is the folder of the networks, beside the repository.
 const realData = "../../shared/data/ego-facebook"
 
-// plainCount independently counts the contents of the files, in the plainest way.
+// plainCount counts the contents of the files independently, in the simplest way.
 type plainCount struct {
 	users       map[string]bool
 	friendships map[[2]string]bool
@@ -83,7 +83,7 @@ func TestRealNetworksAreRead(t *testing.T) {
 	}
 }
 
-// someNetworks is a folder with the smaller half of the real networks.
+// someNetworks returns a folder with the smaller half of the real networks.
 func someNetworks(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"plaza/social"
 )
 
-// roster is the list of a circle's members to be.
+// roster is the list of a circle's future members.
 type roster struct {
 	circle  social.CircleID
 	owner   Person
@@ -38,7 +38,7 @@ func handMade(n *Networks) []roster {
 	return rosters
 }
 
-// pending is memberships that are to be stored.
+// pending is a set of memberships to store.
 type pending struct {
 	memberships []social.Membership
 	edges       []social.EdgeID
@@ -127,7 +127,7 @@ func (l *loading) members(ctx context.Context, rosters []roster) (map[social.Cir
 	return members, nil
 }
 
-// inhabited are the lists of the circles that hold anybody: in a first run there are none.
+// inhabited returns the lists of the circles that have members: in a first run there are none.
 func (l *loading) inhabited(ctx context.Context, rosters []roster) ([]social.List[social.CircleID], error) {
 	ids := make([]social.CircleID, len(rosters))
 	for i, r := range rosters {

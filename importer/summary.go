@@ -1,13 +1,13 @@
 package importer
 
-// Count is how much of one kind was there to store.
+// Count is the number of objects of one kind to store.
 type Count struct {
-	Total   int // how many the data have
+	Total   int // how many the data contains
 	Added   int // how many of them are new
 	Refused int // memberships that were neither present nor accepted: one of the two blocks the other
 }
 
-// Existing is how many were there already.
+// Existing returns how many existed before.
 func (c Count) Existing() int { return c.Total - c.Added - c.Refused }
 
 // Summary is the result of an import.

@@ -12,7 +12,7 @@ func (s *Subscription) catchUp() error {
 		return s.look()
 	}
 	s.mu.Lock()
-	s.missed = false // what is missed from now on may be missing on the page
+	s.missed = false // updates that are missed from now on may be missing on the page
 	after := s.position
 	hidings := s.service.Hidings()
 	s.mu.Unlock()
@@ -45,7 +45,7 @@ func (s *Subscription) giveUp(err error) {
 	s.end(ErrInterrupted)
 }
 
-// goLive is called with s.mu held. The updates that waited may be on the pages that were read.
+// goLive requires that s.mu is held. The updates that waited may be on the pages that were read.
 func (s *Subscription) goLive() {
 	ahead := s.ahead
 	s.behind, s.ahead = false, nil
@@ -54,9 +54,9 @@ func (s *Subscription) goLive() {
 	}
 }
 
-// fallBehind makes a subscription read what it missed: from its position, or without one from just
-// before an update that it was to receive. If there is neither, what it missed is unknown, and
-// the subscriber gets a Gap.
+// fallBehind makes a subscription read what it missed: from its position, or, without a position,
+// from just before an update that it was to receive. If there is neither, the missed updates are
+// unknown, and the subscriber gets a Gap.
 func (s *Subscription) fallBehind(before social.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,8 @@ func (s *Subscription) fallBehind(before social.Key) {
 	s.run()
 }
 
-// predecessor is the greatest key of its length below an id that is not zero.
+// predecessor returns the greatest key of the same length that sorts before the key of an id, which
+// is not zero.
 func predecessor(key social.Key) social.Key {
 	bytes := []byte(key)
 	for i := len(bytes) - 1; i >= 0; i-- {
@@ -89,7 +90,7 @@ func predecessor(key social.Key) social.Key {
 	return social.Key(bytes)
 }
 
-// look reads all posts of a watch, and queues them, unless it is the first look of a silent watch.
+// look reads all posts of a watch and queues them, unless it is the first look of a silent watch.
 func (s *Subscription) look() error {
 	s.mu.Lock()
 	s.behind = false

@@ -9,10 +9,10 @@ import (
 	"plaza/social/network"
 )
 
-// mergeTime: changes of a post that follow each other faster are merged into one.
+// mergeTime limits the changes of a post: those that follow each other faster are merged into one.
 const mergeTime = 100 * time.Millisecond
 
-// changes notifies subscribers of changes to what they have.
+// changes notifies subscribers of changes to objects that they have.
 type changes struct {
 	service  *network.Service
 	registry *registry
@@ -39,7 +39,7 @@ func (c *changes) tell(ctx context.Context, e social.Event) {
 	}
 }
 
-// touchedBy finds the watches some of whose posts an event may show or hide.
+// touchedBy finds the watches for which an event may show or hide some of their posts.
 func (c *changes) touchedBy(e social.Event) []*Subscription {
 	switch e.Kind {
 	case social.EventCircleDeleted, social.EventUserDeleted:
@@ -66,8 +66,8 @@ func (c *changes) postChanged(ctx context.Context, post social.PostID) {
 	})
 }
 
-// isMerged reports whether a change of the post was sent within mergeTime. This one is then sent
-// later.
+// isMerged reports whether a change of the post was sent within mergeTime. If so, this one will be
+// sent later.
 func (c *changes) isMerged(post social.PostID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,8 +93,8 @@ func (c *changes) queue(ctx context.Context, post social.PostID, subscriptions [
 	}
 }
 
-// commentChanged passes an event on to the subscribers to the changes of a thread. What happens to
-// comments has no current state to read: subscribers who miss some get a gap.
+// commentChanged passes an event on to the subscribers to the changes of a thread. A thread has no
+// current state that could be read, so subscribers who miss changes get a gap.
 func (c *changes) commentChanged(ctx context.Context, e social.Event) {
 	if e.Kind != social.EventCommentEdited && e.Kind != social.EventCommentDeleted {
 		return

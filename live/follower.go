@@ -14,7 +14,7 @@ type follower struct {
 	log      social.EventLog
 	logger   *slog.Logger
 	happened func(context.Context, social.Event)
-	skipped  func() // is called when events may be missing between two that happened
+	skipped  func() // called when events between two others may be missing
 }
 
 // run reads the log until ctx ends, and reopens it when it breaks.
@@ -45,7 +45,7 @@ func (f *follower) read(ctx context.Context, stream social.EventStream) error {
 }
 
 // reopen retries with backoff until it succeeds or ctx ends. If the stream does not continue at the
-// position, all subscriptions read what happened while there was none: nothing is skipped.
+// position, all subscriptions read what happened in the meantime, so that none of it is skipped.
 func (f *follower) reopen(ctx context.Context, position string) social.EventStream {
 	const slowest = 10 * time.Second
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, slowest) {

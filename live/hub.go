@@ -10,8 +10,8 @@ import (
 	"plaza/social/network"
 )
 
-// Hub delivers events to this server's subscribers. For each event it checks which subscribers may
-// see what is new, in one batch.
+// Hub delivers events to this server's subscribers. For each event it finds the subscribers who may
+// see it, in one batch.
 type Hub struct {
 	surroundings
 
@@ -21,8 +21,8 @@ type Hub struct {
 	changes      changes
 }
 
-// New creates a hub. It calls sessionEnded, on any server, for each session that ended by signing
-// out, and on a server with subscriptions for each of their sessions that ended otherwise.
+// New creates a hub. It calls sessionEnded for each session that ended by signing out on any
+// server, and for each session with subscriptions on this server that ended in another way.
 func New(service *network.Service, log social.EventLog, logger *slog.Logger, sessionEnded func(tokenHash [32]byte)) *Hub {
 	subscriptions := newRegistry()
 	return &Hub{
@@ -36,7 +36,7 @@ func New(service *network.Service, log social.EventLog, logger *slog.Logger, ses
 
 // Open starts to follow the event log: subscribers receive what is committed after Open has
 // returned. While the database does not answer (social.ErrUnavailable), the hub tries again. When
-// ctx ends, the hub stops and ends all subscriptions; then done is closed.
+// ctx ends, the hub stops, ends all subscriptions, and closes done.
 func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 	stream, err := h.log.Tail(ctx, "")
 	if err != nil && !errors.Is(err, social.ErrUnavailable) {
@@ -59,8 +59,8 @@ func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 	return stopped, nil
 }
 
-// allFallBehind makes all subscriptions read what they missed. Something may have been hidden
-// meanwhile, so what is queued is checked again.
+// allFallBehind makes all subscriptions read what they missed. Something may have been hidden in
+// the meantime, so queued updates are checked again.
 func (h *Hub) allFallBehind() {
 	h.service.MayHaveHidden()
 	for _, s := range h.registry.matching(everyone) {
@@ -88,7 +88,7 @@ func (h *Hub) dispatch(ctx context.Context, e social.Event) {
 	}
 }
 
-// tell delivers an event to the subscribers of a topic who may see what it is about.
+// tell delivers an event to the subscribers of a topic who may see it.
 func (h *Hub) tell(ctx context.Context, about topic, e social.Event) {
 	subscriptions := h.registry.subscribers(about)
 	if len(subscriptions) == 0 {

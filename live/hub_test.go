@@ -15,7 +15,7 @@ import (
 	"plaza/social/network"
 )
 
-// fragileLog is an event log without events, which fails until it is mended.
+// fragileLog is an event log without events, which fails until it is repaired.
 type fragileLog struct {
 	fault  error
 	mended atomic.Bool
@@ -47,9 +47,9 @@ func newHub(log social.EventLog) *live.Hub {
 	return live.New(network.New(nil, network.Options{}), log, slog.New(slog.DiscardHandler), func([32]byte) {})
 }
 
-// TestOpenWaitsForTheDatabase: a server whose database fails between being opened and being
-// followed keeps running, and those who subscribed meanwhile get a gap: what they missed is
-// unknown.
+// TestOpenWaitsForTheDatabase: a server whose database fails after it was opened and before it is
+// followed keeps running. Subscribers who came in the meantime get a gap, because the updates that
+// they missed are unknown.
 func TestOpenWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	log := &fragileLog{fault: fmt.Errorf("tail: %w", social.ErrUnavailable)}
@@ -75,14 +75,14 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	}
 }
 
-// gapReceiver notes the kinds of its items.
+// gapReceiver records the kinds of its items.
 type gapReceiver struct{ events chan live.Change }
 
 func (r gapReceiver) Encode(item *live.Item) []byte { r.events <- item.Event; return nil }
 func (gapReceiver) Send([]byte)                     {}
 func (gapReceiver) End(error)                       {}
 
-// endReceiver expects nothing but the end.
+// endReceiver expects only the end.
 type endReceiver struct {
 	t     *testing.T
 	ended chan<- error
@@ -105,8 +105,8 @@ func TestOpenReportsOtherFaults(t *testing.T) {
 }
 
 // TestSubscriptionsEndWhileTheHubStops: a hub that has stopped waits for the goroutines of
-// subscriptions that their subscribers ended at that moment. The race detector reports one that
-// begins later.
+// subscriptions that their subscribers ended at that moment. The race detector reports goroutines
+// that start later.
 func TestSubscriptionsEndWhileTheHubStops(t *testing.T) {
 	t.Parallel()
 	for range 200 {

@@ -10,9 +10,9 @@ import (
 // Change is the kind of a live update.
 type Change string
 
-// Added: something is new. Changed: it is different. Removed: it is gone, or hidden from the
-// subscriber; the item has only its id. Gap: an unknown number of updates was missed, and the item
-// has nothing else.
+// Added means that something is new, Changed that it is different, and Removed that it is gone or
+// hidden from the subscriber; then the item has only its id. Gap means that an unknown number of
+// updates was missed, and the item has nothing else.
 const (
 	Added   Change = "ADDED"
 	Changed Change = "CHANGED"
@@ -31,8 +31,8 @@ type Item struct {
 	Comment   *social.Comment // nil: the post itself is new
 	// Notification is set in updates of notifications, which have no post.
 	Notification *social.Notification
-	// People are those the item names, and Relations are the subscriber's relations to them, as
-	// they were checked for this item.
+	// People are the users that the item names, and Relations are the subscriber's relations to
+	// them, as they were checked for this item.
 	People    map[social.UserID]*social.User
 	Relations map[social.UserID]social.Relation
 
@@ -40,14 +40,15 @@ type Item struct {
 	view string
 }
 
-// Shared returns what encode returns for one of the subscribers who made this selection and have
-// the same view of the item (see network.Sighting.View): it is encoded once for all of them. It
-// must depend on nothing else of the subscriber.
+// Shared returns the result of encode for one of the subscribers who made this selection and have
+// the same view of the item (see network.Sighting.View): the item is encoded once for all of them.
+// The result must depend on nothing else of the subscriber.
 func (i *Item) Shared(selection any, encode func() []byte) []byte {
 	return i.seen.shared(encodingKey{selection, i.view}, encode)
 }
 
-// sighting is what was read of an update, and who may see it. It holds until something is hidden.
+// sighting is the data that was read for an update, and the users who may see it. It is valid until
+// something is hidden.
 type sighting struct {
 	network.Sighting
 
@@ -67,7 +68,7 @@ type encoding struct {
 	text []byte
 }
 
-// newSighting is what was read when hidings was counted.
+// newSighting returns a sighting of data that was read when hidings was counted.
 func newSighting(found network.Sighting, hidings uint64) *sighting {
 	return &sighting{Sighting: found, hidings: hidings, encoded: map[encodingKey]*encoding{}}
 }

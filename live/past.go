@@ -18,7 +18,7 @@ const (
 	pastReaders = 8
 )
 
-// past reads for subscriptions what they missed: not for all of them at the same time.
+// past reads what subscriptions have missed, for a limited number of them at a time.
 type past struct {
 	service *network.Service
 	turns   chan struct{} // one for each subscription that reads
@@ -39,7 +39,7 @@ func (p *past) turn(ctx context.Context) (limited context.Context, done func(), 
 	return limited, func() { cancel(); <-p.turns }, nil
 }
 
-// read reads what was added to a topic's list behind a position.
+// read reads the entries that a topic's list has behind a position.
 func (p *past) read(ctx context.Context, viewer social.UserID, about topic, after social.Key) (network.Past, error) {
 	ctx, done, err := p.turn(ctx)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"sync"
 )
 
-// registry has the subscriptions of a server.
+// registry holds the subscriptions of a server.
 type registry struct {
 	mu     sync.Mutex
 	closed bool
@@ -16,7 +16,7 @@ func newRegistry() *registry {
 	return &registry{all: map[*Subscription]struct{}{}, topics: map[topic]map[*Subscription]struct{}{}}
 }
 
-// add returns false if no more subscriptions are taken.
+// add returns false if the registry is closed.
 func (r *registry) add(s *Subscription) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,7 +45,7 @@ func (r *registry) remove(s *Subscription) {
 	}
 }
 
-// subscribers finds those of a topic.
+// subscribers returns the subscriptions to a topic.
 func (r *registry) subscribers(about topic) []*Subscription {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +56,7 @@ func (r *registry) subscribers(about topic) []*Subscription {
 	return subscriptions
 }
 
-// matching finds subscriptions of any topic.
+// matching returns the subscriptions to any topic that match.
 func (r *registry) matching(match func(*Subscription) bool) []*Subscription {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +71,7 @@ func (r *registry) matching(match func(*Subscription) bool) []*Subscription {
 
 func everyone(*Subscription) bool { return true }
 
-// close takes no more subscriptions.
+// close makes the registry reject new subscriptions.
 func (r *registry) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -25,8 +25,8 @@ type sessionWatch struct {
 }
 
 // run calls ended for the sessions of subscriptions that have ended, until ctx ends. Events report
-// those that were signed out; this finds those that have expired, and those that were removed from
-// the database in any other way.
+// sessions that were signed out; run finds those that have expired, and those that were removed
+// from the database in any other way.
 func (w *sessionWatch) run(ctx context.Context) {
 	again := time.NewTicker(sessionInterval)
 	defer again.Stop()

@@ -6,8 +6,8 @@ import (
 	"plaza/social"
 )
 
-// News subscribes to the posts that appear in the subscriber's news, until ctx ends: those behind
-// the post after, then those that are created. Without a key they begin now.
+// News subscribes to the posts that appear in the subscriber's news, until ctx ends: first those
+// behind the post after, then those that are created. Without a key, the subscription begins now.
 func (h *Hub) News(ctx context.Context, who Subscriber, after social.Key, receiver Receiver) {
 	h.subscribe(ctx, who, topic{}, after, receiver)
 }
@@ -27,16 +27,16 @@ func (h *Hub) Comments(ctx context.Context, who Subscriber, post social.PostID, 
 	h.subscribe(ctx, who, topic{kind: ofThread, post: post}, after, receiver)
 }
 
-// Notifications subscribes to the subscriber's notifications, as they get acts, until ctx ends:
-// those behind the position after, then new ones. It reads them when an event says that there are
-// any, so it is never more than behind.
+// Notifications subscribes to the subscriber's notifications and their new acts, until ctx ends:
+// first those behind the position after, then new ones. It reads them from the database when an
+// event reports them, so the subscription only ever catches up.
 func (h *Hub) Notifications(ctx context.Context, who Subscriber, after social.Key, receiver Receiver) {
 	h.subscribe(ctx, who, topic{kind: ofNotifications, user: who.Viewer}, after, receiver)
 }
 
 // Posts subscribes to the changes of posts, until ctx ends. If current is set, the subscription
-// begins with each post as it is: those that the subscriber may not see, or that do not exist, are
-// Removed.
+// begins with the current state of each post: those that the subscriber may not see, or that do not
+// exist, are Removed.
 func (h *Hub) Posts(ctx context.Context, who Subscriber, posts []social.PostID, current bool, receiver Receiver) {
 	topics := []topic{{kind: ofAllPosts}, {kind: ofRelations, user: who.Viewer}}
 	for _, post := range posts {

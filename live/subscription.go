@@ -13,16 +13,16 @@ import (
 
 // The errors with which a subscription ends, unless its subscriber ended it.
 var (
-	// ErrInterrupted: the database does not answer. Subscribe again after the last item.
+	// ErrInterrupted means that the database does not answer. Subscribe again after the last item.
 	ErrInterrupted = errors.New("the database does not answer")
-	// ErrSessionEnded: the subscriber's session is over: signed out, expired or removed.
+	// ErrSessionEnded means that the subscriber's session is over: signed out, expired or removed.
 	ErrSessionEnded = errors.New("the session has ended")
-	// ErrClosed: the server is shutting down.
+	// ErrClosed means that the server is shutting down.
 	ErrClosed = errors.New("the server is shutting down")
 )
 
-// BufferSize is how many items are queued for a subscriber. A slower subscriber reads the others
-// from the database.
+// BufferSize is how many items are queued for a subscriber. A slower subscriber reads the other
+// items from the database.
 const BufferSize = 64
 
 // Subscriber is a user and their session; the zero value is signed out.
@@ -34,10 +34,10 @@ type Subscriber struct {
 
 // Receiver is the other end of a subscription. Its calls come one at a time.
 type Receiver interface {
-	// Encode writes an item as it is sent.
+	// Encode encodes an item for sending.
 	Encode(item *Item) []byte
-	// Send sends what Encode has written, if nothing was hidden in the meantime. It may take as
-	// long as a slow subscriber needs.
+	// Send sends the result of Encode, if nothing was hidden in the meantime. It may take as long
+	// as a slow subscriber needs.
 	Send(text []byte)
 	// End is the last call, unless the subscription's context has ended. The reason is one of this
 	// package's errors.
@@ -47,9 +47,10 @@ type Receiver interface {
 // Subscription is one subscriber's bounded queue of updates. While the queue is empty it has no
 // goroutine.
 //
-// It is live, and its updates come from the event log; or it is behind, and catches up with what
-// the list in the database has behind its position. Ids are in commit order (ADR 27), so a position
-// is the id of a post or comment, and tells which updates were already queued.
+// A subscription either is live, and its updates come from the event log; or it is behind, and
+// catches up with the entries that the list in the database has behind its position. Ids are in
+// commit order (ADR 27), so a position is the id of a post or comment, and shows which updates were
+// already queued.
 type Subscription struct {
 	*surroundings
 
@@ -57,7 +58,7 @@ type Subscription struct {
 	session  [32]byte
 	issued   *social.Session
 	topics   []topic
-	watch    *watch // of changes of posts; nil: of a list
+	watch    *watch // of changes of posts; nil for subscriptions to a list
 	receiver Receiver
 	ctx      context.Context
 
@@ -67,18 +68,18 @@ type Subscription struct {
 	behind   bool       // the queue is filled from the database
 	ahead    []*update  // live updates that wait while it is behind
 	missed   bool       // live updates may be missing in ahead
-	running  bool       // a goroutine is at work on the queue
-	ended    bool       // nothing is added to the queue any more
+	running  bool       // a goroutine is working on the queue
+	ended    bool       // nothing more is added to the queue
 	reason   error      // why it has ended; nil: its subscriber has ended it, or has received the reason
 }
 
-// surroundings are what subscriptions need of their hub.
+// surroundings are the parts of their hub that subscriptions need.
 type surroundings struct {
 	service *network.Service
 	past    *past
 	logger  *slog.Logger
 	working sync.WaitGroup      // goroutines of subscriptions
-	removed func(*Subscription) // is called when a subscription has ended
+	removed func(*Subscription) // called when a subscription has ended
 }
 
 // isOf reports whether the subscription belongs to a session, or to a token of an identity.
@@ -105,8 +106,7 @@ func (s *Subscription) deliver(u *update) {
 	}
 }
 
-// push queues a live update, unless it was already read from the database. It is called with s.mu
-// held.
+// push queues a live update, unless it was already read from the database. The caller holds s.mu.
 func (s *Subscription) push(u *update) {
 	if u.key <= s.position {
 		u.received(s.viewer)
@@ -117,9 +117,9 @@ func (s *Subscription) push(u *update) {
 }
 
 // end closes the subscription once; a nil reason means that its subscriber ended it. Otherwise the
-// subscriber receives what is in the queue, unless the session has ended, and then the reason.
+// subscriber receives the queued updates, unless the session has ended, and then the reason.
 func (s *Subscription) end(reason error) {
-	defer s.removed(s) // last: a hub that stops waits for the goroutines of the subscriptions that it has
+	defer s.removed(s) // last, because a hub that stops waits for the goroutines of its subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if reason == nil {
@@ -135,7 +135,7 @@ func (s *Subscription) end(reason error) {
 	s.run()
 }
 
-// run starts a goroutine that works on the queue, unless there is one. It is called with s.mu held.
+// run starts a goroutine that works on the queue, unless there is one. The caller holds s.mu.
 func (s *Subscription) run() {
 	if !s.running {
 		s.running = true
@@ -143,7 +143,7 @@ func (s *Subscription) run() {
 	}
 }
 
-// work sends what is in the queue.
+// work sends the queued updates.
 func (s *Subscription) work() {
 	for {
 		u, behind, reason := s.next()
@@ -164,8 +164,8 @@ func (s *Subscription) work() {
 	}
 }
 
-// lose ends a subscription whose update could not be read. What is queued behind it is dropped: a
-// subscriber who resumes after that would never get the update.
+// lose ends a subscription whose update could not be read. It drops the updates that are queued
+// behind it: a subscriber who resumes after one of those would never get the lost one.
 func (s *Subscription) lose(u *update, err error) {
 	if u.ctx.Err() == nil {
 		u.logUnseen(s.logger, err)
@@ -176,8 +176,8 @@ func (s *Subscription) lose(u *update, err error) {
 	s.end(ErrInterrupted)
 }
 
-// next takes an update from the queue. After the last one it says whether the subscription is
-// behind, or gives the reason for the end. If there is neither, the goroutine's work is done.
+// next takes an update from the queue. After the last one it reports whether the subscription is
+// behind, or returns the reason for its end. If neither is the case, the goroutine's work is done.
 func (s *Subscription) next() (u *update, behind bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,8 +194,8 @@ func (s *Subscription) next() (u *update, behind bool, reason error) {
 	return nil, false, reason
 }
 
-// send sends an update, unless the subscriber may no longer see it. What was encoded while
-// something was hidden is encoded again.
+// send sends an update, unless the subscriber may no longer see it. If something was hidden while
+// it was being encoded, it is encoded again.
 func (s *Subscription) send(u *update) error {
 	if u == gap {
 		s.receiver.Send(s.receiver.Encode(&Item{Event: Gap}))
@@ -225,9 +225,9 @@ func (s *Subscription) send(u *update) error {
 	}
 }
 
-// queueChange queues a change. If one of the same post or comment is queued, it takes its place if
-// it is newer, and is dropped otherwise. Comments have no limit: if too many have changed, a gap
-// takes the place of all.
+// queueChange queues a change. If a change of the same post or comment is queued, the new one
+// replaces it if it is newer, and is dropped otherwise. If too many comments have changed, a gap
+// replaces all their changes.
 func (s *Subscription) queueChange(u *update, newer bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,7 +251,7 @@ func (s *Subscription) queueChange(u *update, newer bool) {
 	s.run()
 }
 
-// viewersOf are the viewers of subscriptions.
+// viewersOf returns the viewers of subscriptions.
 func viewersOf(subscriptions []*Subscription) iter.Seq[social.UserID] {
 	return func(yield func(social.UserID) bool) {
 		for _, s := range subscriptions {

@@ -7,7 +7,7 @@ import (
 	"plaza/social/network"
 )
 
-// topic is what the subscribers of an event have in common. The zero value is the news of any
+// topic is the property that the subscribers of an event share. The zero value is the news of any
 // viewer.
 type topic struct {
 	kind topicKind
@@ -29,10 +29,11 @@ const (
 	ofAllPosts                // changes of posts, by what an author does
 )
 
-// lookUp finds those of some viewers who may see something.
+// lookUp finds the viewers, among those given, who may see something.
 type lookUp func(ctx context.Context, viewers []social.UserID) (network.Sighting, error)
 
-// viewersOf returns the look-up of those who see a new post or comment in the list of a topic.
+// viewersOf returns the look-up of the viewers who see a new post or comment in the list of a
+// topic.
 func (about topic) viewersOf(service *network.Service, post social.PostID, comment social.CommentID) lookUp {
 	return func(ctx context.Context, viewers []social.UserID) (network.Sighting, error) {
 		switch about.kind {

@@ -13,13 +13,12 @@ import (
 	"plaza/social/network"
 )
 
-// update is an event on its way to its subscribers. What is read and encoded for it is read and
-// encoded once for all of them.
+// update is an event on its way to its subscribers. It is read and encoded once for all of them.
 type update struct {
 	service *network.Service
-	ctx     context.Context // the hub's, or the subscription's that catches up
+	ctx     context.Context // of the hub, or of the subscription that catches up
 	key     social.Key
-	// changes is the post of which this is a change, or of one of its comments; zero: something is
+	// changes is the post that has changed, or on which a comment has changed; zero if something is
 	// new.
 	changes social.PostID
 	comment social.CommentID // that changed
@@ -28,10 +27,11 @@ type update struct {
 
 	mu      sync.Mutex
 	waiting map[social.UserID]int // the number of subscriptions of each viewer that have not received it
-	seen    *sighting             // nil: nothing has been read yet
+	seen    *sighting             // nil if nothing has been read yet
 }
 
-// newUpdate is an update for these viewers; one who has several subscriptions is named as often.
+// newUpdate returns an update for these viewers. A viewer who has several subscriptions appears
+// once for each of them.
 func newUpdate(ctx context.Context, service *network.Service, key social.Key, viewers iter.Seq[social.UserID], see lookUp) *update {
 	u := &update{service: service, ctx: ctx, key: key, see: see, waiting: map[social.UserID]int{}}
 	for viewer := range viewers {
@@ -40,7 +40,7 @@ func newUpdate(ctx context.Context, service *network.Service, key social.Key, vi
 	return u
 }
 
-// newChange is a change of a post. It is read when the first of its subscribers sends it.
+// newChange returns a change of a post. It is read when the first of its subscribers sends it.
 func newChange(ctx context.Context, service *network.Service, post social.PostID, viewers iter.Seq[social.UserID]) *update {
 	u := newUpdate(ctx, service, keyOf(post, social.CommentID{}), viewers, func(ctx context.Context, viewers []social.UserID) (network.Sighting, error) {
 		return service.PostViewers(ctx, post, viewers)
@@ -49,8 +49,8 @@ func newChange(ctx context.Context, service *network.Service, post social.PostID
 	return u
 }
 
-// newPastUpdate is an update that a viewer's subscription to a topic has read behind a position, to
-// catch up. It was read when hidings was counted.
+// newPastUpdate returns an update that a viewer's subscription to a topic has read behind a
+// position, to catch up. It was read when hidings was counted.
 func newPastUpdate(ctx context.Context, service *network.Service, viewer social.UserID, about topic, found *network.Sighting, after social.Key, hidings uint64) *update {
 	u := newUpdate(ctx, service, "", slices.Values([]social.UserID{viewer}), nil)
 	u.seen = newSighting(*found, hidings)
@@ -69,10 +69,10 @@ func newPastUpdate(ctx context.Context, service *network.Service, viewer social.
 	return u
 }
 
-// gap says that updates were missed.
+// gap means that updates were missed.
 var gap = &update{}
 
-// keyOf is the key of a comment in its thread, or else of a post in the news.
+// keyOf returns the key of a comment in its thread, or else of a post in the news.
 func keyOf(post social.PostID, comment social.CommentID) social.Key {
 	if comment.IsZero() {
 		return social.Key(post.Bytes())
@@ -80,9 +80,9 @@ func keyOf(post social.PostID, comment social.CommentID) social.Key {
 	return social.Key(comment.Bytes())
 }
 
-// current returns who of those who wait may see the update now. It reads again, for all of them, if
-// anything may have been hidden since it last did: a subscriber may have been blocked in the
-// meantime.
+// current returns which of the waiting subscribers may see the update now. It reads again, for all
+// of them, if anything may have been hidden since its last read: a subscriber may have been blocked
+// in the meantime.
 func (u *update) current() (*sighting, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -98,7 +98,7 @@ func (u *update) current() (*sighting, error) {
 	return u.seen, nil
 }
 
-// received is called when a subscription of a viewer has received the update.
+// received records that a subscription of a viewer has received the update.
 func (u *update) received(viewer social.UserID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -107,7 +107,8 @@ func (u *update) received(viewer social.UserID) {
 	}
 }
 
-// item returns the update as a viewer may see it, of what was read; nil: not at all.
+// item returns the update as a viewer may see it, from the data that was read; nil if the viewer
+// may not see it.
 func (u *update) item(g *sighting, viewer social.UserID) *Item {
 	relations, sees := g.Viewers[viewer]
 	if !sees {

@@ -7,14 +7,14 @@ import (
 	"plaza/social/network"
 )
 
-// watch is the part of a subscription to changes of posts. It has no position: what counts is how
-// each post is now. So a queue has each post at most once, and a subscription that missed changes
-// reads all its posts.
+// watch is the part of a subscription to changes of posts. It has no position, because only the
+// current state of each post matters. So a queue has each post at most once, and a subscription
+// that missed changes reads all its posts.
 type watch struct {
 	posts []social.PostID
 
 	mu      sync.Mutex
-	authors map[social.PostID]social.UserID // of the posts that the subscriber has; zero: unknown
+	authors map[social.PostID]social.UserID // of the posts that the subscriber has; zero if unknown
 	silent  bool                            // the first look at the posts sends nothing
 }
 
@@ -26,7 +26,7 @@ func newWatch(posts []social.PostID, current bool) *watch {
 	return w
 }
 
-// expectAll is called before all posts are sent: the subscriber may have any of them.
+// expectAll prepares for sending all posts: the subscriber may have any of them.
 func (w *watch) expectAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -39,8 +39,8 @@ func (w *watch) expectAll() {
 	}
 }
 
-// item is what to send of a post: as it was found (nil: the subscriber may not see it), or that it
-// is gone; nil: nothing.
+// item returns what to send for a post: the post as it was found (nil: the subscriber may not see
+// it), or its removal; nil if there is nothing to send.
 func (w *watch) item(u *update, found *Item) *Item {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,7 +50,7 @@ func (w *watch) item(u *update, found *Item) *Item {
 	return found
 }
 
-// sent notes what the subscriber has.
+// sent records what the subscriber has.
 func (w *watch) sent(item *Item) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,8 +61,8 @@ func (w *watch) sent(item *Item) {
 	}
 }
 
-// touched lists the posts that an event may show to the viewer, or hide, although it is not about
-// them.
+// touched lists the posts that an event may show to the viewer, or hide, although the event is not
+// about these posts.
 func (w *watch) touched(viewer social.UserID, e social.Event) []social.PostID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +75,8 @@ func (w *watch) touched(viewer social.UserID, e social.Event) []social.PostID {
 	return touched
 }
 
-// notes remembers the posts that a silent watch begins with; false: it is not silent.
+// notes records the posts that a silent watch begins with. It returns false if the watch is not
+// silent.
 func (w *watch) notes(seen []network.Sighting) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

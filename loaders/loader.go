@@ -1,5 +1,5 @@
 // Package loaders batches the look-ups of one operation, or of one event of a subscription:
-// whatever its fields request one by one is read together, once, through the domain's rules.
+// look-ups that its fields request one by one are made together, once, through the domain's rules.
 package loaders
 
 import (
@@ -20,7 +20,7 @@ const (
 // Loader batches look-ups by key, and caches the results.
 type Loader[K comparable, V any] struct{ *loader[K, V] }
 
-// loader makes its parts when it is first used: most operations use few loaders.
+// loader creates its parts when it is first used, because most operations use few loaders.
 type loader[K comparable, V any] struct {
 	wait time.Duration
 	read func(context.Context, []K) (map[K]V, error)
@@ -31,8 +31,8 @@ type loader[K comparable, V any] struct {
 	many  *dataloader.Loader[*[]K, []V]
 }
 
-// newLoader creates a loader from a batch read that returns a map: results can't be misaligned, and
-// a missing key is the zero value.
+// newLoader creates a loader from a batch read that returns a map. So results can't be misaligned,
+// and a missing key has the zero value.
 func newLoader[K comparable, V any](wait time.Duration, read func(context.Context, []K) (map[K]V, error)) Loader[K, V] {
 	return Loader[K, V]{&loader[K, V]{wait: wait, read: read}}
 }
@@ -114,14 +114,14 @@ func collected[K comparable, V any](ctx context.Context, keys []K, one *dataload
 	return values, nil
 }
 
-// Load looks one key up: the zero value if there is nothing that the viewer may see.
+// Load looks up one key. It returns the zero value if there is nothing that the viewer may see.
 func (l Loader[K, V]) Load(ctx context.Context, key K) (V, error) {
 	return l.parts().one.Load(ctx, key)()
 }
 
-// LoadAll looks keys up, in their order. It counts as one look-up, whatever the number of keys, so
-// that a list's size does not determine the number of batches; concurrent look-ups of lists share a
-// read.
+// LoadAll looks up keys, and returns the values in the order of the keys. It counts as one look-up,
+// whatever the number of keys, so that a list's size does not determine the number of batches;
+// concurrent look-ups of lists share a read.
 func (l Loader[K, V]) LoadAll(ctx context.Context, keys []K) ([]V, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -129,7 +129,8 @@ func (l Loader[K, V]) LoadAll(ctx context.Context, keys []K) ([]V, error) {
 	return l.parts().many.Load(ctx, &keys)()
 }
 
-// LoadNow is LoadAll for a list without siblings: it does not wait for others.
+// LoadNow does the same as LoadAll for a list without siblings: it does not wait for other
+// look-ups.
 func (l Loader[K, V]) LoadNow(ctx context.Context, keys []K) ([]V, error) {
 	if len(keys) == 0 {
 		return nil, nil

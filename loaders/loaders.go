@@ -40,8 +40,8 @@ type Loaders struct {
 	Notifications Loader[social.NotificationID, *social.Notification]
 }
 
-// New creates loaders with empty caches. A look-up waits that long for others to batch with; 0 is
-// DefaultWait.
+// New creates loaders with empty caches. A look-up waits for the given time for others to batch
+// with; 0 means DefaultWait.
 func New(v *network.Viewer, wait time.Duration) *Loaders {
 	wait = cmp.Or(wait, DefaultWait)
 	l := &Loaders{
@@ -74,7 +74,7 @@ func New(v *network.Viewer, wait time.Duration) *Loaders {
 	return l
 }
 
-// commentsBy caches the posts that were read to find out what the viewer sees.
+// commentsBy caches the posts that were read to find out which comments the viewer sees.
 func (l *Loaders) commentsBy(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]]social.Slice[*social.Comment], error) {
 	found, posts, err := l.Viewer.CommentsBy(ctx, lists)
 	for id, p := range posts {
@@ -83,7 +83,8 @@ func (l *Loaders) commentsBy(ctx context.Context, lists []social.List[social.Use
 	return found, err
 }
 
-// NotificationPage caches the posts and comments that were read to find out what the viewer sees.
+// NotificationPage caches the posts and comments that were read to find out which notifications the
+// viewer sees.
 func (l *Loaders) NotificationPage(ctx context.Context, p social.Page) (social.Slice[*social.Notification], error) {
 	page, subjects, err := l.Viewer.Notifications(ctx, p)
 	for id, p := range subjects.Posts {
@@ -107,7 +108,7 @@ func pointers[K comparable, V any](read func(context.Context, []K) (map[K]V, err
 	}
 }
 
-// byPost keys what is read by id with the posts themselves.
+// byPost returns the results of a read by id, with the posts themselves as keys.
 func byPost[V any](read func(context.Context, []*social.Post) (map[social.PostID]V, error)) func(context.Context, []*social.Post) (map[*social.Post]V, error) {
 	return func(ctx context.Context, posts []*social.Post) (map[*social.Post]V, error) {
 		found, err := read(ctx, posts)

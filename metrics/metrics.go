@@ -1,4 +1,4 @@
-// Package metrics counts what a server does, for Prometheus.
+// Package metrics provides a server's metrics for Prometheus.
 package metrics
 
 import (
@@ -30,7 +30,7 @@ type Metrics struct {
 	sockets       *prometheus.CounterVec
 }
 
-// Source is what the metrics are read from.
+// Source provides the values of the metrics.
 type Source struct {
 	Worker           social.Worker                // asked for its backlog at each scrape
 	Sockets          func() int                   // how many websockets and event streams are open
@@ -146,8 +146,8 @@ func (m *Metrics) Handler() http.Handler {
 	}))
 }
 
-// Requests counts the requests that next serves, without websockets: they have no status, and end
-// hours later.
+// Requests counts the requests that next serves. It leaves out websockets, because they have no
+// status and end hours later.
 func (m *Metrics) Requests(next http.Handler) http.Handler {
 	counted := promhttp.InstrumentHandlerCounter(m.requests, next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

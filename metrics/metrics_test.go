@@ -45,7 +45,7 @@ func newMetrics(w worker, sockets int) *metrics.Metrics {
 // mistake is the context key of an operation's userErrors code.
 type mistake struct{}
 
-// ran runs an operation with that result.
+// ran runs an operation with the given result.
 func ran(m *metrics.Metrics, name, mistaken string, codes ...string) {
 	response := &graphql.Response{}
 	for _, code := range codes {
@@ -96,7 +96,7 @@ func TestFailuresAreCountedByCode(t *testing.T) {
 	})
 }
 
-// TestOperationNamesAreLimited: clients choose them.
+// TestOperationNamesAreLimited: their number is limited, because clients choose them.
 func TestOperationNamesAreLimited(t *testing.T) {
 	m := newMetrics(worker{}, 0)
 	for n := range 150 {
@@ -112,7 +112,7 @@ func TestOperationNamesAreLimited(t *testing.T) {
 	}
 }
 
-// usedUp is a limit that has refused two attempts.
+// usedUp returns a limit that has refused two attempts.
 func usedUp() *ratelimit.Limit {
 	limit := ratelimit.New(ratelimit.Policy{Name: "writes", Burst: 1, Window: 24 * time.Hour})
 	for range 3 {

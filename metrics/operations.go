@@ -14,7 +14,7 @@ const (
 	other     = "OTHER"    // undeclared codes, and names of operations beyond mostNames
 	unnamed   = "UNNAMED"  // operations without a name
 	internal  = "INTERNAL" // takes precedence over other codes of the same response
-	mostNames = 100        // clients choose the names, and each is a series for each code that it ends with
+	mostNames = 100        // clients choose the names, and each name adds a series for each code
 )
 
 // operations counts how operations end.
@@ -59,7 +59,7 @@ func (o *operations) count(kind ast.Operation, name, code string) {
 	o.named.WithLabelValues(o.label(name), code).Inc()
 }
 
-// label returns a name as the metrics show it.
+// label returns a name in the form that the metrics show.
 func (o *operations) label(name string) string {
 	const longest = 64
 	if name == "" {

@@ -1,4 +1,4 @@
-// Package notify follows the event log, and stores what users are to be notified of.
+// Package notify follows the event log, and stores the notifications of users.
 package notify
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// defaultLease is how long a server that has died keeps others from storing notifications.
+	// defaultLease is how long a server that has died prevents others from storing notifications.
 	defaultLease = 15 * time.Second
 	// batchSize and batchTime bound how many events one transaction is about, and how long the
 	// first of them waits for others. An event may notify 22 people; that of a poll notifies more,
@@ -51,8 +51,8 @@ func New(service *network.Service, store Store, log social.EventLog, logger *slo
 	return &Notifier{service: service, store: store, log: log, logger: logger, server: id.New().String(), lease: defaultLease}
 }
 
-// UpTo is the time up to which the notifications of what has happened are stored, to a few seconds;
-// zero if this server is not the one that stores them.
+// UpTo returns the time up to which notifications are stored, accurate to a few seconds; zero if
+// this server is not the one that stores them.
 func (n *Notifier) UpTo() time.Time {
 	if nanoseconds := n.upTo.Load(); nanoseconds != 0 {
 		return time.Unix(0, nanoseconds)
@@ -84,8 +84,8 @@ func (n *Notifier) leave(ctx context.Context) {
 	}
 }
 
-// follow stores notifications until something fails. It returns nil if another server does, or has
-// taken over.
+// follow stores notifications until something fails. It returns nil if another server stores them,
+// or has taken over.
 func (n *Notifier) follow(ctx context.Context) error {
 	position, is, err := n.store.LeaseNotifier(ctx, n.server, n.lease)
 	if err != nil || !is {
@@ -108,7 +108,7 @@ func (n *Notifier) follow(ctx context.Context) error {
 }
 
 // open opens the event log at a position. If the log does not reach back to it, there are no
-// notifications of what happened in between.
+// notifications of events in between.
 func (n *Notifier) open(ctx context.Context, position string) (social.EventStream, error) {
 	stream, err := n.log.Tail(ctx, position)
 	if errors.Is(err, social.ErrPositionLost) {
@@ -128,7 +128,7 @@ func (n *Notifier) advance(ctx context.Context, stream social.EventStream) error
 	if err != nil {
 		return err
 	}
-	upTo := time.Now() // there was nothing else
+	upTo := time.Now() // there were no other events
 	if len(events) > 0 {
 		upTo = events[len(events)-1].ID.Time()
 	}

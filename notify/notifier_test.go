@@ -21,7 +21,7 @@ import (
 )
 
 // unreliable is a store whose Notify fails now and then, before or after it has stored something,
-// as calls do when a connection breaks; and whose servers die without giving their lease back.
+// as calls do when a connection breaks. Its servers die without returning their lease.
 type unreliable struct {
 	storage.Store
 
@@ -88,8 +88,8 @@ func (w *town) run() (kill func()) {
 	return func() { stop(); <-done }
 }
 
-// TestEachActCountsOnce: two servers are killed and started again, their database fails, and the
-// recipient reads everything at once, so that an act that counted twice would be in two
+// TestEachActCountsOnce kills two servers and starts them again, while their database fails. The
+// recipient reads all notifications together, so that an act that was counted twice would be in two
 // notifications.
 func TestEachActCountsOnce(t *testing.T) {
 	t.Parallel()
@@ -159,7 +159,8 @@ func (w *town) closedPoll(author social.UserID) {
 	}
 }
 
-// TestUpTo: of two servers one says how far notifications are, and none after both have stopped.
+// TestUpTo: one of two servers reports how far notifications are stored, and neither does after
+// both have stopped.
 func TestUpTo(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -247,7 +248,7 @@ func (w *town) post(author social.UserID) social.PostID {
 	return post.ID
 }
 
-// await waits until someone has notifications of that many acts of a kind.
+// await waits until a user has notifications of the given number of acts of a kind.
 func (w *town) await(who social.UserID, kind social.NotificationKind, acts int) {
 	w.t.Helper()
 	testtime.Eventually(w.t, "notifications are stored", func() bool { return w.count(who)[kind] >= acts })

@@ -2,10 +2,10 @@ package paging
 
 import "context"
 
-// Fill fills pages of lists that hide some entries: it reads candidates, keeps what see lets
+// Fill fills pages of lists that hide some entries: it reads candidates, keeps those that see lets
 // through, and reads on until every page is full or its list has ended. All lists advance together,
-// so a batch takes as many reads as its slowest list, usually one. It reports to passOver how many
-// entries were hidden, and ends with its error.
+// so a batch takes as many reads as its slowest list, usually one. Fill reports to passOver how
+// many entries were hidden, and returns its error.
 func Fill[K comparable, T any](
 	ctx context.Context,
 	lists []List[K],
@@ -75,7 +75,7 @@ func (p *partialPage[K, T]) candidates(limit, round int) int {
 	return min(most, (likely+4)<<(2*min(round-1, 8)))
 }
 
-// add keeps the visible ones of the next candidates, and returns how many they are.
+// add keeps the visible ones of the next candidates, and returns their number.
 func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func(K, T) bool) int {
 	p.seen += len(candidates)
 	p.ended = len(candidates) < p.next.Limit
@@ -98,7 +98,7 @@ func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func
 	return len(kept)
 }
 
-// Cut makes a page of the entries that were read for it, which may be more than the page holds.
+// Cut makes a page of the entries that were read for it, which may be more than the page can hold.
 func Cut[T any](items []T, p Page, key func(T) Key) Slice[T] {
 	slice := Slice[T]{Items: items, More: len(items) > p.Limit}
 	switch {

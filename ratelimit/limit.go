@@ -1,5 +1,5 @@
-// Package ratelimit counts what clients use, in buckets that refill as time passes. It knows
-// nothing of requests or people: a limit has a bucket for each key, whatever the key represents.
+// Package ratelimit counts what clients use, in buckets that refill over time. It knows nothing of
+// requests or people: a limit has a bucket for each key, whatever the key represents.
 package ratelimit
 
 import (
@@ -15,10 +15,10 @@ import (
 // bucket that was used least recently, which is then full again.
 const MaxKeys = 32_768
 
-// Policy says how much each key of a limit may use.
+// Policy defines how much each key of a limit may use.
 type Policy struct {
 	Name   string
-	Burst  int           // what a full bucket holds: how much may be used at once
+	Burst  int           // the size of a full bucket: how much may be used in one burst
 	Window time.Duration // how long an empty bucket takes to fill, at a constant pace
 }
 
@@ -48,20 +48,20 @@ func newLimit(policy Policy, now func() time.Time) *Limit {
 	return &Limit{policy: policy, now: now, start: now(), seed: maphash.MakeSeed(), full: full}
 }
 
-// State is a bucket's after a call of Take.
+// State is the state of a bucket after a call of Take.
 type State struct {
 	Policy
 
 	Remaining  int           // how much may be used now
 	Reset      time.Duration // until the bucket is full
-	RetryAfter time.Duration // until as much can be taken as was refused; 0 if it was taken
+	RetryAfter time.Duration // until the refused amount can be taken; 0 if it was taken
 }
 
-// Used is how much is missing from the bucket.
+// Used returns how much is missing from the bucket.
 func (s State) Used() int { return s.Burst - s.Remaining }
 
-// Take takes n from the bucket of a key, or nothing if there is less. An n above Burst counts as
-// Burst: it is refused until the bucket is full.
+// Take takes n from the bucket of a key, or nothing if the bucket contains less. An n above Burst
+// counts as Burst: it is refused until the bucket is full.
 func (l *Limit) Take(key string, n int) State {
 	if l == nil {
 		return State{}
@@ -79,7 +79,7 @@ func (l *Limit) Take(key string, n int) State {
 	return l.state(next-now, 0)
 }
 
-// Give puts n back that was taken and not used.
+// Give returns n to the bucket that was taken and not used.
 func (l *Limit) Give(key string, n int) {
 	if l == nil {
 		return
@@ -90,13 +90,13 @@ func (l *Limit) Give(key string, n int) {
 	l.full.Add(hash, full-l.timeFor(n))
 }
 
-// Refused is how many calls of Take were refused.
+// Refused returns how many calls of Take were refused.
 func (l *Limit) Refused() uint64 { return l.refused.Load() }
 
-// Name is that of the limit's policy.
+// Name returns the name of the limit's policy.
 func (l *Limit) Name() string { return l.policy.Name }
 
-// bucket finds when the bucket of a key will be full: now, if it is.
+// bucket returns when the bucket of a key will be full, which is now if it is full.
 func (l *Limit) bucket(key string, now time.Duration) (hash uint64, full time.Duration) {
 	hash = maphash.String(l.seed, key)
 	full, _ = l.full.Get(hash)
@@ -108,7 +108,7 @@ func (l *Limit) state(missing, wait time.Duration) State {
 	return State{Policy: l.policy, Remaining: l.policy.Burst - int(used), Reset: missing, RetryAfter: wait}
 }
 
-// timeFor is how long a bucket takes to refill by n.
+// timeFor returns how long a bucket takes to refill by n.
 func (l *Limit) timeFor(n int) time.Duration {
 	return time.Duration(int64(n) * int64(l.policy.Window) / int64(l.policy.Burst))
 }

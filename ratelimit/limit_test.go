@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// at is a limit whose time the test sets.
+// at returns a limit whose time the test sets.
 func at(policy Policy) (l *Limit, clock *time.Time) {
 	clock = new(time.Time)
 	*clock = time.Unix(1_700_000_000, 0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Rebuilds web/graphiql/dist from its sources and its lock file, and checks its example operations
-# against the schema. The built files are committed, so this is skipped where there is no Node.js.
+# against the schema. The built files are committed, so this is skipped if there is no Node.js.
 set -euo pipefail
 cd "$(dirname "$0")/../web/graphiql"
 
@@ -20,5 +20,5 @@ built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
 npm run --silent build -- --outDir "$built" --emptyOutDir >/dev/null
 
-# Compressed in the binary, and on the way to browsers.
+# The files are compressed in the binary, and on the way to browsers.
 go run plaza/internal/cmd/pack "$built" dist

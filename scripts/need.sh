@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs Debian packages for what is missing: need.sh WHAT=PACKAGE[,PACKAGE…] …
+# Installs the Debian packages of missing commands and libraries: need.sh WHAT=PACKAGE[,PACKAGE…] …
 #
-# WHAT is a command, or a shared library (lib….so.N). What is there already is left alone, so on a
-# machine that has everything this does nothing, quickly.
+# WHAT is a command, or a shared library (lib….so.N). If nothing is missing,
+# the script does nothing.
 set -euo pipefail
 
 has() {
@@ -26,7 +26,7 @@ if [ ${#missing[@]} -eq 0 ]; then
 fi
 
 if ! has apt-get; then
-	echo "need.sh: missing: ${missing[*]}. Please install it; this is no Debian, so nothing was tried." >&2
+	echo "need.sh: missing: ${missing[*]}. Please install it; this is not Debian, so need.sh did not try." >&2
 	exit 1
 fi
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs a command, and fails if it changed any file of the work tree: unchanged.sh COMMAND [ARGUMENT …]
 #
-# It compares before with after, not with the last commit, so that it tells the same in a work tree
-# with changes as in a fresh clone. Files that git ignores don't count.
+# It compares the files before and after, not with the last commit, so that it gives the same result in a
+# work tree with changes as in a fresh clone. Files that git ignores don't count.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,8 +18,8 @@ before=$(fingerprint)
 after=$(fingerprint)
 
 if [ "$before" != "$after" ]; then
-	echo "These files are generated, and are not what their sources give now (< before, > regenerated):" >&2
+	echo "These generated files do not match their sources (< before, > regenerated):" >&2
 	diff <(echo "$before") <(echo "$after") | grep '^[<>]' | awk '{ print "  " $1 " " $3 }' | sort -k2 -u >&2 || true
-	echo "They have just been regenerated: look at the changes (git diff), and commit them." >&2
+	echo "They have just been regenerated: check the changes (git diff), and commit them." >&2
 	exit 1
 fi

@@ -21,28 +21,27 @@ import (
 //go:embed graphiql/dist
 var dist embed.FS
 
-// Config is what the GraphiQL page asks the server for when it loads.
+// Config is the data that the GraphiQL page requests from the server when it loads.
 type Config struct {
-	// Demo is an account that the page offers to sign in with, nil when there is none.
+	// Demo is an account that the page offers to sign in with; nil if there is none.
 	Demo *Demo `json:"demo"`
 }
 
-// Demo is an account whose password everyone may know.
+// Demo is an account with a published password.
 type Demo struct {
 	Handle   string `json:"handle"`
 	Password string `json:"password"`
-	// Threads are ids of public posts that are talked about all the time, best first; some may be
-	// gone.
+	// Threads are ids of public posts with continuous new comments, best first; some may be gone.
 	Threads []string `json:"threads"`
 }
 
-// Everything comes from this server. Monaco, the editor in GraphiQL, makes style elements as it
-// runs.
+// The page loads everything from this server. Monaco, the editor in GraphiQL, creates style
+// elements at run time.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
 	"worker-src 'self' blob:; connect-src 'self' ws: wss:; img-src 'self' data:; font-src 'self' data:; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// Not from the mime package, whose answers depend on the machine.
+// The types are not taken from the mime package, whose answers depend on the machine.
 var contentTypes = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8",
@@ -55,7 +54,7 @@ var contentTypes = map[string]string{
 
 // file is one file of the page, ready to be served.
 type file struct {
-	content      []byte // as gzipped says
+	content      []byte // gzipped if gzipped is set
 	gzipped      bool
 	contentType  string
 	cacheControl string
@@ -74,8 +73,8 @@ func newFile(name, cacheControl string, content []byte) file {
 	}
 }
 
-// GraphiQL serves the GraphiQL page at / and what it needs under /graphiql/. It answers 404 to
-// every other path.
+// GraphiQL serves the GraphiQL page at / and its files under /graphiql/. It answers 404 to every
+// other path.
 func GraphiQL(config Config) http.Handler {
 	files := graphiqlFiles(config)
 	serve := func(w http.ResponseWriter, r *http.Request) {
@@ -101,7 +100,7 @@ func GraphiQL(config Config) http.Handler {
 	return http.HandlerFunc(serve)
 }
 
-// serve answers with the content, gzipped if it is stored so and the client reads that.
+// serve answers with the content, gzipped if it is stored like that and the client accepts it.
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	content := f.content
 	if f.gzipped {
@@ -155,7 +154,7 @@ func graphiqlFiles(config Config) map[string]file {
 		switch rest := strings.TrimSuffix(strings.TrimPrefix(name, root), ".gz"); {
 		case rest == "/index.html":
 			files["/"] = newFile(name, "no-cache", content)
-		case strings.HasPrefix(rest, "/assets/"): // their names hold a hash of their content
+		case strings.HasPrefix(rest, "/assets/"): // their names contain a hash of their content
 			files["/graphiql"+rest] = newFile(name, "public, max-age=31536000, immutable", content)
 		default:
 			files["/graphiql"+rest] = newFile(name, "no-cache", content)

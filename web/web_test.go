@@ -53,7 +53,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// Everything that the page refers to is there, comes from here, and may be kept for ever.
+// TestAssets: every file that the page refers to exists, is served from here, and may be cached
+// forever.
 func TestAssets(t *testing.T) {
 	h := GraphiQL(Config{})
 	index := body(t, get(t, h, "/").Body)

@@ -43,7 +43,7 @@ func (r *Request) check() (place ads.ZoneID, keywords []string, err error) {
 
 func checkVisitor(visitor string) error {
 	if len(visitor) > MaxVisitor || strings.Trim(visitor, visitorCharacters) != "" {
-		return fault.Invalidf("visitor", "A visitor's id has up to %d letters, digits, '-', '_' and '.'.", MaxVisitor)
+		return fault.Invalidf("visitor", "A visitor's id must have at most %d letters, digits, '-', '_' and '.'.", MaxVisitor)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (r *Request) profile(key []byte) ads.ProfileID {
 // VisitorProfile returns the profile id of a visitor, under the database's key: see Keys.
 func VisitorProfile(key []byte, visitor string) ads.ProfileID { return hashed(key, "visitor", visitor) }
 
-// Forget deletes what is remembered of a user: their impressions of ads with caps.
+// Forget deletes what is remembered about a user: their impressions of ads with caps.
 func (s *Service) Forget(ctx context.Context, user string) error {
 	key, err := s.signingKey(ctx)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Service) Forget(ctx context.Context, user string) error {
 	return present(s.store.ForgetProfile(ctx, (&Request{User: user}).profile(key)))
 }
 
-// hashed makes an id of text that must not be stored in the clear.
+// hashed makes an id from text that must not be stored in plain form.
 func hashed(key []byte, kind, text string) ads.ProfileID {
 	return ads.ProfileID{ID: [idSize]byte(mac(key, []byte(kind+":"+text)))}
 }

@@ -33,7 +33,7 @@ func TestChooseTakesTheBestFirst(t *testing.T) {
 	}
 }
 
-// chiSquare is Pearson's statistic of counts whose expected values are equal.
+// chiSquare returns Pearson's statistic of counts whose expected values are equal.
 func chiSquare[K comparable](counts map[K]int, cells, total int) float64 {
 	expected := float64(total) / float64(cells)
 	sum := float64(cells-len(counts)) * expected // cells that were never drawn

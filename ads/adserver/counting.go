@@ -88,8 +88,8 @@ func (c *counting) run(campaign ads.CampaignID) {
 	}
 }
 
-// count counts recordings together. If that fails, it counts them one by one, so that a bad one
-// does not block the others.
+// count counts recordings together. If that fails, it counts them one by one, so that a bad
+// recording does not block the others.
 func (c *counting) count(ctx context.Context, keys []ads.RecordingKey) error {
 	receipts, err := c.store.Count(ctx, keys, c.now())
 	c.counted(receipts)
@@ -134,8 +134,8 @@ func (c *counting) countDue(ctx context.Context, due time.Time) error {
 	}
 }
 
-// handleReceipts adds valid impressions to the traffic, and lets the wallet know of campaigns that
-// have paid for clicks or conversions.
+// handleReceipts adds valid impressions to the traffic, and makes the wallet read the ledgers of
+// campaigns that have paid for clicks or conversions again.
 func (s *Service) handleReceipts(receipts []ads.Receipt) {
 	for i := range receipts {
 		switch r := &receipts[i]; {

@@ -1,5 +1,5 @@
-// Package adserver chooses ads for places on a page, counts what was shown and clicked, and tells
-// those who manage ads about it.
+// Package adserver chooses ads for places on a page, counts impressions and clicks, and reports
+// them to the people who manage ads.
 //
 // [Service.Choose] takes the units of a zone that earn most for each thousand impressions (see
 // [ads.ECPM]), at random if several earn the same. Each [Choice] carries two signed tokens, with

@@ -10,7 +10,7 @@ import (
 	"plaza/fault"
 )
 
-// Explanation says how a choice treats a unit.
+// Explanation describes how a choice treats a unit.
 type Explanation struct {
 	Unit     ads.UnitID
 	Headline string
@@ -23,9 +23,9 @@ type Explanation struct {
 	KeywordWeight int
 }
 
-// Explain says what Choose would do with each unit of the zone now, without doing it: the winners
-// first, then by score. If units tie, a real choice may draw another winner. Errors are those of
-// Choose, and NOT_FOUND for "zone".
+// Explain returns what Choose would do with each unit of the zone now, without doing it: the
+// winners first, then by score. If units tie, a real choice may draw another winner. Errors are
+// those of Choose, and NOT_FOUND for "zone".
 func (s *Service) Explain(ctx context.Context, r Request) ([]Explanation, error) {
 	t, err := s.ranking(ctx, r, s.store.Zone)
 	if err != nil {

@@ -18,11 +18,11 @@ func present(err error) error {
 	case errors.Is(err, ads.ErrNotFound):
 		answer = fault.NotFound("", "advertiser, campaign, ad or zone")
 	case errors.Is(err, ads.ErrCurrency):
-		answer = fault.Invalidf("", "A zone, its units and their campaigns' budgets have one currency.")
+		answer = fault.Invalidf("", "A zone, its units and their campaigns' budgets must have the same currency.")
 	case errors.Is(err, ads.ErrConflict):
 		answer = fault.Errorf(fault.CodeConflict, "", "Another request changed this at the same time. Try again.")
 	case errors.Is(err, ads.ErrFull):
-		answer = fault.Errorf(fault.CodeLimitReached, "", "A zone holds at most %d units.", ads.MaxZoneUnits)
+		answer = fault.Errorf(fault.CodeLimitReached, "", "A zone can have at most %d units.", ads.MaxZoneUnits)
 	case errors.Is(err, ads.ErrUpgrading):
 		answer = fault.Errorf(fault.CodeNotAllowed, "", "A bid can be a CPA, keywords can have weights, and campaigns other attributionDays than 30, once the operator has finished the upgrade of Plaza.")
 	case errors.Is(err, ads.ErrUnavailable):

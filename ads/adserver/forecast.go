@@ -22,7 +22,7 @@ const (
 	week = 7 * 24 * time.Hour
 )
 
-// Basis says what data a forecast is based on.
+// Basis is the kind of data that a forecast is based on.
 type Basis string
 
 // The bases, best first.
@@ -45,13 +45,13 @@ func (r *ForecastRequest) check(now time.Time) error {
 	}
 	hour := now.UTC().Truncate(time.Hour)
 	if !r.From.Equal(r.From.Truncate(time.Hour)) || r.From.Before(hour) {
-		return fault.Invalidf("from", "A forecast begins with an hour: the present one, or a later one.")
+		return fault.Invalidf("from", "A forecast must begin at a full hour: the current one or a later one.")
 	}
 	if !r.To.Equal(r.To.Truncate(time.Hour)) {
-		return fault.Invalidf("to", "A forecast ends with an hour.")
+		return fault.Invalidf("to", "A forecast must end at a full hour.")
 	}
 	if !r.From.Before(r.To) || r.To.Sub(r.From) > MaxForecast || r.To.Sub(hour) > MaxAhead {
-		return fault.Invalidf("to", "A forecast covers 1 hour to 31 days, and ends within 92 days.")
+		return fault.Invalidf("to", "A forecast must cover 1 hour to 31 days, and end within 92 days.")
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (r *ForecastRequest) check(now time.Time) error {
 // Forecast is the traffic that is expected in a zone.
 type Forecast struct {
 	Basis Basis
-	Weeks float64 // how much past data there is, at most 8
+	Weeks float64 // length of the history that was used, at most 8
 	// Asked is the number of ads that will be requested, and Available the number of impressions
 	// that result. ShowRate is Available divided by Asked: not every chosen ad is seen.
 	Asked, Available int64

@@ -14,7 +14,7 @@ import (
 // monday is the first hour of the forecasts in these tests.
 var monday = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 
-// visits is a shape of traffic: busy by day, quiet at night, twice as busy at weekends.
+// visits returns traffic that is busy by day, quiet at night, and twice as busy at weekends.
 func visits(hour time.Time) int64 {
 	n := int64(20)
 	if hour.Hour() >= 8 && hour.Hour() < 20 {

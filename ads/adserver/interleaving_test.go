@@ -146,7 +146,7 @@ func (o *ordering) conversion(rt *rapid.T) {
 	}
 }
 
-// counts says whether a choice's click and conversion must count.
+// counts reports whether a choice's click and conversion must count.
 func (c *expected) counts() (click, conversion bool) {
 	click = c.shown && !c.clicked.IsZero()
 	return click, click && !c.converted.IsZero() && c.converted.Sub(c.clicked.Truncate(time.Millisecond)) < attributed+time.Millisecond

@@ -82,13 +82,13 @@ func (s *Service) placing(ctx context.Context, u *ads.Unit, newCurrency bool, er
 	}
 	switch {
 	case errors.Is(err, ads.ErrCurrency):
-		return because(fault.Invalidf("bid.currency", "A zone, its units and their campaigns' budgets have one currency."), err)
+		return because(fault.Invalidf("bid.currency", "A zone, its units and their campaigns' budgets must have the same currency."), err)
 	case errors.Is(err, ads.ErrUpgrading) && len(u.KeywordWeights) > 0:
 		return because(fault.Errorf(fault.CodeNotAllowed, "keywordWeights", "Keywords can have weights once the operator has finished the upgrade of Plaza."), err)
 	case errors.Is(err, ads.ErrUpgrading):
 		return because(fault.Errorf(fault.CodeNotAllowed, "bid.model", "A bid can be a CPA once the operator has finished the upgrade of Plaza."), err)
 	case errors.Is(err, ads.ErrFull):
-		return because(fault.Errorf(fault.CodeLimitReached, "zones", "A zone holds at most %d units.", ads.MaxZoneUnits), err)
+		return because(fault.Errorf(fault.CodeLimitReached, "zones", "A zone can have at most %d units.", ads.MaxZoneUnits), err)
 	default:
 		return missing("zones", "zone", err)
 	}

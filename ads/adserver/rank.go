@@ -13,7 +13,7 @@ import (
 	"plaza/id"
 )
 
-// Verdict says how a choice treated a unit.
+// Verdict is how a choice treated a unit.
 type Verdict string
 
 // The verdicts.
@@ -153,7 +153,7 @@ func meanScore(group []*contender) float64 {
 	return sum / float64(weights)
 }
 
-// share is the unit's part of its campaign's turns, given the keywords of the request.
+// share returns the unit's part of its campaign's turns, given the keywords of the request.
 func (c *contender) share() int { return c.Weight * c.boost }
 
 // drawn draws all units one after the other, each with a probability proportional to its share

@@ -42,7 +42,7 @@ func eachChunk[T any](entries []T, check func(from int, some []T) error) error {
 }
 
 // references holds what entries can refer to, in the state that it will have once the batch is
-// stored; nil for what does not exist.
+// stored; nil for objects that do not exist.
 type references struct {
 	service     *Service
 	advertisers map[ads.AdvertiserID]*ads.Advertiser

@@ -78,7 +78,7 @@ func limitTime(s *ads.Selection, now time.Time) error {
 		}
 	}
 	if s.From.Before(oldest) {
-		return fault.Invalidf("from", "What is older than %d days cannot be refunded.", ads.RefundLife/(24*time.Hour))
+		return fault.Invalidf("from", "Charges older than %d days cannot be refunded.", ads.RefundLife/(24*time.Hour))
 	}
 	if !s.From.Before(s.To) {
 		return fault.Invalidf("to", "The end is before the start.")
@@ -140,7 +140,7 @@ type RefundRequest struct {
 func (r *RefundRequest) Check() error {
 	var count error
 	if r.Count < 1 || r.Count > ads.MaxRefund {
-		count = fault.Invalidf("count", "A refund covers 1 to %d charges.", ads.MaxRefund)
+		count = fault.Invalidf("count", "A refund must cover 1 to %d charges.", ads.MaxRefund)
 	}
 	return fault.All(count, fault.CheckLine("reason", r.Reason, 1, ads.MaxReason))
 }

@@ -8,7 +8,7 @@ import (
 	"plaza/ads"
 )
 
-// Changes says what Sync did with the entries of a batch.
+// Changes counts what Sync did with the entries of a batch.
 type Changes struct{ Added, Changed, Unchanged int }
 
 // Sync stores the entries of a batch that are new or that differ from the stored ones, in one

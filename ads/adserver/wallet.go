@@ -38,7 +38,7 @@ type wallet struct {
 	returns []*grant // leases that are no longer used but have money left
 }
 
-// purseKey says what a purse pays for.
+// purseKey identifies what a purse pays for.
 type purseKey struct {
 	campaign ads.CampaignID
 	kind     ads.Kind
@@ -60,7 +60,7 @@ type purse struct {
 	waiting  int           // how many choices wait for a fetch
 }
 
-// grant is a lease, or an expected cost, and what choices have put aside of it.
+// grant is a lease, or an expected cost, and the amount that choices have put aside from it.
 type grant struct {
 	ads.Lease
 	key  purseKey
@@ -128,8 +128,8 @@ func (p *purse) refuses(cost ads.Micros, now time.Time) bool {
 	return cost >= p.refused && now.Before(p.again)
 }
 
-// fetch starts to exchange the rest of the balance for what all waiting choices need, or more. The
-// balance cannot be used meanwhile.
+// fetch starts to exchange the rest of the balance for the amount that all waiting choices need, or
+// more. The balance cannot be used meanwhile.
 func (w *wallet) fetch(key purseKey, p *purse, cost ads.Micros, now time.Time) {
 	fetched := make(chan struct{})
 	old, left := p.grant, p.left

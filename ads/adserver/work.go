@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// returnEvery is how often a server gives back what is left of its own leases.
+	// returnEvery is how often a server returns the rest of its own leases.
 	returnEvery = time.Second
 	// settleEvery is how often a server looks for leases to settle and unfinished refunds, and
 	// stores its counts, as a multiple of returnEvery.
@@ -26,7 +26,7 @@ const (
 func (s *Service) Work(ctx context.Context, logger *slog.Logger) {
 	try := func(what string, do func(context.Context) error) {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "some work on ads was put off", "work", what, "error", err)
+			logger.WarnContext(ctx, "some work on ads was postponed", "work", what, "error", err)
 		}
 	}
 	// Once the key is known, clicks lead on without the database.

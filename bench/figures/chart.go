@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// chart is groups of horizontal bars, each bar of two parts. Each group has its own scale, so
-// compare only within a group.
+// chart is a set of groups of horizontal bars, each bar of two parts. Each group has its own scale,
+// so compare only within a group.
 type chart struct {
 	title  string
 	parts  [2]string // what the two parts of each bar are
@@ -26,7 +26,7 @@ type bar struct {
 	parts [2]float64
 }
 
-// The chart's measures, in pixels.
+// The chart's dimensions, in pixels.
 const (
 	chartWidth   = 860
 	chartMargin  = 20
@@ -81,7 +81,7 @@ func (c chart) legend(out *strings.Builder) {
 	fmt.Fprintf(out, `  <text class="faint" x="%d" y="52">%s; each group has its own scale</text>`+"\n", x, escaped(c.unit))
 }
 
-// draw draws the group from y on, and returns where the next one begins.
+// draw draws the group from y on, and returns where the next group begins.
 func (g group) draw(out *strings.Builder, y int) int {
 	longest := 0.0
 	for _, b := range g.bars {

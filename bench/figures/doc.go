@@ -1,3 +1,3 @@
-// Package figures renders the results of comparisons: a [Report] is a text in Markdown, and each
-// [Section] of it a table and a picture.
+// Package figures renders the results of comparisons: a [Report] is a text in Markdown, and each of
+// its [Section]s is a table and a picture.
 package figures

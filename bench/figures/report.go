@@ -29,11 +29,11 @@ type Section struct {
 	Results []measure.Result
 	Stored  []StoredBy
 	Remarks []string
-	// Reads reports whether the bytes that mongod reads into its cache get a column.
+	// Reads adds a column for the bytes that mongod reads into its cache.
 	Reads bool
-	// Rivals is the heading of the rivals. Default: layouts.
+	// Rivals is the heading of the column of rivals. Default: layouts.
 	Rivals string
-	// Rates reports whether calls per CPU second, and the 99th percentile, get columns.
+	// Rates adds columns for calls per CPU second, and for the 99th percentile.
 	Rates bool
 }
 
@@ -69,11 +69,11 @@ func (r *Report) Write(dir string) error {
 	return os.WriteFile(filepath.Join(dir, r.Name+".md"), []byte(r.Markdown()), 0o644)
 }
 
-// Markdown is the report as text.
+// Markdown returns the report as text.
 func (r *Report) Markdown() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s\n\n", r.Title)
-	fmt.Fprintf(&out, "Made by `%s`, on %s, with %s. Figures of one run alone can be compared.\n\n%s\n", r.Command, time.Now().UTC().Format(time.DateOnly), r.Machine, r.Notes)
+	fmt.Fprintf(&out, "Made by `%s`, on %s, with %s. Only figures of the same run can be compared.\n\n%s\n", r.Command, time.Now().UTC().Format(time.DateOnly), r.Machine, r.Notes)
 	for _, s := range r.Sections {
 		fmt.Fprintf(&out, "\n## %s\n\n![%s](%s.svg)\n\n%s", s.Title, s.Title, s.Name, s.table())
 		if len(s.Stored) > 0 {
@@ -89,7 +89,7 @@ func (r *Report) Markdown() string {
 	return out.String()
 }
 
-// table has a row for each call and rival.
+// table returns a table with a row for each call and rival.
 func (s *Section) table() string {
 	t := table{head: []string{"", cmp.Or(s.Rivals, "layout"), "server ms", "mongod ms", "both ms", "× " + s.First, "commands", "answered kB"}, left: 2}
 	if s.Reads {
@@ -143,7 +143,7 @@ func storedTable(all []StoredBy) string {
 
 func megabytes(bytes int64) string { return Significant(float64(bytes) / 1e6) }
 
-// table is a table of Markdown. Its first columns are texts, the others numbers.
+// table is a Markdown table. Its first columns are texts, the others numbers.
 type table struct {
 	head []string
 	left int

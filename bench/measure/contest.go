@@ -17,9 +17,9 @@ import (
 // Contest lets rivals perform the same operations by turns.
 type Contest struct {
 	Meter  *Meter
-	Rounds int           // number of turns that each rival has with each call
+	Rounds int           // number of turns of each rival with each call
 	Turn   time.Duration // approximate length of a turn
-	// Only limits the calls to those whose names contain this. Default: all are measured.
+	// Only limits the calls to those whose names contain this text. Default: all are measured.
 	Only string
 	// Progress is called after each turn. Default: none.
 	Progress func(done, total int)
@@ -29,23 +29,23 @@ type Contest struct {
 type Call struct {
 	Name  string
 	Turns []Turn
-	// Most limits the calls of one turn, if they affect later calls. Default: unlimited.
+	// Most limits the calls of one turn, for calls that affect later ones. Default: unlimited.
 	Most int
 }
 
 // Turn is one rival's way to perform a call.
 type Turn struct {
 	Rival string
-	Wire  *Wire // nil: nothing is counted
-	// Each is how many operations one call of Do performs, if a sample is the cost of a single
-	// operation. Default: 1.
+	Wire  *Wire // nil if nothing is counted
+	// Each is how many operations one call of Do performs, if a sample should be the cost of a
+	// single operation. Default: 1.
 	Each int
 	// Goroutines is how many goroutines call Do. Default: 1.
 	Goroutines int
 	// Do performs the call once. n counts on over all rounds, from 0, and is the same for all
 	// rivals.
 	Do func(ctx context.Context, n int) error
-	// Rest ends a turn, and is not measured: it does work that Do has left for later. Optional.
+	// Rest ends a turn, and is not measured: it does the work that Do has left for later. Optional.
 	Rest func(ctx context.Context) error
 }
 
@@ -62,7 +62,7 @@ type Sample struct {
 // CPU returns the sample's total CPU time.
 func (s Sample) CPU() time.Duration { return s.Server + s.Mongod }
 
-// Result is a rival's cost of a call, round by round.
+// Result is the cost of a call for a rival, round by round.
 type Result struct {
 	Call, Rival string
 	Samples     []Sample
@@ -95,7 +95,7 @@ func (c *Contest) measure(ctx context.Context, call *Call, progress func()) ([]R
 	results := make([]Result, len(call.Turns))
 	for i, turn := range call.Turns {
 		results[i] = Result{Call: call.Name, Rival: turn.Rival}
-		err := turn.Do(ctx, 0) // now queries have plans, and there are connections
+		err := turn.Do(ctx, 0) // after this, queries have plans, and connections are open
 		if err == nil {
 			err = turn.rest(ctx)
 		}
@@ -107,7 +107,7 @@ func (c *Contest) measure(ctx context.Context, call *Call, progress func()) ([]R
 	for round := range c.Rounds {
 		calls := call.Most
 		for place := range call.Turns {
-			i := (place + round) % len(call.Turns) // rotate, so that each rival is the first in turn
+			i := (place + round) % len(call.Turns) // rotate, so that each rival is first in turn
 			var sample Sample
 			var did int
 			var err error
@@ -125,8 +125,8 @@ func (c *Contest) measure(ctx context.Context, call *Call, progress func()) ([]R
 	return results, nil
 }
 
-// turn measures one turn: it makes calls until the time is over, or there were most of them (0:
-// unlimited).
+// turn measures one turn: it makes calls until the time is over, or until most calls were made (0
+// means unlimited).
 func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, int, error) {
 	if err := c.Meter.flush(ctx); err != nil {
 		return Sample{}, 0, err
@@ -157,8 +157,8 @@ func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, in
 	}, n, t.rest(ctx)
 }
 
-// calls makes calls until the turn's time is over, or most calls were made. It returns how long
-// each took, and the total time.
+// calls makes calls until the turn's time is over, or until most calls were made. It returns how
+// long each took, and the total time.
 func (c *Contest) calls(ctx context.Context, t *Turn, first, most int) (took []time.Duration, wall time.Duration, err error) {
 	var mu sync.Mutex
 	var begun atomic.Int64
@@ -195,8 +195,8 @@ func (t *Turn) rest(ctx context.Context) error {
 // Median returns the median of a value of the samples, over the rounds.
 func (r *Result) Median(of func(Sample) float64) float64 { return r.quantile(0.5, of) }
 
-// Spread is half the distance between the quartiles: about half of the rounds are that close to the
-// median.
+// Spread returns half the distance between the quartiles: about half of the rounds are that close
+// to the median.
 func (r *Result) Spread(of func(Sample) float64) float64 {
 	return (r.quantile(0.75, of) - r.quantile(0.25, of)) / 2
 }
@@ -217,7 +217,7 @@ func (r *Result) quantile(q float64, of func(Sample) float64) float64 {
 	return values[low] + (at-float64(low))*(values[high]-values[low])
 }
 
-// Of returns a rival's result of a call; a result without samples if there is none.
+// Of returns a rival's result for a call, which has no samples if there is none.
 func Of(results []Result, call, rival string) *Result {
 	for i := range results {
 		if results[i].Call == call && results[i].Rival == rival {

@@ -29,7 +29,7 @@ func newMeter(t *testing.T) *measure.Meter {
 	return meter
 }
 
-// Rivals take turns, the first one rotates, and all do the same.
+// TestTurns: rivals take turns, the first one rotates, and all do the same.
 func TestTurns(t *testing.T) {
 	var did []string
 	turn := func(rival string) measure.Turn {
@@ -61,11 +61,11 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// The measured CPU time is this process's: as much as is used, and not more than exists.
+// TestCPUTime: the measured CPU time is that of this process, and not more than the machine has.
 func TestCPUTime(t *testing.T) {
 	const burnt = 30 * time.Millisecond
 	burn := func(context.Context, int) error {
-		for began := time.Now(); time.Since(began) < burnt; { //nolint:revive // it is there to take time
+		for began := time.Now(); time.Since(began) < burnt; { //nolint:revive // it only takes time
 		}
 		return nil
 	}

@@ -8,5 +8,5 @@ import (
 )
 
 func ownCPU() (time.Duration, error) {
-	return 0, errors.New("plaza bench measures CPU time on Unix systems alone")
+	return 0, errors.New("plaza bench measures CPU time only on Unix systems")
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ownCPU is the CPU time that this process has used, in all its threads.
+// ownCPU returns the CPU time that this process has used, in all its threads.
 func ownCPU() (time.Duration, error) {
 	var u syscall.Rusage
 	err := syscall.Getrusage(syscall.RUSAGE_SELF, &u)

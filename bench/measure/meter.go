@@ -21,8 +21,8 @@ type Reading struct {
 	Read           int64 // bytes that mongod has read into its cache
 }
 
-// NewMeter creates a meter of the mongod that a client is connected to, local or remote. Its errors
-// are those of Read. Without a client it measures only this process.
+// NewMeter creates a meter for the mongod that a client is connected to, local or remote. Its
+// errors are those of Read. Without a client it measures only this process.
 func NewMeter(ctx context.Context, client *mongo.Client) (*Meter, error) {
 	m := &Meter{}
 	if client != nil {
@@ -63,7 +63,7 @@ func (m *Meter) flush(ctx context.Context) error {
 	return m.admin.RunCommand(ctx, bson.D{{Key: "fsync", Value: 1}}).Err()
 }
 
-// serverStatus is mongod's status. It takes mongod's CPU time from getrusage, in microseconds,
+// serverStatus is mongod's status. mongod takes its CPU time from getrusage, in microseconds,
 // because /proc only counts ticks of 10 ms.
 type serverStatus struct {
 	Version string `bson:"version"`
@@ -105,14 +105,14 @@ func (m *Meter) Version(ctx context.Context) string {
 	return s.Version
 }
 
-// CacheSize returns how many bytes mongod's cache may have.
+// CacheSize returns the maximum size of mongod's cache in bytes.
 func (m *Meter) CacheSize(ctx context.Context) (int64, error) {
 	s, err := m.status(ctx)
 	return s.WiredTiger.Cache.Maximum, err
 }
 
-// Read reads both. It fails if one of them is not available: mongod reports its CPU time on Linux
-// only.
+// Read reads the usage of both. It fails if one of them is not available: mongod reports its CPU
+// time only on Linux.
 func (m *Meter) Read(ctx context.Context) (Reading, error) {
 	if m.admin == nil {
 		own, err := ownCPU()
@@ -123,7 +123,7 @@ func (m *Meter) Read(ctx context.Context) (Reading, error) {
 		return Reading{}, err
 	}
 	if s.Extra.User+s.Extra.System == 0 {
-		return Reading{}, errors.New("this mongod does not say how much CPU time it has used: only mongod on Linux does")
+		return Reading{}, errors.New("this mongod does not report how much CPU time it has used: only mongod on Linux does")
 	}
 	own, err := ownCPU()
 	return Reading{

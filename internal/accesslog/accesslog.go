@@ -1,6 +1,6 @@
-// Package accesslog logs each HTTP request and each GraphQL operation: what it was, what it cost,
-// and how it ended. It never logs variables, tokens, texts or addresses: a path is logged as its
-// route, and a GraphQL operation as its name.
+// Package accesslog logs each HTTP request and each GraphQL operation, with its cost and its
+// outcome. It never logs variables, tokens, texts or addresses: a path is logged as its route, and
+// a GraphQL operation as its name.
 package accesslog
 
 import (
@@ -18,14 +18,15 @@ import (
 	"plaza/transport/request"
 )
 
-// maxName limits, in bytes, what clients choose and the log shows: names of operations and methods.
+// maxName limits, in bytes, texts that clients choose and the log shows: names of operations and
+// methods.
 const maxName = 64
 
 // Log is the access log of a server. Its methods may be called from many goroutines.
 type Log struct {
 	Logger   *slog.Logger
 	Requests bool                                            // log each request and operation
-	Slow     time.Duration                                   // warn of queries and mutations that take longer; 0: never
+	Slow     time.Duration                                   // warn of queries and mutations that take longer; 0 means never
 	Viewer   func(context.Context) string                    // the signed-in user's id; "" if signed out
 	CodeOf   func(context.Context, *graphql.Response) string // how an operation ended
 }
@@ -42,7 +43,7 @@ func (l *Log) Around(next http.Handler) http.Handler {
 		counting := &counter{ResponseWriter: w}
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
 		aborted := true
-		defer func() { // also when a handler cuts the connection
+		defer func() { // also if a handler cuts the connection
 			l.Logger.LogAttrs(r.Context(), slog.LevelInfo, "request", identified(r.Context(), append([]slog.Attr{
 				slog.String("trace", traceOf(r)), slog.String("method", cut(r.Method)),
 				slog.String("route", r.Pattern), counting.outcome(aborted), slog.Int64("bytes", counting.bytes), since(began),
@@ -94,7 +95,7 @@ func (l *Log) Refused(ctx context.Context, code string) {
 	}
 }
 
-// identified puts the id of ctx's request before attrs, and leaves empty texts out.
+// identified returns attrs after the id of ctx's request, without empty texts.
 func identified(ctx context.Context, attrs []slog.Attr) []slog.Attr {
 	kept := []slog.Attr{slog.String("requestId", request.ID(ctx))}
 	for _, attr := range attrs {
@@ -113,7 +114,7 @@ func since(began time.Time) slog.Attr {
 func cut(name string) string { return name[:min(len(name), maxName)] }
 
 // traceparent is the header of the W3C's Trace Context: the version, the ids of the trace and of
-// the caller's span, flags, and what later versions may add.
+// the caller's span, flags, and parts that later versions may add.
 // https://www.w3.org/TR/trace-context/#traceparent-header
 var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
 

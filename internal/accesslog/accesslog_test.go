@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// logged serves a request, and returns what the log says of these attributes.
+// logged serves a request, and returns these attributes from the log.
 func logged(t *testing.T, handler http.HandlerFunc, change func(*http.Request), names ...string) map[string]any {
 	t.Helper()
 	var text strings.Builder
@@ -36,7 +36,7 @@ func logged(t *testing.T, handler http.HandlerFunc, change func(*http.Request), 
 	return found
 }
 
-// TestOutcomes: the log says what a client got, and not what its request looks like.
+// TestOutcomes: the log contains the answer that a client got, not how its request was written.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	cut := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
@@ -64,7 +64,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestTraces: only what the specification allows is a trace.
+// TestTraces: a trace is recognized only in the form that the specification allows.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	trace, span := strings.Repeat("0a", 16), strings.Repeat("b1", 8)

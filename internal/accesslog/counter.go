@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// counter notes the status and the length of a response. http.ResponseController finds the other
+// counter records the status and the length of a response. http.ResponseController finds the other
 // abilities of the writer that it wraps.
 type counter struct {
 	http.ResponseWriter
@@ -16,7 +16,7 @@ type counter struct {
 	bytes  int64
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap gives http.ResponseController access to the wrapped writer.
 func (c *counter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 func (c *counter) WriteHeader(status int) {
@@ -35,7 +35,7 @@ func (c *counter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// Hijack is for websockets, whose handshake is answered past this writer.
+// Hijack serves websockets, whose handshake is not answered through this writer.
 func (c *counter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(c.ResponseWriter).Hijack()
 	if err == nil && c.status == 0 {
@@ -44,7 +44,8 @@ func (c *counter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, buffered, err
 }
 
-// outcome is the response's status, or says that the connection was cut instead.
+// outcome returns the response's status, or an attribute that reports that the connection was cut
+// instead.
 func (c *counter) outcome(aborted bool) slog.Attr {
 	switch {
 	case aborted:

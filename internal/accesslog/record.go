@@ -10,7 +10,7 @@ import (
 
 type recordKey struct{}
 
-// record collects what the log says about one HTTP request.
+// record collects the attributes that the log shows for one HTTP request.
 type record struct {
 	id string
 
@@ -42,7 +42,7 @@ func (r *record) add(attrs ...slog.Attr) bool {
 	return !r.ended
 }
 
-// end returns what was added. Nothing can be added afterwards.
+// end returns the attributes that were added. Nothing can be added afterwards.
 func (r *record) end() []slog.Attr {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -39,7 +39,7 @@ func clickHandler(service *adserver.Service, from *proxies, logger *slog.Logger)
 			landing, err = service.RecordClick(r.Context(), token, from.addressOf(r))
 		default:
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "A click is a GET.", http.StatusMethodNotAllowed)
+			http.Error(w, "Use GET.", http.StatusMethodNotAllowed)
 			return
 		}
 		if err != nil {
@@ -51,7 +51,7 @@ func clickHandler(service *adserver.Service, from *proxies, logger *slog.Logger)
 	}
 }
 
-// isPrefetch says whether a browser follows a link without a click
+// isPrefetch reports whether a browser follows a link without a click
 // (https://html.spec.whatwg.org/multipage/links.html#the-sec-purpose-header, and the headers of
 // older browsers).
 func isPrefetch(r *http.Request) bool {
@@ -81,7 +81,7 @@ func refuseClick(w http.ResponseWriter, r *http.Request, logger *slog.Logger, er
 	}
 }
 
-// addressOf returns the address of a request's client, or "" if it says nothing about the client.
+// addressOf returns the address of a request's client, or "" if it does not identify the client.
 func (p *proxies) addressOf(r *http.Request) string {
 	address, named := p.clientOf(r)
 	if !named {
@@ -94,15 +94,15 @@ func (p *proxies) addressOf(r *http.Request) string {
 // by a beacon, or from a server. Its pattern is impressionPath or conversionPath, and {token}.
 //
 // It answers 204 to a GET or POST, counts each token once, and answers repetitions in the same way.
-// It refuses what clickHandler refuses, and answers 503 if the database does not respond: the
-// client can send the request again. An internal error is logged and answered 500.
+// It refuses the same requests as clickHandler, and answers 503 if the database does not respond:
+// the client can send the request again. An internal error is logged and answered 500.
 func recordingHandler(record func(ctx context.Context, token string) (recorded bool, err error), logger *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Access-Control-Allow-Origin", "*") // the answer to a beacon is empty
 		if r.Method != http.MethodGet && r.Method != http.MethodPost {
 			w.Header().Set("Allow", "GET, POST")
-			http.Error(w, "This is a GET or a POST.", http.StatusMethodNotAllowed)
+			http.Error(w, "Use GET or POST.", http.StatusMethodNotAllowed)
 			return
 		}
 		if _, err := record(r.Context(), r.PathValue("token")); err != nil {

@@ -35,7 +35,7 @@ type faulty struct {
 	*adsmodel.Store
 	mu    sync.Mutex
 	fault error
-	hang  chan struct{} // calls wait until it is closed; nil: they do not wait
+	hang  chan struct{} // calls wait until it is closed; nil if they do not wait
 	tried int
 }
 
@@ -51,7 +51,7 @@ func (f *faulty) tries() int {
 	return f.tried
 }
 
-// meet makes a call fail or hang.
+// meet makes a call fail or wait, as the test has set.
 func (f *faulty) meet(ctx context.Context) error {
 	f.mu.Lock()
 	fault, hang := f.fault, f.hang
@@ -109,7 +109,7 @@ func newAdWorld(t *testing.T) *adWorld {
 	return w
 }
 
-// restart creates another server; run is how it runs background tasks.
+// restart creates another server; run determines how it runs background tasks.
 func (w *adWorld) restart(run func(func())) {
 	w.Service = adserver.New(w.store, adserver.Options{Now: func() time.Time { return w.now }, Go: run})
 }
@@ -148,7 +148,7 @@ func (w *adWorld) click(method, target string) *http.Response {
 	return answer.Result()
 }
 
-func TestAClickCountsOnceAndLeadsOn(t *testing.T) {
+func TestAClickCountsOnceAndRedirects(t *testing.T) {
 	w := newAdWorld(t)
 	choice := w.choose()
 	link := clickPath + choice.ClickToken
@@ -173,8 +173,8 @@ func TestAClickCountsOnceAndLeadsOn(t *testing.T) {
 	}
 }
 
-// TestABrowsersPrefetchIsNoClick follows a link as browsers do before a person clicks.
-func TestABrowsersPrefetchIsNoClick(t *testing.T) {
+// TestPrefetchIsNotAClick follows a link as browsers do before a person clicks it.
+func TestPrefetchIsNotAClick(t *testing.T) {
 	w := newAdWorld(t)
 	choice := w.choose()
 	w.shown(choice)
@@ -290,7 +290,7 @@ func TestBadClicksLeadNowhere(t *testing.T) {
 	}
 }
 
-// leadsNowhere checks an answer without a landing page, which caches may not store.
+// leadsNowhere checks an answer without a landing page, which caches must not store.
 func (w *adWorld) leadsNowhere(name string, answer *http.Response, status int) {
 	w.t.Helper()
 	text := readAll(w.t, answer)
@@ -305,9 +305,9 @@ func (w *adWorld) leadsNowhere(name string, answer *http.Response, status int) {
 	}
 }
 
-// TestClicksLeadOnWithoutTheDatabase: clicks are redirected even if the database hangs, is down or
-// fails.
-func TestClicksLeadOnWithoutTheDatabase(t *testing.T) {
+// TestClicksRedirectWithoutTheDatabase: clicks are redirected even if the database hangs, is down
+// or fails.
+func TestClicksRedirectWithoutTheDatabase(t *testing.T) {
 	background := func(do func()) { go do() }
 	leadsOn := func(w *adWorld, token string) {
 		t.Helper()

@@ -21,12 +21,12 @@ func newProxies(c *Config) *proxies {
 	return &proxies{always: c.BehindProxy, trusted: c.TrustedProxies}
 }
 
-// clientOf returns the address of a request's client. named is false if it is that of a proxy, or
-// most likely so: of this machine or its own network.
+// clientOf returns the address of a request's client. named is false if it is the address of a
+// proxy, or probably is: an address of this machine or its own network.
 //
-// Only what trusted proxies have added to X-Forwarded-For counts: its entries are read from the
-// right, each added by the proxy to its right, up to the first that is not itself a trusted
-// proxy's. Whatever an untrusted peer sends is ignored.
+// Only entries that trusted proxies have added to X-Forwarded-For count. They are read from the
+// right, each added by the proxy to its right, up to the first entry that is not itself a trusted
+// proxy's. Entries from an untrusted peer are ignored.
 func (p *proxies) clientOf(r *http.Request) (address netip.Addr, named bool) {
 	address = parseAddress(r.RemoteAddr)
 	forwarded := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
@@ -71,8 +71,8 @@ func parseAddress(text string) netip.Addr {
 	return address.Unmap().WithZone("")
 }
 
-// networkOf is what limits count as one client: an IPv4 address, or the IPv6 network that a
-// household or server gets (/64), because each of them has 2^64 addresses.
+// networkOf returns the network that limits count as one client: an IPv4 address, or the IPv6
+// network that a household or server gets (/64), because each of them has 2^64 addresses.
 func networkOf(address netip.Addr) string {
 	const household = 64
 	if !address.Is6() {
@@ -95,7 +95,7 @@ func (p *proxies) note(next http.Handler) http.Handler {
 	})
 }
 
-// clientIn returns what limits count as the client of ctx's request.
+// clientIn returns the network that limits count as the client of ctx's request.
 func clientIn(ctx context.Context) string {
 	client, _ := ctx.Value(clientKey{}).(string)
 	return client

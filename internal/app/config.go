@@ -19,7 +19,7 @@ import (
 	"plaza/transport/connections"
 )
 
-// NewsAds says where news carries ads.
+// NewsAds configures the ads in news.
 type NewsAds = advertising.News
 
 // Config configures a server. Only Addr is required: by default no other web origin may use the
@@ -80,7 +80,7 @@ func (c *Config) cors() *cors.Cors {
 }
 
 // origins returns the web origins that may use the API: the allowed ones, and the server's own.
-// Behind a proxy, only the public URL tells the server its own origin.
+// Behind a proxy, only the public URL contains the server's own origin.
 func (c *Config) origins() []string {
 	public, err := url.Parse(strings.ToLower(c.PublicURL))
 	if err != nil || public.Host == "" {

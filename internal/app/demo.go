@@ -29,7 +29,7 @@ func (c *Config) seedDemo(ctx context.Context, st storage.Store, f *front.Front)
 	return community, err
 }
 
-// pageOf returns what GraphiQL has to know about the demo's community; nil without the demo.
+// pageOf returns the data about the demo's community that GraphiQL needs; nil without the demo.
 func pageOf(community *demo.Community) web.Config {
 	if community == nil {
 		return web.Config{}

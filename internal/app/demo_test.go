@@ -16,7 +16,7 @@ import (
 	"plaza/storage/sqlite"
 )
 
-// answerOf asks a server's handler, with header names and values in turn.
+// answerOf sends a request to a server's handler, with header names and values in turn.
 func answerOf(t *testing.T, s *Server, method, path string, header ...string) (*http.Response, string) {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
@@ -45,8 +45,8 @@ func openFile(t *testing.T) *sqlite.Store {
 	return st
 }
 
-// TestDemoIsServed: with --demo there are pictures and threads to look at, and the community is
-// active while a visitor sends requests.
+// TestDemoIsServed: with --demo a server has pictures and threads, and the community is active
+// while a visitor sends requests.
 func TestDemoIsServed(t *testing.T) {
 	t.Parallel()
 	st := openFile(t)

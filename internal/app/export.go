@@ -20,7 +20,7 @@ import (
 )
 
 // ExportComments writes all comments of a user as JSON Lines, newest first, including comments on
-// posts that the user no longer sees.
+// posts that the user can no longer see.
 func ExportComments(ctx context.Context, out io.Writer, st social.Store, handle string) error {
 	handle = strings.ToLower(strings.TrimPrefix(handle, "@"))
 	users, err := st.UsersByHandle(ctx, []string{handle})
@@ -40,10 +40,11 @@ func ExportComments(ctx context.Context, out io.Writer, st social.Store, handle 
 // exportPath is the path of export.
 const exportPath = "/export/comments"
 
-// export is a handler: it answers a GET of a signed-in user with all their comments that they see,
-// newest first, as JSON Lines. 401: not signed in; 429: a rate limit refuses the first page. If it
-// refuses a later one, the export waits. If an error occurs later, or the session ends, the
-// connection is cut, so that clients do not take the answer for a complete one.
+// export is a handler: it answers a GET of a signed-in user with all their comments that they can
+// see, newest first, as JSON Lines. It answers 401 if the client is not signed in, and 429 if a
+// rate limit refuses the first page. If a limit refuses a later page, the export waits. If an error
+// occurs later, or the session ends, the connection is cut, so that clients do not take the answer
+// for a complete one.
 type export struct {
 	service      *network.Service
 	authenticate authenticator
@@ -51,10 +52,11 @@ type export struct {
 	refused      func(ctx context.Context, code string)
 }
 
-// authenticator is execution.Options.Authenticate.
+// authenticator is the type of execution.Options.Authenticate.
 type authenticator func(ctx context.Context, authorization string) (context.Context, error)
 
-// exportCharge is what a page of an export is charged: as much as the same fields of User.comments.
+// exportCharge is the charge for a page of an export: the same as for the same fields of
+// User.comments.
 var exportCharge = execution.Charge{Cost: 8 * exportPage}
 
 // ServeHTTP implements http.Handler.
@@ -78,7 +80,7 @@ func (e *export) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// write writes all pages, the first of which was charged.
+// write writes all pages. The first of them was charged already.
 func (e *export) write(ctx context.Context, w http.ResponseWriter, authorization string) error {
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="comments.jsonl"`)
@@ -94,7 +96,8 @@ func (e *export) write(ctx context.Context, w http.ResponseWriter, authorization
 	})
 }
 
-// continues waits until the limits admit another page. Error: the session has ended, or ctx has.
+// continues waits until the limits admit another page. It returns an error if the session or ctx
+// has ended.
 func (e *export) continues(ctx context.Context, authorization string, p social.Page) error {
 	if p.After == "" {
 		return nil

@@ -15,11 +15,12 @@ import (
 	"plaza/transport/execution"
 )
 
-// arrivalCost is what each request and each operation on a socket costs its client, besides the
-// cost of its operation: it is read, and its token is looked up, even if it is rejected.
+// arrivalCost is the cost of each request and each operation on a socket for its client, in
+// addition to the cost of the operation: even if a request is rejected, it is read, and its token
+// is looked up.
 const arrivalCost = 10
 
-// limits are the rate limits of a server. Nil: none.
+// limits are the rate limits of a server. Nil means no limits.
 type limits struct {
 	clients *ratelimit.Limit // what each client address uses, signed in or not
 	tokens  *ratelimit.Limit // what each session uses
@@ -29,8 +30,8 @@ type limits struct {
 }
 
 // newLimits returns the usual limits. About 275,000 of cost keep a core busy for a second: a page
-// of 20 posts with three comments each costs 1,200 and 4.5 ms. So a token may use a thirtieth of a
-// core all the time, and more for a short time.
+// of 20 posts with three comments each costs 1,200 and takes 4.5 ms. So a token may continuously
+// use a thirtieth of a core, and more for a short time.
 func newLimits() *limits {
 	const window = 30 * time.Second
 	return &limits{
@@ -42,7 +43,7 @@ func newLimits() *limits {
 	}
 }
 
-// limits are those of the settings.
+// limits returns the limits of the settings.
 func (c *Config) limits() *limits {
 	if !c.RateLimits {
 		return nil
@@ -50,7 +51,7 @@ func (c *Config) limits() *limits {
 	return newLimits()
 }
 
-// socialOptions are the settings of the domain, with these limits.
+// socialOptions returns the settings of the domain, with these limits.
 func (c *Config) socialOptions(l *limits) network.Options {
 	o := c.Social
 	if l != nil {
@@ -59,7 +60,7 @@ func (c *Config) socialOptions(l *limits) network.Options {
 	return o
 }
 
-// all are the limits that refuse.
+// all returns the limits that can refuse requests.
 func (l *limits) all() []*ratelimit.Limit {
 	if l == nil {
 		return nil
@@ -67,7 +68,7 @@ func (l *limits) all() []*ratelimit.Limit {
 	return []*ratelimit.Limit{l.clients, l.tokens, l.users, l.writes, l.signIns.Addresses, l.signIns.Guesses, l.signIns.SignUps}
 }
 
-// arrive is execution.Options.Arrive.
+// arrive implements execution.Options.Arrive.
 func (l *limits) arrive(ctx context.Context) []execution.Quota {
 	if l == nil {
 		return nil
@@ -75,7 +76,7 @@ func (l *limits) arrive(ctx context.Context) []execution.Quota {
 	return []execution.Quota{quotaOf(l.clients.Take(clientIn(ctx), arrivalCost))}
 }
 
-// charge is execution.Options.Charge. Of a refused operation, no limit keeps anything.
+// charge implements execution.Options.Charge. A refused operation takes nothing from any limit.
 func (l *limits) charge(ctx context.Context, c execution.Charge) []execution.Quota {
 	if l == nil {
 		return nil
@@ -99,7 +100,8 @@ func (l *limits) charge(ctx context.Context, c execution.Charge) []execution.Quo
 	return quotas
 }
 
-// await charges an operation as soon as the limits admit it. Error: ctx's, if it ends before.
+// await charges an operation as soon as the limits admit it. It returns ctx's error if ctx ends
+// before that.
 func (l *limits) await(ctx context.Context, c execution.Charge) error {
 	for {
 		after := retryAfter(l.charge(ctx, c))
@@ -113,7 +115,7 @@ func (l *limits) await(ctx context.Context, c execution.Charge) error {
 	}
 }
 
-// around charges requests what they cost on arrival, and answers 429 if that is refused.
+// around charges requests their cost on arrival, and answers 429 if a limit refuses that.
 func (l *limits) around(next http.Handler, refused func(ctx context.Context, code string)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if after := retryAfter(l.arrive(r.Context())); after > 0 {
@@ -125,7 +127,8 @@ func (l *limits) around(next http.Handler, refused func(ctx context.Context, cod
 	})
 }
 
-// retryAfter is how long it takes until all quotas admit what one of them refuses; 0: none does.
+// retryAfter returns how long it takes until all quotas admit what one of them refuses; 0 if none
+// refuses.
 func retryAfter(quotas []execution.Quota) (longest time.Duration) {
 	for _, q := range quotas {
 		longest = max(longest, q.RetryAfter)
@@ -133,7 +136,7 @@ func retryAfter(quotas []execution.Quota) (longest time.Duration) {
 	return longest
 }
 
-// refuseFor answers 429 to a request that can succeed after a time.
+// refuseFor answers 429 to a request that can succeed after the given time.
 func refuseFor(w http.ResponseWriter, after time.Duration) {
 	seconds := int((after + time.Second - 1) / time.Second)
 	w.Header().Set("Cache-Control", "no-store")
@@ -141,7 +144,7 @@ func refuseFor(w http.ResponseWriter, after time.Duration) {
 	http.Error(w, fmt.Sprintf("Too many requests: try again in %d s.", seconds), http.StatusTooManyRequests)
 }
 
-// payment is what an operation takes from one bucket.
+// payment is the amount that an operation takes from one bucket.
 type payment struct {
 	limit  *ratelimit.Limit
 	key    string

@@ -21,7 +21,7 @@ import (
 	"plaza/transport/execution"
 )
 
-// hourly is a limit that does not refill while a test runs.
+// hourly returns a limit that does not refill while a test runs.
 func hourly(name string, burst int) *ratelimit.Limit {
 	return ratelimit.New(ratelimit.Policy{Name: name, Burst: burst, Window: time.Hour})
 }
@@ -78,7 +78,8 @@ func TestExportsAreCharged(t *testing.T) {
 	}
 }
 
-// TestAwait: what a limit refuses waits until it is admitted, or until its context ends.
+// TestAwait: an operation that a limit refuses waits until it is admitted, or until its context
+// ends.
 func TestAwait(t *testing.T) {
 	t.Parallel()
 	limiting := newLimits()
@@ -104,18 +105,19 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestExportEndsWithItsSession: no page follows the one during which the session ends.
+// TestExportEndsWithItsSession: after the page during which the session ends, there are no more
+// pages.
 func TestExportEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	ended := errors.New("the session has ended")
 	e := &export{authenticate: func(ctx context.Context, _ string) (context.Context, error) { return ctx, ended }}
 	if err := e.continues(t.Context(), "Bearer x", social.Page{After: "position"}); !errors.Is(err, ended) {
-		t.Errorf("the export goes on: %v", err)
+		t.Errorf("the export continues: %v", err)
 	}
 }
 
-// TestPastIsCharged: each item that a subscription reads from the past counts, like one that it
-// gets live; what exceeds the limits waits.
+// TestPastIsCharged: each item that a subscription reads from the past is charged like a live one,
+// and items beyond the limits wait.
 func TestPastIsCharged(t *testing.T) {
 	t.Parallel()
 	const items, atOnce, cost = 8, 5, 3

@@ -17,9 +17,9 @@ import (
 const apolloManifest = "apollo-persisted-query-manifest"
 
 // ReadManifest reads the documents that clients may run by their ids: a JSON object of ids and
-// documents, as Relay and GraphQL Code Generator write it, or Apollo's format. Error: the first
-// document, by its id, that does not fit the schema or exceeds a limit; two documents with the same
-// id; no documents.
+// documents, as Relay and GraphQL Code Generator write it, or Apollo's format. It returns an error
+// for the first document, by its id, that does not fit the schema or exceeds a limit; for two
+// documents with the same id; and if there are no documents.
 func ReadManifest(r io.Reader) (map[string]string, error) {
 	content, err := io.ReadAll(r)
 	if err != nil {
@@ -35,7 +35,7 @@ func ReadManifest(r io.Reader) (map[string]string, error) {
 	schema := new(resolvers.Resolver).Executable().Schema()
 	for _, id := range slices.Sorted(maps.Keys(documents)) {
 		if err := document.CheckTrusted(schema, document.Limits{}, id, documents[id]); err != nil {
-			return nil, fmt.Errorf("the document %q does not run here: %w", id, err)
+			return nil, fmt.Errorf("the document %q cannot run here: %w", id, err)
 		}
 	}
 	return documents, nil

@@ -24,16 +24,16 @@ func TestManifests(t *testing.T) {
 		``:                                "a manifest is a JSON object",
 		`[]`:                              "a manifest is a JSON object",
 		`{"1":{"body":"{ __typename }"}}`: "a manifest is a JSON object",
-		`{"1":"{ __typename }","2":"{ nothing }"}`: `the document "2" does not run here: input:1:3: Cannot query field "nothing"`,
-		`{"x":"{"}`: `the document "x" does not run here`,
+		`{"1":"{ __typename }","2":"{ nothing }"}`: `the document "2" cannot run here: input:1:3: Cannot query field "nothing"`,
+		`{"x":"{"}`: `the document "x" cannot run here`,
 		`{}`:        "no documents",
 		`null`:      "no documents",
 		`{"format":"apollo-persisted-query-manifest","version":1}`:                                                                                      "no documents",
 		`{"format":"apollo-persisted-query-manifest","operations":[{"id":"a","body":"{ __typename }"},{"id":"a","body":"{ viewer { user { id } } }"}]}`: `two documents have the id "a"`,
-		`{"":"{ __typename }"}`:                                 `the document "" does not run here: an id has 1 to 256 bytes`,
+		`{"":"{ __typename }"}`:                                 `the document "" cannot run here: an id has 1 to 256 bytes`,
 		`{"` + strings.Repeat("x", 257) + `":"{ __typename }"}`: "an id has 1 to 256 bytes",
 		`{"sha256:00":"{ __typename }"}`:                        "its id is not its hash",
-		`{"empty":""}`:                                          `the document "empty" does not run here`,
+		`{"empty":""}`:                                          `the document "empty" cannot run here`,
 	} {
 		if _, err := ReadManifest(strings.NewReader(manifest)); err == nil || !strings.Contains(err.Error(), mistake) {
 			t.Errorf("%s: %v", manifest, err)

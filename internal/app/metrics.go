@@ -11,9 +11,9 @@ import (
 	"plaza/metrics"
 )
 
-// serveMetrics answers Prometheus on a listener of its own, at the returned URL, until the returned
+// serveMetrics answers Prometheus on a separate listener, at the returned URL, until the returned
 // function is called. The listener is separate because metrics are not public. An address of ""
-// means none.
+// means no metrics.
 func serveMetrics(ctx context.Context, addr string, m *metrics.Metrics) (at string, stop func(), err error) {
 	if addr == "" {
 		return "", func() {}, nil

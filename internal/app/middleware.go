@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 )
 
-// guarded gives each response the headers that protect browsers from what is not a page: nothing in
-// it runs or is framed, and its type is not guessed. GraphiQL sets its own policy.
+// guarded gives each response the headers that prevent browsers from treating it as a page: nothing
+// in it runs or is framed, and its type is not guessed. GraphiQL sets its own policy.
 func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -21,8 +21,8 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// lettingGo ends kept-alive connections, each with its next answer, once the server is ending.
-// Closing them without an answer would race with the next request.
+// lettingGo ends each kept-alive connection with its next answer once the server is ending. Closing
+// a connection without an answer would race with the next request.
 func lettingGo(ending *atomic.Bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if ending.Load() {
@@ -54,7 +54,7 @@ func getOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
 			w.Header().Set("Allow", "GET")
-			http.Error(w, "This is a GET.", http.StatusMethodNotAllowed)
+			http.Error(w, "Use GET.", http.StatusMethodNotAllowed)
 			return
 		}
 		next.ServeHTTP(w, r)

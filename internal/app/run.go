@@ -8,10 +8,10 @@ import (
 	"plaza/storage"
 )
 
-// Run serves until ctx ends, and drains. It opens the database with open, and waits for one that
-// does not answer (fault.ErrUnavailable), also while it fills the database for Demo. Meanwhile the
-// server listens, but is not ready. Errors: open's other errors, an address that is in use, and a
-// database that Demo refuses.
+// Run serves until ctx ends, and drains. It opens the database with open, and waits for a database
+// that does not answer (fault.ErrUnavailable), also while it fills the database for Demo. In the
+// meantime the server listens, but is not ready. Run returns the other errors of open, an error if
+// the address is in use, and one if Demo rejects the database.
 func Run(ctx context.Context, open func(context.Context) (storage.Store, error), c Config) error {
 	st, f, err := c.awaitStore(ctx, open)
 	if err != nil {

@@ -59,7 +59,7 @@ func (s *Server) serve(ctx context.Context, f *front.Front) error {
 }
 
 // drain ends a server without failing a request (ADR 30). Readiness fails first, while requests are
-// still answered; then the listener closes together with the sockets, and requests under way
+// still answered. Then the listener closes together with the sockets, and requests under way
 // finish.
 func (s *Server) drain(f *front.Front) {
 	slog.Info("shutting down")
@@ -90,7 +90,7 @@ func (s *Server) announce(ctx context.Context, address string) {
 }
 
 // DrainAds stores the clicks that still wait for the database, returns the leased part of budgets,
-// and stores the statistics of requests for ads.
+// and stores the counts of requests for ads.
 func (s *Server) DrainAds() {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
@@ -98,6 +98,6 @@ func (s *Server) DrainAds() {
 		slog.WarnContext(ctx, "the last clicks on ads were not stored", "error", err)
 	}
 	if err := s.ads.Close(ctx); err != nil {
-		slog.WarnContext(ctx, "the last work on ads was left undone", "error", err)
+		slog.WarnContext(ctx, "the last work on ads was not done", "error", err)
 	}
 }

@@ -144,7 +144,7 @@ func (s *Server) routes(authenticate authenticator, from *proxies) http.Handler 
 	return mux
 }
 
-// page is what browsers find at /: GraphiQL, unless it is switched off.
+// page returns what browsers get at /: GraphiQL, unless it is switched off.
 func (s *Server) page() http.Handler {
 	if s.config.NoGraphiQL {
 		return http.NotFoundHandler()
@@ -152,7 +152,7 @@ func (s *Server) page() http.Handler {
 	return web.GraphiQL(pageOf(s.community))
 }
 
-// accessLog logs requests as the configuration says.
+// accessLog logs requests as configured.
 func (s *Server) accessLog() *accesslog.Log {
 	return &accesslog.Log{
 		Logger: slog.Default(), Requests: s.config.AccessLog, Slow: s.config.SlowOperation,
@@ -169,7 +169,7 @@ func viewerIn(ctx context.Context) string {
 	return user.String()
 }
 
-// ready says whether this server should get requests: it is not shutting down, and its database
+// ready answers whether this server should get requests: it is not shutting down, and its database
 // answers and has room.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	if s.ending.Load() {
@@ -182,14 +182,14 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		writeStatus(w, http.StatusOK, "ok")
 	case errors.Is(err, fault.ErrNoRoom): // the engine has logged the cause
-		writeStatus(w, http.StatusServiceUnavailable, "the disk of the database is full: nothing can be stored, reads go on")
+		writeStatus(w, http.StatusServiceUnavailable, "the disk of the database is full: nothing can be stored, but reads still work")
 	default:
 		slog.WarnContext(ctx, "the database does not answer", "error", err)
 		writeStatus(w, http.StatusServiceUnavailable, "the database does not answer")
 	}
 }
 
-// isWatched says whether a visitor has a socket open, or has sent an operation recently.
+// isWatched reports whether a visitor has a socket open, or has sent an operation recently.
 func (s *Server) isWatched() bool {
 	return s.GraphQL.Sockets() > 0 || s.visits.since() < interest
 }

@@ -21,9 +21,9 @@ const (
 	stillWaitingEvery = 30 * time.Second
 )
 
-// awaitStore opens the database for the server, and waits for one that does not answer. Meanwhile
-// the server listens but is not ready; the front is then already open. Errors: every fault of the
-// database except ErrUnavailable; ctx's error.
+// awaitStore opens the database for the server, and waits for a database that does not answer.
+// Meanwhile the server listens but is not ready; the front is then already open. It returns every
+// error of the database except ErrUnavailable, and ctx's error.
 func (c *Config) awaitStore(ctx context.Context, open func(context.Context) (storage.Store, error)) (storage.Store, *front.Front, error) {
 	st, err := open(ctx)
 	if err == nil || !errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
@@ -44,8 +44,9 @@ func (c *Config) awaitStore(ctx context.Context, open func(context.Context) (sto
 	return st, f, nil
 }
 
-// tryAgain repeats what has failed with err until the database answers. Meanwhile the front is
-// open, but not ready. Errors: all except ErrUnavailable; that one if ctx has ended.
+// tryAgain repeats an operation that has failed with err until the database answers. Meanwhile the
+// front is open, but not ready. It returns all errors except ErrUnavailable, and that one, too, if
+// ctx has ended.
 func (c *Config) tryAgain(ctx context.Context, f *front.Front, err error, try func(context.Context) error) error {
 	f.Open(guarded(c.cors().Handler(http.HandlerFunc(notReady))))
 	slog.WarnContext(ctx, "the database does not answer: waiting for it, not ready", "error", err, "addr", f.Address())
@@ -64,7 +65,7 @@ func (c *Config) tryAgain(ctx context.Context, f *front.Front, err error, try fu
 	return err
 }
 
-// newFront listens. It answers nothing yet: connections wait.
+// newFront opens the listener. It answers nothing yet: connections wait.
 func (c *Config) newFront(ctx context.Context) (*front.Front, error) {
 	listener, err := front.Listen(ctx, c.Addr)
 	if err != nil {
@@ -73,7 +74,7 @@ func (c *Config) newFront(ctx context.Context) (*front.Front, error) {
 	return front.New(listener), nil
 }
 
-// notReady answers for a server whose database does not answer yet.
+// notReady answers requests for a server whose database does not answer yet.
 func notReady(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/livez" {
 		writeStatus(w, http.StatusOK, "ok")

@@ -26,7 +26,7 @@ func isPublicURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && !strings.ContainsAny(text, "?#")
 }
 
-// isOrigin says whether a browser could send the text as an Origin, apart from a * in it.
+// isOrigin reports whether a browser could send the text as an Origin, apart from a * in it.
 func isOrigin(text string) bool {
 	if text == "*" || text == "null" {
 		return true

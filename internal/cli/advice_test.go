@@ -44,9 +44,9 @@ func TestAdviceNamesCommands(t *testing.T) {
 	}
 }
 
-// TestOnlyTheCommandLineNamesItself: the packages below cli contain no name of a command, flag or
+// TestOnlyTheCommandLineNamesFlags: the packages below cli contain no name of a command, flag or
 // environment variable of Plaza.
-func TestOnlyTheCommandLineNamesItself(t *testing.T) {
+func TestOnlyTheCommandLineNamesFlags(t *testing.T) {
 	t.Parallel()
 	ours := ownNames(t)
 	for _, folder := range []string{"ads", "adfile", "demo", "fault", "id", "importer", "internal/app", "live", "loaders", "paging", "resolvers", "social", "storage", "transport"} {

@@ -8,7 +8,7 @@ import (
 	"plaza/bench/figures"
 )
 
-// benchCommand compares what things cost, on databases of its own.
+// benchCommand compares the costs of designs, on separate databases.
 type benchCommand struct {
 	Feeds    benchFeedsCommand    `cmd:"" help:"Compare the layouts of feeds and of the follower graph: news, walls, posts, comments, follows."`
 	Comments benchCommentsCommand `cmd:"" help:"Compare the layouts of comment threads: pages, permalinks, discussions, new comments."`
@@ -28,7 +28,7 @@ type benchFeedsCommand struct {
 // Help explains the command, below its one-line help.
 func (*benchFeedsCommand) Help() string { return benchHelp }
 
-// Run compares.
+// Run runs the comparison.
 func (c *benchFeedsCommand) Run(ctx context.Context, common *commonFlags) error {
 	if c.Edges < 0 || c.Edges > 1_000_000 {
 		return errors.New("--edges must be from 0 to 1,000,000")
@@ -44,13 +44,13 @@ func (c *benchFeedsCommand) Run(ctx context.Context, common *commonFlags) error 
 type benchCommentsCommand struct {
 	benchFlags
 
-	Cache int `help:"MB of mongod's cache while threads are measured that don't fit into it; 0 leaves that out." default:"64" placeholder:"MB"`
+	Cache int `help:"MB of mongod's cache for measuring threads that don't fit into it; 0 leaves them out." default:"64" placeholder:"MB"`
 }
 
 // Help explains the command, below its one-line help.
 func (*benchCommentsCommand) Help() string { return benchHelp }
 
-// Run compares.
+// Run runs the comparison.
 func (c *benchCommentsCommand) Run(ctx context.Context, common *commonFlags) error {
 	if c.Cache < 0 {
 		return errors.New("--cache must not be negative")
@@ -67,7 +67,7 @@ type benchModelCommand struct {
 // Help explains the command, below its one-line help.
 func (*benchModelCommand) Help() string { return benchHelp }
 
-// Run compares.
+// Run runs the comparison.
 func (c *benchModelCommand) Run(ctx context.Context, common *commonFlags) error {
 	return c.run(common, func(o bench.Options) (*figures.Report, error) { return bench.Model(ctx, o) })
 }
@@ -83,7 +83,7 @@ type benchAdsCommand struct {
 // Help explains the command, below its one-line help.
 func (*benchAdsCommand) Help() string { return benchHelp }
 
-// Run compares.
+// Run runs the comparison.
 func (c *benchAdsCommand) Run(ctx context.Context, common *commonFlags) error {
 	return c.run(common, func(o bench.Options) (*figures.Report, error) {
 		return bench.Ads(ctx, bench.AdsOptions{Options: o, Zones: c.Zones, Units: c.Units, Profiles: c.Profiles})

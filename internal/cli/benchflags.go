@@ -26,17 +26,17 @@ type benchFlags struct {
 	Scale     float64       `help:"How much is loaded, as a multiple of the usual amount." default:"1" placeholder:"X"`
 	Rounds    int           `help:"How many turns each layout has." default:"9" placeholder:"N"`
 	Turn      time.Duration `help:"Approximately how long a turn takes." default:"150ms" placeholder:"TIME"`
-	Seed      uint64        `help:"What is loaded follows from this number." default:"1" placeholder:"N"`
+	Seed      uint64        `help:"Seed of the generated data." default:"1" placeholder:"N"`
 	Quick     bool          `help:"Only try it out: little data, two short rounds; the figures mean nothing."`
 	Overwrite bool          `help:"Drop databases that an earlier run has left."`
-	Only      string        `help:"Measure only what has this in its name, such as \"news\"." placeholder:"TEXT"`
+	Only      string        `help:"Measure only calls whose names contain this, such as \"news\"." placeholder:"TEXT"`
 	Profile   string        `help:"File for a CPU profile of this process (go tool pprof)." type:"path" placeholder:"FILE"`
 	Out       string        `help:"Folder for the table and its pictures; without it the table is printed." type:"path" placeholder:"DIR"`
 }
 
-const benchHelp = `It needs a MongoDB with nothing else to do, and has databases of its own there, which it drops in the end: their names begin with that in the URI (default: plaza_bench), which must have "bench" in it.
+const benchHelp = `It needs an otherwise idle MongoDB, and creates separate databases there, which it drops at the end: their names begin with the name in the URI (default: plaza_bench), which must contain "bench".
 
-Layouts take turns in one process, and what is compared is CPU time: of this process, and of mongod.`
+Layouts take turns in one process. The command compares CPU time: that of this process, and that of mongod.`
 
 // run runs a comparison, and delivers its report.
 func (f *benchFlags) run(common *commonFlags, compare func(bench.Options) (*figures.Report, error)) error {
@@ -73,8 +73,8 @@ func (f *benchFlags) startProfile() (stop func(), err error) {
 	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
 }
 
-// commandSaid is the command line for the report, without what does not belong there: where the
-// database is, and where files are written.
+// commandSaid returns the command line for the report, without the address of the database and the
+// paths of files.
 func commandSaid(args []string) string {
 	said := []string{"plaza"}
 	for i := 0; i < len(args); i++ {

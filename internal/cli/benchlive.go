@@ -23,10 +23,10 @@ type benchLiveCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*benchLiveCommand) Help() string {
-	return benchHelp + "\n\nIt opens six times as many websockets as --sockets says, and --idle: the limit of open files must allow that."
+	return benchHelp + "\n\nIt opens six times as many websockets as --sockets, plus --idle: the limit of open files must allow that."
 }
 
-// Run measures.
+// Run runs the measurement.
 func (c *benchLiveCommand) Run(ctx context.Context, common *commonFlags) error {
 	return c.run(common, func(o bench.Options) (*figures.Report, error) {
 		return bench.Live(ctx, bench.LiveOptions{Options: o, Sockets: c.Sockets, Idle: c.Idle, Start: startServer, Listeners: startListeners})
@@ -69,7 +69,7 @@ func startListeners(ctx context.Context) (in io.WriteCloser, out io.Reader, wait
 // benchListenCommand is a process of listeners: see bench.Listen.
 type benchListenCommand struct{}
 
-// Run listens.
+// Run runs the listeners.
 func (*benchListenCommand) Run(ctx context.Context) error {
 	return bench.Listen(ctx, os.Stdin, os.Stdout)
 }

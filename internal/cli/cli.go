@@ -44,7 +44,7 @@ func Run() (exitCode int) {
 	var cli commandLine
 	command, err := kong.Must(&cli, kong.Name("plaza"), kong.Description(description), kong.Vars{"version": build()}).Parse(os.Args[1:])
 	if mistake, ok := errors.AsType[*kong.ParseError](err); ok {
-		fmt.Fprintf(os.Stderr, "plaza: %v\n%s --help says how it is used.\n", mistake, mistaken(mistake))
+		fmt.Fprintf(os.Stderr, "plaza: %v\nRun %s --help for usage.\n", mistake, mistaken(mistake))
 		return mistake.ExitCode()
 	}
 	slog.SetDefault(newLogger(cli.LogLevel))
@@ -72,8 +72,8 @@ func endSignals() []os.Signal {
 	return signals
 }
 
-// mistaken is the command whose arguments contain the mistake, as far as they were understood. For
-// the default command it is "plaza", unless the arguments name the command.
+// mistaken returns the command whose arguments contain the mistake, as far as they were understood.
+// For the default command it is "plaza", unless the arguments name the command.
 func mistaken(mistake *kong.ParseError) string {
 	if command := mistake.Context.Selected(); command != nil && slices.Contains(os.Args, command.Name) {
 		return command.FullPath()

@@ -42,7 +42,7 @@ func (u *uriFlag) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// warnings is the logger of commands other than serve: it only logs warnings and errors.
+// warnings returns the logger of commands other than serve: it only logs warnings and errors.
 func (c *commonFlags) warnings() *slog.Logger {
 	if c.LogLevel == "error" {
 		return newLogger("error")

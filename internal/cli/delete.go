@@ -58,9 +58,9 @@ func (c *deleteUserCommand) delete(ctx context.Context, out io.Writer, st storag
 	}
 	fmt.Fprintf(out, "%s is deleted: the account is hidden, and the handle is free.\n", user.Handle)
 	if err := errors.Join(adserver.New(st.Ads(), adserver.Options{}).Forget(ctx, gone.String()), removeLeft(ctx, st, gone)); err != nil {
-		return fmt.Errorf("what they have left behind is removed in the background, by a server or when one starts: %w", err)
+		return fmt.Errorf("the rest of the account's data will be removed in the background, by a running server or by the next one that starts: %w", err)
 	}
-	fmt.Fprintln(out, "What they have left behind is removed.")
+	fmt.Fprintln(out, "All data of the account is removed.")
 	return nil
 }
 
@@ -82,7 +82,7 @@ func removeLeft(ctx context.Context, st storage.Store, user social.UserID) error
 			return err
 		}
 		if backlog.Dead > 0 {
-			return fmt.Errorf("work was given up (plaza work status says what, plaza work retry tries again): %+v", backlog.Faults)
+			return fmt.Errorf("some work failed too often (plaza work status lists it, plaza work retry tries again): %+v", backlog.Faults)
 		}
 		select {
 		case <-ctx.Done():

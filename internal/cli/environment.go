@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// checkEnvironment rejects variables that look like Plaza's settings but are none: most are
+// checkEnvironment rejects variables that look like Plaza's settings but are not: most of them are
 // misspelt.
 func checkEnvironment(app *kong.Application, environ []string) error {
 	known := settings(app)
@@ -24,7 +24,7 @@ func checkEnvironment(app *kong.Application, environ []string) error {
 	return errors.Join(faults...)
 }
 
-// settings are the environment variables of all flags.
+// settings returns the environment variables of all flags.
 func settings(app *kong.Application) (names []string) {
 	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {
@@ -39,20 +39,20 @@ func settings(app *kong.Application) (names []string) {
 // ofTools are the variables of make and of the tests.
 var ofTools = regexp.MustCompile(`^PLAZA_(CACHE|ALL_LAYOUTS|(TEST|MODEL|WITHMONGO|MONGOTEST)_.*)$`)
 
-// isServiceLink says whether Kubernetes or Docker has set a variable for a service called plaza, or
-// plaza-something.
+// isServiceLink reports whether Kubernetes or Docker has set a variable for a service called plaza,
+// or plaza-something.
 func isServiceLink(name, value string) bool {
 	return serviceLink.MatchString(name) || strings.HasSuffix(name, "_PORT") && strings.Contains(value, "://")
 }
 
 var serviceLink = regexp.MustCompile(`^PLAZA_(.+_)?(SERVICE_(HOST|PORT(_.+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
 
-// nearest is the known name that takes the fewest changes of single characters.
+// nearest returns the known name that needs the fewest changes of single characters.
 func nearest(name string, known []string) string {
 	return slices.MinFunc(known, func(a, b string) int { return distance(name, a) - distance(name, b) })
 }
 
-// distance is the Levenshtein distance in bytes: how many must be added, removed or replaced.
+// distance returns the Levenshtein distance in bytes: how many must be added, removed or replaced.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -18,7 +18,7 @@ type exportCommentsCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*exportCommentsCommand) Help() string {
-	return `Each line is an object with id, postId, parentId (absent for a reply to the post), slug, path, createdAt, editedAt (absent: never) and text. Deleted comments are left out. This command is for operators: it includes comments on posts that the user no longer sees.
+	return `Each line is an object with id, postId, parentId (absent for a reply to the post), slug, path, createdAt, editedAt (absent if never edited) and text. Deleted comments are left out. This command is for operators: it includes comments on posts that the user can no longer see.
 
 With the embedded database, stop the server first; MongoDB can be read at any time.`
 }

@@ -2,5 +2,5 @@
 
 package cli
 
-// openFiles is how many files the process may open; 0 if that is unknown.
+// openFiles returns how many files the process may open; 0 if that is unknown.
 func openFiles() uint64 { return 0 }

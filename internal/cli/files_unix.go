@@ -4,7 +4,7 @@ package cli
 
 import "syscall"
 
-// openFiles is how many files the process may open; 0 if that is unknown.
+// openFiles returns how many files the process may open; 0 if that is unknown.
 func openFiles() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -11,7 +11,7 @@ import (
 // usualMergeAbove is the default of --feeds-merge-above, as its tag has it.
 const usualMergeAbove = 10_000
 
-// idleSettings are those of all commands that have no effect on this database.
+// idleSettings returns the settings of all commands that have no effect on this database.
 func (c *commonFlags) idleSettings(ctx context.Context, st storage.Store) ([]string, error) {
 	idle := c.idleLayouts()
 	if c.MergeAbove != 0 && c.MergeAbove != usualMergeAbove {
@@ -26,7 +26,7 @@ func (c *commonFlags) idleSettings(ctx context.Context, st storage.Store) ([]str
 	return idle, nil
 }
 
-// idleLayouts are the layouts that were requested of the embedded database, which has none.
+// idleLayouts returns the layouts that were requested for the embedded database, which has none.
 func (c *commonFlags) idleLayouts() (idle []string) {
 	if c.MongodbURI != "" {
 		return nil
@@ -39,7 +39,8 @@ func (c *commonFlags) idleLayouts() (idle []string) {
 	return idle
 }
 
-// keepsHybrid says whether feeds are kept in the layout hybrid, or are being moved to or from it.
+// keepsHybrid reports whether feeds are kept in the layout hybrid, or are being moved to or from
+// it.
 func keepsHybrid(ctx context.Context, st storage.Store) (bool, error) {
 	database, ok := st.(*mongodb.Store)
 	if !ok {

@@ -29,7 +29,7 @@ type egoFacebookCommand struct {
 func (*egoFacebookCommand) Help() string {
 	return `N.edges has a friendship "a b" on each line, N.circles a circle "name<TAB>member<TAB>member…". User N becomes fbN, and is friends with everyone in N's files. Friends follow each other.
 
-Run it as often as you like: it adds what is missing and leaves the rest as it is, so after Ctrl-C, or a crash, the same command goes on where it was stopped. Lines that make no sense are reported and left out.`
+Run it as often as you like: it adds what is missing and leaves the rest as it is, so after Ctrl-C, or a crash, the same command resumes where it was stopped. Invalid lines are reported and left out.`
 }
 
 // Run imports the folder.
@@ -59,13 +59,13 @@ func (c *egoFacebookCommand) Run(ctx context.Context, common *commonFlags) error
 	}
 	writeSummary(os.Stdout, networks, summary, faults.count, meter.Took())
 	if hash != "" && summary.Users.Existing() > 0 {
-		fmt.Fprintln(os.Stdout, "Users who were there already keep their old password, or none.")
+		fmt.Fprintln(os.Stdout, "Existing users keep their passwords, or remain without one.")
 	}
 	return nil
 }
 
-// passwordHash is computed once for all users, in the same way as at sign-up; "" without a
-// password.
+// passwordHash returns a hash that is computed once for all users, in the same way as at sign-up;
+// "" without a password.
 func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
 	if c.Password == nil {
 		return "", nil
@@ -78,21 +78,21 @@ func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
 	return account.PasswordHash, err
 }
 
-// stopped explains after Ctrl-C how to resume.
+// stopped explains how to resume after Ctrl-C.
 func stopped(err error) error {
 	if errors.Is(err, context.Canceled) {
-		return errors.New("the import was stopped; what is stored so far stays, and the same command goes on from there")
+		return errors.New("the import was stopped; everything that was stored so far stays, and the same command resumes from there")
 	}
 	return err
 }
 
-// faultPrinter writes the first faults, and counts all.
+// faultPrinter prints the first faults, and counts all of them.
 type faultPrinter struct {
 	out   io.Writer
 	count int
 }
 
-// maxFaultsShown is how many faults are written individually.
+// maxFaultsShown is how many faults are printed individually.
 const maxFaultsShown = 20
 
 func (p *faultPrinter) print(f importer.Fault) {
@@ -136,7 +136,7 @@ func linesLeftOut(n int) string {
 	}
 }
 
-// lookAt is a query that shows the person with the most friends.
+// lookAt returns a query that shows the person with the most friends.
 func lookAt(n *importer.Networks) string {
 	friends := make(map[importer.Person]int, len(n.People))
 	var most importer.Person

@@ -18,7 +18,7 @@ const (
 	leastPercent = 100
 	// garbageRoom is how many bytes of garbage may gather, within these percentages.
 	garbageRoom = 100 << 20
-	// memoryShare is the part of the machine's (or container's) memory that may be used before Go
+	// memoryShare is the share of the machine's (or container's) memory that may be used before Go
 	// collects garbage as often as necessary.
 	memoryShare = 0.5
 )
@@ -35,20 +35,20 @@ func tuneMemory() {
 	}
 }
 
-// gcPercent leaves garbageRoom for garbage beside what lives, within the bounds.
+// gcPercent leaves garbageRoom for garbage beside the live memory, within the bounds.
 func gcPercent(live uint64) int {
 	return int(min(max(garbageRoom*100/max(live, 1), leastPercent), mostPercent))
 }
 
-// liveBytes is how much memory the last collection found in use.
+// liveBytes returns how much memory the last collection found in use.
 func liveBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// afterEachCollection calls do after each collection of garbage: something that nothing refers to
-// is cleaned up then, and made again.
+// afterEachCollection calls do after each collection of garbage: an object without references is
+// cleaned up then, and created again.
 func afterEachCollection(do func()) {
 	unused := new([16]byte)
 	runtime.AddCleanup(unused, func(int) {

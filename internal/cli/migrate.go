@@ -28,7 +28,7 @@ type migrateCommentsCommand struct {
 	moveFlags `embed:""`
 }
 
-// moveFlags say how far to go.
+// moveFlags limit how far a migration goes.
 type moveFlags struct {
 	To      string `help:"Layout to move to. The old one is kept in step until --finish." placeholder:"LAYOUT"`
 	Finish  bool   `help:"Remove the old layout permanently. With --to: move, and then remove it immediately."`
@@ -40,7 +40,7 @@ type moveFlags struct {
 func (*moveFlags) Help() string {
 	return `Servers keep running, and users notice nothing. With --to, everything is copied and compared while all servers keep both layouts in step; then the new one is read. The old one is still kept in step, so that --back-out can go back at any time, until --finish removes it.
 
-Stop it whenever you like: the same command goes on where it was, also after a crash.`
+Stop it whenever you like: the same command resumes from there, even after a crash.`
 }
 
 // Run moves comments.
@@ -77,7 +77,7 @@ func (f *moveFlags) goal() (mongodb.Goal, error) {
 	case f.Finish:
 		return mongodb.GoalFinish, nil
 	case f.To == "":
-		return "", errors.New("say where to: --to LAYOUT, or --finish or --back-out a migration that is under way")
+		return "", errors.New("give --to LAYOUT, or give --finish or --back-out for a migration that is under way")
 	}
 	return mongodb.GoalSwitch, nil
 }
@@ -97,7 +97,7 @@ func (f *moveFlags) run(ctx context.Context, common *commonFlags, subject mongod
 	})
 	report.meter.End()
 	if errors.Is(err, context.Canceled) {
-		err = errors.New("the migration was stopped; servers keep both layouts in step, and the same command goes on from there")
+		err = errors.New("the migration was stopped; servers keep both layouts in step, and the same command resumes from there")
 	}
 	if err == nil {
 		err = writeMoved(ctx, os.Stdout, store, subject)
@@ -105,7 +105,7 @@ func (f *moveFlags) run(ctx context.Context, common *commonFlags, subject mongod
 	return errors.Join(err, store.Close())
 }
 
-// moveReport shows what a migration does.
+// moveReport shows the progress of a migration.
 type moveReport struct {
 	out    io.Writer
 	now    func() time.Time
@@ -143,8 +143,8 @@ func phaseInWords(s mongodb.MigrationState) string {
 }
 
 const (
-	// waitQuietly is how long servers may take to agree before they are named, and nameEvery how
-	// often they are named.
+	// waitQuietly is how long servers may take to agree before their names are shown, and nameEvery
+	// how often the names are shown.
 	waitQuietly = 3 * time.Second
 	nameEvery   = 10 * time.Second
 )
@@ -163,7 +163,7 @@ func (r *moveReport) waiting(processes []string) {
 	fmt.Fprintf(r.out, "waiting until all servers agree on the next step: %s\n", strings.Join(processes, "; "))
 }
 
-// writeMoved says which layout a subject now has, and what can be done next.
+// writeMoved prints which layout a subject now has, and what can be done next.
 func writeMoved(ctx context.Context, out io.Writer, store *mongodb.Store, subject mongodb.Subject) error {
 	all, err := store.Migrations(ctx)
 	if err != nil {
@@ -189,13 +189,13 @@ func writeState(out io.Writer, s mongodb.MigrationState) {
 		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
 	case s.Phase == "finishing":
 		fmt.Fprintf(out, "; %q is being removed: %s of about %s\n", s.From, progress.Grouped(s.Done), progress.Grouped(s.Total))
-		fmt.Fprintf(out, "  plaza migrate %s --finish     goes on\n", s.Subject)
+		fmt.Fprintf(out, "  plaza migrate %s --finish     resumes\n", s.Subject)
 	case s.Phase == "undoing" || s.Phase == "returning":
 		fmt.Fprintf(out, "; the migration to %q is being backed out of: %s of about %s\n", s.To, progress.Grouped(s.Done), progress.Grouped(s.Total))
-		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes on\n", s.Subject)
+		fmt.Fprintf(out, "  plaza migrate %s --back-out   resumes\n", s.Subject)
 	default:
 		fmt.Fprintf(out, ", and on the way to %q: %s, %s of about %s\n", s.To, s.Phase, progress.Grouped(s.Done), progress.Grouped(s.Total))
-		fmt.Fprintf(out, "  plaza migrate %s --to %s   goes on\n", s.Subject, s.To)
+		fmt.Fprintf(out, "  plaza migrate %s --to %s   resumes\n", s.Subject, s.To)
 		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
 	}
 	if s.Fixed > 0 {

@@ -18,7 +18,7 @@ type migrateBackCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*migrateBackCommand) Help() string {
-	return `An earlier Plaza refuses a file that a newer one has opened, because its tables have changed. Stop the server, run this command with the newer Plaza, and start the earlier one. The earlier tables keep everything that they have a place for, including what was written since the upgrade; what only the newer version can store is lost.`
+	return `An earlier Plaza refuses a file that a newer one has opened, because its tables have changed. Stop the server, run this command with the newer Plaza, and start the earlier one. The earlier tables keep all data that they have a place for, including data that was written since the upgrade. Data that only the newer version can store is lost.`
 }
 
 // Run downgrades the file. A MongoDB database needs no downgrade until the upgrade is finished.

@@ -25,9 +25,9 @@ type migrateDocumentsCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*migrateDocumentsCommand) Help() string {
-	return `Servers read documents of all earlier versions, and upgrade them in the background, so you need not run this. What a version adds (such as finding people by name) is complete when all documents have it: this command gets there sooner, or says how far it is. Stop servers of an earlier version first: what they write meanwhile is left for the next run.
+	return `Servers read documents of all earlier versions, and upgrade them in the background, so you need not run this. New features of a version (such as finding people by name) are complete when all documents are upgraded: this command speeds that up, or reports the progress. Stop servers of an earlier version first: documents that they write in the meantime are left for the next run.
 
-Stop it whenever you like: the same command goes on where it was, also after a crash.`
+Stop it whenever you like: the same command resumes from there, even after a crash.`
 }
 
 // Run upgrades the documents of a MongoDB database. SQLite's tables are upgraded when the file is
@@ -70,7 +70,7 @@ func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.St
 	var said sync.Once
 	waiting := func(process string) {
 		said.Do(func() {
-			fmt.Fprintln(os.Stderr, "waiting until it is certain that the process before has stopped:", process)
+			fmt.Fprintln(os.Stderr, "waiting until the previous process has certainly stopped:", process)
 		})
 	}
 	err := store.MigrateDocuments(ctx, mongodb.DocumentMigration{
@@ -78,7 +78,7 @@ func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.St
 	})
 	meter.End()
 	if errors.Is(err, context.Canceled) {
-		return errors.New("the migration was stopped; the same command goes on from there")
+		return errors.New("the migration was stopped; the same command resumes from there")
 	}
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func writeVersions(ctx context.Context, out io.Writer, store *mongodb.Store) err
 	return nil
 }
 
-// writeDocuments says how far the migration of documents has come.
+// writeDocuments prints the progress of the migration of documents.
 func writeDocuments(ctx context.Context, out io.Writer, store *mongodb.Store) error {
 	s, err := store.DocumentMigration(ctx)
 	if err != nil {
@@ -124,12 +124,12 @@ func writeDocuments(ctx context.Context, out io.Writer, store *mongodb.Store) er
 			fmt.Fprintf(out, "  %s: %s of about %s\n", c.Collection, progress.Grouped(c.Done), progress.Grouped(c.Total))
 		}
 		if s.Driver != "" {
-			fmt.Fprintf(out, "  At it: %s\n", s.Driver)
+			fmt.Fprintf(out, "  Upgraded by: %s\n", s.Driver)
 			return nil
 		}
-		fmt.Fprint(out, "  No process is at it.\n  plaza migrate documents   goes on\n")
+		fmt.Fprint(out, "  No process is upgrading them.\n  plaza migrate documents   resumes\n")
 	case s.Finished.IsZero():
-		fmt.Fprint(out, "documents were not upgraded yet\n  plaza migrate documents --status   says whether there are older ones\n")
+		fmt.Fprint(out, "documents were not upgraded yet\n  plaza migrate documents --status   shows whether there are older ones\n")
 	case !s.Newest:
 		fmt.Fprintf(out, "documents were upgraded to older versions at %s UTC\n  plaza migrate documents   upgrades them to the newest\n", s.Finished.Format(time.DateTime))
 	default:

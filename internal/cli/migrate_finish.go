@@ -16,7 +16,7 @@ type migrateFinishCommand struct{}
 
 // Help explains the command, below its one-line help.
 func (*migrateFinishCommand) Help() string {
-	return `A server of a new version keeps the database so that the previous version can use it, too: you can go back, with everything that was written since. What the new version adds to what is stored begins when you finish the upgrade. Earlier versions refuse the database from then on.
+	return `A server of a new version keeps the database so that the previous version can use it, too: you can go back, with everything that was written since. The new version stores its additional data only after you finish the upgrade. Earlier versions refuse the database from then on.
 
 Run it with the new version when all servers are of that version and you will not go back. While a server of an earlier version runs, the command names it and changes nothing.`
 }
@@ -33,7 +33,7 @@ func (*migrateFinishCommand) Run(ctx context.Context, common *commonFlags) error
 	}
 	err = store.FinishUpgrade(ctx, waiting)
 	if older, ok := errors.AsType[*mongodb.OlderServersError](err); ok {
-		err = fmt.Errorf("servers of an earlier version run: %s: stop or replace them first", strings.Join(older.Processes, "; "))
+		err = fmt.Errorf("servers of an earlier version are running: %s: stop or replace them first", strings.Join(older.Processes, "; "))
 	}
 	if err == nil {
 		err = writeUpgrade(ctx, os.Stdout, store)
@@ -41,19 +41,19 @@ func (*migrateFinishCommand) Run(ctx context.Context, common *commonFlags) error
 	return errors.Join(err, store.Close())
 }
 
-// writeUpgrade says whether the upgrade to this version is finished, and what is left to do.
+// writeUpgrade prints whether the upgrade to this version is finished, and what is left to do.
 func writeUpgrade(ctx context.Context, out io.Writer, store *mongodb.Store) error {
 	state, err := store.Upgrade(ctx)
 	if err != nil {
 		return err
 	}
 	if len(state.Pending) == 0 {
-		fmt.Fprintln(out, "the upgrade to this version is finished: earlier ones refuse the database")
+		fmt.Fprintln(out, "the upgrade to this version is finished: earlier versions refuse the database")
 		return nil
 	}
 	fmt.Fprintf(out, "the upgrade to this version is not finished: the previous one can use the database (%s)\n", strings.Join(state.Pending, "; "))
 	if len(state.Older) > 0 {
-		fmt.Fprintf(out, "  Of an earlier version: %s\n", strings.Join(state.Older, "; "))
+		fmt.Fprintf(out, "  Servers of an earlier version: %s\n", strings.Join(state.Older, "; "))
 	}
 	fmt.Fprint(out, "  plaza migrate finish   finishes it permanently\n")
 	return nil

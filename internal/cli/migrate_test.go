@@ -11,8 +11,8 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestMigrationsInWords: what a migration writes, and what the command says at its end.
-func TestMigrationsInWords(t *testing.T) {
+// TestMigrationOutput checks the progress of a migration, and the text at its end.
+func TestMigrationOutput(t *testing.T) {
 	var out strings.Builder
 	now := time.Unix(1000, 0)
 	clock := func() time.Time { return now }
@@ -45,7 +45,7 @@ comments: comparing "documents" with "pages"
 waiting until all servers agree on the next step: web-1, process 7; web-2, process 9, silent for 20 s
 waiting until all servers agree on the next step: web-1, process 7; web-2, process 9, silent for 20 s
 comments: read from "documents", and on the way to "pages": comparing, 0 of about 4,000
-  plaza migrate comments --to pages   goes on
+  plaza migrate comments --to pages   resumes
   plaza migrate comments --back-out   goes back to "documents"
 comments: read from "pages" since 2026-11-22 04:00:00 UTC, and kept in "documents" as well
   plaza migrate comments --finish     removes "documents"

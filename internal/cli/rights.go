@@ -14,7 +14,7 @@ import (
 	"plaza/social/network"
 )
 
-// rightArgs are the arguments of the commands that give and take rights.
+// rightArgs are the arguments of the commands that grant and revoke rights.
 type rightArgs struct {
 	Right  string `arg:"" help:"admin: shape the community, and everything below. ads:manage: manage ads. moderate: see what is reported."`
 	Handle string `arg:"" help:"The handle of the user."`
@@ -22,14 +22,14 @@ type rightArgs struct {
 
 type grantCommand struct{ rightArgs }
 
-// Run gives the right.
+// Run grants the right.
 func (c *grantCommand) Run(ctx context.Context, common *commonFlags) error {
 	return c.change(ctx, common, os.Stdout, (*network.Service).GrantRight, "%s has the right %s now.\n", "%s has had the right %s already.\n")
 }
 
 type revokeCommand struct{ rightArgs }
 
-// Run takes the right.
+// Run revokes the right.
 func (c *revokeCommand) Run(ctx context.Context, common *commonFlags) error {
 	return c.change(ctx, common, os.Stdout, (*network.Service).RevokeRight, "%s does not have the right %s any more.\n", "%s has not had the right %s.\n")
 }
@@ -59,7 +59,7 @@ func (c *rightArgs) change(ctx context.Context, common *commonFlags, out io.Writ
 
 type rightsCommand struct{}
 
-// Run writes a line for every user who has rights, sorted by handle: the handle and the rights.
+// Run prints a line for every user who has rights, sorted by handle: the handle and the rights.
 func (c *rightsCommand) Run(ctx context.Context, common *commonFlags) error {
 	st, err := common.openStore(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *rightsCommand) Run(ctx context.Context, common *commonFlags) error {
 		return err
 	}
 	if len(users) == 0 {
-		fmt.Fprintln(os.Stdout, "No user has rights: plaza grant RIGHT HANDLE gives some.")
+		fmt.Fprintln(os.Stdout, "No user has rights: plaza grant RIGHT HANDLE grants one.")
 	}
 	slices.SortFunc(users, func(a, b *social.User) int { return strings.Compare(a.Handle, b.Handle) })
 	for _, u := range users {

@@ -63,7 +63,7 @@ func (z *zoneFlag) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// newsAds says where news carries ads.
+// newsAds returns the configuration of ads in news.
 func (c *serveCommand) newsAds() app.NewsAds {
 	if c.NewsAds == (zoneFlag{}) {
 		return app.NewsAds{}
@@ -181,7 +181,7 @@ func (c *serveCommand) warnOfIdle(ctx context.Context, common *commonFlags, st s
 // usualNewsAdsEvery is the default of --news-ads-every, as its tag has it.
 const usualNewsAdsEvery = 8
 
-// idleSettings are settings that have no effect on this database, or without another setting.
+// idleSettings returns settings that have no effect on this database, or without another setting.
 func (c *serveCommand) idleSettings(ctx context.Context, common *commonFlags, st storage.Store) ([]string, error) {
 	idle, err := common.idleSettings(ctx, st)
 	if err != nil {

@@ -15,7 +15,7 @@ type shardCommand struct {
 	Apply bool `help:"Run them: enable sharding, and shard each collection by its declared key. Running it again changes nothing." xor:"how" required:""`
 }
 
-// Run prints or applies.
+// Run prints the commands or applies them.
 func (c *shardCommand) Run(ctx context.Context, common *commonFlags) error {
 	st, err := common.openMongoDB(ctx, "is one file: there is nothing to spread", common.mongodbOptions())
 	if err != nil {

@@ -40,7 +40,7 @@ func TestShardNeedsMongoDB(t *testing.T) {
 	}
 }
 
-func TestShardSaysWhatToDo(t *testing.T) {
+func TestShardErrorsExplainWhatToDo(t *testing.T) {
 	for arguments, want := range map[string]string{"shard": "--print or --apply", "shard --print --apply": "can't be used together"} {
 		parser, err := kong.New(new(commandLine))
 		if err != nil {

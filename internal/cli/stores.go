@@ -52,7 +52,7 @@ func (c *commonFlags) openMongoDB(ctx context.Context, embedded string, o mongod
 	return mongodb.Open(ctx, string(c.MongodbURI), o)
 }
 
-// mongodbOptions are all options except the layouts, which the database knows.
+// mongodbOptions returns all options except the layouts, which the database knows.
 func (c *commonFlags) mongodbOptions() mongodb.Options {
 	return mongodb.Options{
 		Logger: c.warnings(), MergeAbove: c.MergeAbove, Heartbeat: c.Heartbeat, Lease: c.Lease, TransactionLife: c.TransactionLife,
@@ -65,7 +65,7 @@ func unfinished() {
 	slog.Info("the database is kept so that the previous version of Plaza can use it, too: run \"plaza migrate finish\" when you will not go back")
 }
 
-// existingMongoDB are mongodbOptions for a database that must exist.
+// existingMongoDB returns mongodbOptions for a database that must exist.
 func (c *commonFlags) existingMongoDB() mongodb.Options {
 	o := c.mongodbOptions()
 	o.MustExist = true

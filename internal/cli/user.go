@@ -69,7 +69,7 @@ func (*listUsersCommand) Help() string {
 	return `A line has the handle, the day of sign-up (UTC), the id and the name, separated by tabs.`
 }
 
-// Run writes a line for each user.
+// Run prints a line for each user.
 func (c *listUsersCommand) Run(ctx context.Context, common *commonFlags) error {
 	out := bufio.NewWriter(os.Stdout)
 	err := withService(ctx, common, func(service *network.Service) error { return c.list(ctx, out, service) })
@@ -192,11 +192,11 @@ func (c *readmitUserCommand) Run(ctx context.Context, common *commonFlags) error
 	})
 }
 
-// handleOf allows a handle to be written as in @ada.
+// handleOf accepts a handle written as @ada.
 func handleOf(argument string) string { return strings.TrimPrefix(argument, "@") }
 
-// readPassword reads a password: without an echo from a terminal, or else the first line. It is
-// never an argument, which other users of the machine could see.
+// readPassword reads a password: from a terminal without an echo, or else from the first line. It
+// is never an argument, which other users of the machine could see.
 func readPassword(in *os.File, prompt io.Writer) (string, error) {
 	if term.IsTerminal(int(in.Fd())) {
 		fmt.Fprint(prompt, "Password: ")

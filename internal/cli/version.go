@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// version is that of the release or the commit that this program was built from, and "unknown" if
-// Go recorded neither.
+// version returns the version of the release or the commit that this program was built from, and
+// "unknown" if Go recorded neither.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -17,7 +17,7 @@ func version() string {
 	return info.Main.Version
 }
 
-// build is what `plaza --version` prints: the version, the commit it was built from, and the
+// build returns the output of `plaza --version`: the version, the commit it was built from, and the
 // version of Go.
 func build() string {
 	commit, changed := "unknown", ""

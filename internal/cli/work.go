@@ -10,7 +10,7 @@ import (
 	"plaza/social"
 )
 
-// workCommand is about the background work of the database.
+// workCommand shows and revives the background work of the database.
 type workCommand struct {
 	Status workStatusCommand `cmd:"" help:"Report the work that is left: how many jobs are waiting, the age of the oldest, and which failed."`
 	Retry  workRetryCommand  `cmd:"" help:"Try the failed jobs again."`

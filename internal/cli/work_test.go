@@ -8,7 +8,7 @@ import (
 	"plaza/social"
 )
 
-func TestBacklogInWords(t *testing.T) {
+func TestBacklogOutput(t *testing.T) {
 	now := time.Now()
 	var out strings.Builder
 	writeBacklog(&out, social.Backlog{

@@ -9,15 +9,15 @@ import (
 )
 
 // connections are those with a request, and new ones, on which a request is expected.
-// http.Server.Shutdown tracks them too, but drops requests that it has read just before.
+// http.Server.Shutdown tracks these, too, but drops requests that it has read just before.
 type connections struct {
 	mu   sync.Mutex
-	busy map[net.Conn]time.Time // zero: a request is running; otherwise the time since when there is none
+	busy map[net.Conn]time.Time // zero while a request is running; otherwise the time since when there is none
 }
 
 func newConnections() *connections { return &connections{busy: map[net.Conn]time.Time{}} }
 
-// firstRequest is how long a new connection may take to send one during a drain.
+// firstRequest is how long a new connection may take to send its first request during a drain.
 const firstRequest = 5 * time.Second
 
 // note implements http.Server's ConnState.

@@ -41,8 +41,8 @@ func (d *door) Accept() (net.Conn, error) {
 }
 
 // silenceTimeout is how long a client's machine may leave data unacknowledged before its connection
-// fails. The kernel alone would try again for a quarter of an hour. It is the time that a client of
-// an event stream has to read an event.
+// fails. The kernel alone would try again for a quarter of an hour. It equals the time that a
+// client of an event stream has to read an event.
 const silenceTimeout = 45 * time.Second
 
 // Listen opens a listener for [New].

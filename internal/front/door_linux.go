@@ -27,9 +27,9 @@ func ignoreNewConnections(listener *net.TCPListener) {
 	})
 }
 
-// limitSilence lets connections of a listener fail when the client's machine has acknowledged
-// nothing for that long (tcp(7), TCP_USER_TIMEOUT, which they inherit). If the kernel does not allow
-// that, they fail later.
+// limitSilence makes connections of a listener fail when the client's machine has acknowledged
+// nothing for the given time (tcp(7), TCP_USER_TIMEOUT, which they inherit). If the kernel does not
+// allow that, they fail later.
 func limitSilence(listener *net.TCPListener, timeout time.Duration) {
 	control(listener, func(fd int) {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(timeout.Milliseconds()))
@@ -45,7 +45,7 @@ func acceptWaiting(listener *net.TCPListener) (conn net.Conn) {
 			return
 		}
 		file := os.NewFile(uintptr(accepted), "")
-		defer func() { _ = file.Close() }() // conn has a descriptor of its own
+		defer func() { _ = file.Close() }() // conn has its own descriptor
 		conn, _ = net.FileConn(file)
 	})
 	return conn

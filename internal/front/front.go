@@ -26,7 +26,7 @@ type Front struct {
 	failed   chan error
 }
 
-// New answers on a listener of [Listen]. Until Open it answers nothing: connections wait.
+// New answers on a listener of [Listen]. Until Open is called it answers nothing: connections wait.
 func New(listener *net.TCPListener) *Front {
 	f := &Front{entrance: &door{listener}, busy: newConnections(), failed: make(chan error, 1)}
 	f.server = &http.Server{
@@ -40,7 +40,7 @@ func New(listener *net.TCPListener) *Front {
 	return f
 }
 
-// Address is host:port.
+// Address returns the address as host:port.
 func (f *Front) Address() string { return f.entrance.Addr().String() }
 
 // Open makes a handler answer all requests from now on.
@@ -51,7 +51,7 @@ func (f *Front) Open(handler http.Handler) {
 	})
 }
 
-// ServeHTTP answers a request by the handler of the last Open.
+// ServeHTTP answers a request with the handler of the last Open.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(*f.handler.Load()).ServeHTTP(w, r)
 }
@@ -63,7 +63,7 @@ func (f *Front) Shut() {
 	<-f.failed //nolint:errcheck // the listener was closed on purpose
 }
 
-// Failed reports why the front accepts no more connections.
+// Failed returns a channel with the reason why the front accepts no more connections.
 func (f *Front) Failed() <-chan error { return f.failed }
 
 // Wait returns when no request is running or expected; it returns ctx's error if ctx ends first.

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestSilentClientsAreGone: the network of a client fails without a word, so the client acknowledges
-// nothing. What the server reads from it ends, instead of waiting for minutes.
-func TestSilentClientsAreGone(t *testing.T) {
+// TestConnectionsOfSilentClientsEnd: the network of a client fails silently, so the client
+// acknowledges nothing. The server's reads from it end, instead of waiting for minutes.
+func TestConnectionsOfSilentClientsEnd(t *testing.T) {
 	t.Parallel()
 	listener, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
@@ -39,7 +39,7 @@ func TestSilentClientsAreGone(t *testing.T) {
 	}
 }
 
-// dropEverything makes a connection deaf: its kernel drops what arrives for it.
+// dropEverything cuts a connection off: its kernel drops everything that arrives for it.
 func dropEverything(t *testing.T, conn net.Conn) {
 	t.Helper()
 	tcp, _ := conn.(*net.TCPConn)

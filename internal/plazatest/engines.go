@@ -86,8 +86,8 @@ func ForEachEngine(t *testing.T, run func(t *testing.T, e Engine)) {
 	}
 }
 
-// ForEachDatabase is ForEachEngine for tests that hardly depend on MongoDB's layouts. With
-// PLAZA_ALL_LAYOUTS it runs on all of them.
+// ForEachDatabase does the same as ForEachEngine for tests that hardly depend on MongoDB's layouts.
+// With PLAZA_ALL_LAYOUTS it runs on all of them.
 func ForEachDatabase(t *testing.T, run func(t *testing.T, e Engine)) {
 	t.Helper()
 	for i, e := range Engines {
@@ -172,7 +172,7 @@ func ServeCounted(t testing.TB, st storage.Store) *Plaza {
 	return serveAs(t, st, config)
 }
 
-// testConfig lets news carry ads of NewsZone, one after every second public post, and counts ads
+// testConfig puts ads of NewsZone into news, one after every second public post, and counts ads
 // before a request is answered.
 func testConfig() app.Config {
 	service := Cheap
@@ -226,7 +226,7 @@ func afterWork(st social.Worker, next http.Handler) http.Handler {
 	})
 }
 
-// As returns the user with that handle, who signs up at the first call; "anyone" is signed out.
+// As returns the user with that handle, who signs up at the first call; "anyone" means signed out.
 func (p *Plaza) As(t testing.TB, handle string) Person {
 	t.Helper()
 	if handle == "anyone" {
@@ -252,7 +252,7 @@ func (p *Plaza) As(t testing.TB, handle string) Person {
 	return p.People[handle]
 }
 
-// Grant gives a right to an actor; the step is "GRANT: right actor".
+// Grant grants a right to an actor; the step is "GRANT: right actor".
 func Grant(t *testing.T, p *Plaza, step string) {
 	t.Helper()
 	words := strings.Fields(step)

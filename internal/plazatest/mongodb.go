@@ -85,7 +85,7 @@ func NewComment(post social.PostID, author social.UserID) *social.Comment {
 	return c
 }
 
-// CommentAdded is the event that goes with a comment.
+// CommentAdded returns the event that goes with a comment.
 func CommentAdded() social.Event {
 	return social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventCommentAdded}
 }

@@ -10,8 +10,8 @@ import (
 	"plaza/social"
 )
 
-// Notify waits until the notifications of what has happened so far are stored. The first call
-// starts to store them, and leaves out what happened before it.
+// Notify waits until the notifications of everything that has happened so far are stored. The first
+// call starts to store them, and leaves out what happened before it.
 func (p *Plaza) Notify(t testing.TB) {
 	t.Helper()
 	p.notifying.Do(func() { p.startNotifier(t) })
@@ -25,8 +25,8 @@ func (p *Plaza) startNotifier(t testing.TB) {
 	t.Cleanup(func() { stop(); <-done })
 }
 
-// notices makes someone new follow someone new, and reports whether the notification of that is
-// stored a moment later. Then everything before it is stored, too.
+// notices makes a new user follow another new user, and reports whether the notification of that is
+// stored a moment later. In that case everything before it is stored, too.
 func (p *Plaza) notices(t testing.TB) bool {
 	t.Helper()
 	ctx := t.Context()

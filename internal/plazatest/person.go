@@ -19,13 +19,13 @@ import (
 type Person struct {
 	URL, Token string
 
-	// At is the address that a proxy reports for this person; "" for none. See ServeLimited.
+	// At is the address that a proxy reports for this person; "" means none. See ServeLimited.
 	At string
-	// Key is the idempotency key of this person's requests; "" for none.
+	// Key is the idempotency key of this person's requests; "" means none.
 	Key string
 }
 
-// Raw sends an operation, and answers with the indented body.
+// Raw sends an operation, and returns the indented body.
 func (p Person) Raw(t testing.TB, operation string) string {
 	t.Helper()
 	request := map[string]any{"query": operation}
@@ -45,14 +45,14 @@ func (p Person) Raw(t testing.TB, operation string) string {
 	return indented.String() + "\n"
 }
 
-// Post sends a request with that body, and returns the body of the answer.
+// Post sends a request with the given body, and returns the body of the answer.
 func (p Person) Post(t testing.TB, body []byte) []byte {
 	t.Helper()
 	_, answer := p.Send(t, body)
 	return answer
 }
 
-// Send sends a request with that body, and returns the answer and its body.
+// Send sends a request with the given body, and returns the answer and its body.
 func (p Person) Send(t testing.TB, body []byte) (response *http.Response, answer []byte) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL+"/graphql", bytes.NewReader(body))

@@ -41,7 +41,7 @@ func Command(ctx context.Context, data string, args ...string) (command *exec.Cm
 	return command, stdout, stderr
 }
 
-// WaitFor waits until a condition holds, and fails the test when it takes too long.
+// WaitFor waits until a condition holds, and fails the test if that takes too long.
 func WaitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	testtime.Eventually(t, what, condition)
@@ -95,8 +95,8 @@ type Process struct {
 	Log     *Words
 }
 
-// StartProcess starts plaza serve with more arguments, on a new embedded database unless they name
-// another.
+// StartProcess starts plaza serve with further arguments, on a new embedded database unless they
+// name another one.
 func StartProcess(t *testing.T, args ...string) *Process {
 	t.Helper()
 	s := &Process{Log: &Words{}}

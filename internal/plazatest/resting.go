@@ -33,7 +33,7 @@ func (s *Resting) Work(ctx context.Context) {
 }
 
 // Backlog implements social.Worker. Once the work has stopped, it reports no backlog, because
-// waiting would be in vain.
+// waiting would be pointless.
 func (s *Resting) Backlog(ctx context.Context) (social.Backlog, error) {
 	select {
 	case <-s.Rest:

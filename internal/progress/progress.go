@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Meter shows progress: on a terminal as a bar that is redrawn, elsewhere as a line in the log now
-// and then.
+// Meter shows progress: on a terminal as a bar that is redrawn, elsewhere as a line in the log at
+// intervals.
 type Meter struct {
 	out      io.Writer
 	terminal bool
@@ -40,8 +40,8 @@ func NewMeter(out io.Writer, terminal bool, now func() time.Time) *Meter {
 // OnStderr creates a meter on the standard error.
 func OnStderr() *Meter { return NewMeter(os.Stderr, term.IsTerminal(int(os.Stderr.Fd())), time.Now) }
 
-// Begin restarts the clock for a stage of which some is already done. The name is the first word of
-// log lines.
+// Begin restarts the clock for a stage of which a part is already done. The name is the first word
+// of log lines.
 func (m *Meter) Begin(doing string, done int) {
 	m.End()
 	m.doing, m.from, m.began = doing, done, m.now()
@@ -63,7 +63,7 @@ func (m *Meter) Show(done, total int) {
 	}
 }
 
-// End leaves the bar's line, so that something else can be written.
+// End moves to a new line after the bar, so that something else can be printed.
 func (m *Meter) End() {
 	if m.drawn {
 		m.drawn = false

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// EnvSlowness names the environment variable that says how many times slower than usual the machine
-// is: a number from 1 to 100.
+// EnvSlowness names the environment variable that states how many times slower than usual the
+// machine is: a number from 1 to 100.
 const EnvSlowness = "PLAZA_TEST_SLOWNESS"
 
 const (
-	// patience is the limit for anything that takes at most a few seconds on an idle machine.
+	// patience is the limit for things that take at most a few seconds on an idle machine.
 	patience = 2 * time.Minute
 	// lookEvery is the pause between two checks of a condition.
 	lookEvery = 5 * time.Millisecond
 	// leastLooks is how often a condition is checked before a wait gives up. A machine that hardly
-	// runs the test hardly runs what the test waits for, either.
+	// runs the test also hardly runs the process that the test waits for.
 	leastLooks = 4_000
 	slowest    = 100
 )
@@ -40,8 +40,8 @@ func within(slowness float64) float64 { return min(max(slowness, 1), slowest) }
 // Scale lengthens a duration that suits an idle machine.
 func Scale(d time.Duration) time.Duration { return time.Duration(float64(d) * Slowness()) }
 
-// Patience returns how long to wait for something that must happen. It is far longer than that
-// takes, because a long limit costs nothing when all is well.
+// Patience returns how long to wait for something that must happen. It is far longer than
+// necessary, because a long limit costs nothing when all is well.
 func Patience() time.Duration { return Scale(patience) }
 
 // Eventually waits until a condition holds, and ends the test if it does not within Patience.

@@ -58,7 +58,7 @@ func accessTokensOf(t *testing.T, p plazatest.Person) []accessToken {
 }
 
 // TestScopesOfAllFields sends every field that has a scope with a token without scopes and with one
-// that has all, each also where a document hides it.
+// that has all scopes, also where a document hides the field.
 func TestScopesOfAllFields(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, plazatest.Start(t, plazatest.Engines[0]))
@@ -188,7 +188,7 @@ func mustBeOver(t *testing.T, p plazatest.Person, what string) {
 	}
 }
 
-// TestTokensAreNotKept: the answer for an idempotency key is stored, and tokens are not.
+// TestTokensAreNotKept: the answer for an idempotency key is stored, but without tokens.
 func TestTokensAreNotKept(t *testing.T) {
 	t.Parallel()
 	ada := plazatest.Start(t, plazatest.Engines[0]).As(t, "ada")
@@ -200,7 +200,7 @@ func TestTokensAreNotKept(t *testing.T) {
 	}
 }
 
-// TestAccessTokensAreLimited creates more than one may have.
+// TestAccessTokensAreLimited tries to create more tokens than a user may have.
 func TestAccessTokensAreLimited(t *testing.T) {
 	t.Parallel()
 	ada := plazatest.Start(t, plazatest.Engines[0]).As(t, "ada")
@@ -223,7 +223,7 @@ func (s ending) InsertSession(ctx context.Context, session social.Session) error
 	return errors.Join(s.Store.InsertSession(ctx, session), s.DeleteSession(ctx, s.session.TokenHash, social.Event{Kind: social.EventSessionEnded}))
 }
 
-// TestEndedSessionsLeaveNoAccessToken: someone whose session is ended must not keep a token.
+// TestEndedSessionsLeaveNoAccessToken: a session that is being ended must not leave a token behind.
 func TestEndedSessionsLeaveNoAccessToken(t *testing.T) {
 	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])

@@ -35,7 +35,7 @@ import (
 type bad struct {
 	why   string
 	value any
-	code  string // "" for any
+	code  string // "" means any
 	at    string // what the error names, if not the argument itself
 
 	beside map[string]any // other fields that the input needs
@@ -48,8 +48,8 @@ const (
 	zeroID    = "_00000000000000000000000000"
 )
 
-// veryLong is far above every limit, but no longer than needed: each byte is slow under the race
-// detector.
+// veryLong is far above every limit, but no longer than needed, because each byte is slow under the
+// race detector.
 var veryLong = strings.Repeat("x", 1<<18)
 
 func text(maxLen int) []bad {
@@ -161,7 +161,7 @@ func badTimes() []bad {
 	return append(values("INVALID", "2020-01-01T00:00:00Z", "1970-01-01T00:00:00Z"), noTimes()...)
 }
 
-// noTimes are values that are not times.
+// noTimes returns values that are not times.
 func noTimes() []bad {
 	return values("BAD_USER_INPUT",
 		"", "tomorrow", "0001-01-01T00:00:00Z", "0001-01-01T01:00:00+01:00", "2999-13-01T00:00:00Z", "2999-02-30T00:00:00Z", "2999-01-01", "2999-01-01T00:00:00", "10000-01-01T00:00:00Z",
@@ -715,7 +715,7 @@ func (w *world) wrongInputs(t *testing.T, mutation *ast.FieldDefinition, fields 
 	w.mustBeAs(t, before)
 }
 
-// wrongValues returns the wrong values listed for a leaf. Objects have theirs in their own fields.
+// wrongValues returns the wrong values listed for a leaf. Objects list theirs in their own fields.
 func (l leaf) wrongValues(t *testing.T, fields map[string][]bad) []bad {
 	t.Helper()
 	if named := schema.Types[l.field.Type.NamedType]; named != nil && named.Kind == ast.InputObject {
@@ -799,7 +799,7 @@ func (l leaf) put(input map[string]any, value any) map[string]any {
 	return copied
 }
 
-// wrongTypes are JSON values whose type does not fit this place.
+// wrongTypes returns JSON values whose type does not fit this place.
 func (l leaf) wrongTypes() []bad { return wrongTypes(l.field.Type) }
 
 func wrongTypes(typ *ast.Type) []bad {
@@ -830,7 +830,7 @@ func wrongTypes(typ *ast.Type) []bad {
 	return values("BAD_USER_INPUT", wrong...)
 }
 
-// wrongObjects are inputs that give none or several fields where exactly one must be given.
+// wrongObjects returns inputs that give none or several fields where exactly one must be given.
 func (l leaf) wrongObjects() []bad {
 	named := schema.Types[l.field.Type.NamedType]
 	if named.Directives.ForName("oneOf") == nil {
@@ -846,7 +846,7 @@ func (l leaf) wrongObjects() []bad {
 	}
 }
 
-// verdict is what an answer says about a request.
+// verdict is the part of an answer that judges a request.
 type verdict struct {
 	code, at, message string
 	raw               string
@@ -897,7 +897,7 @@ func readVerdict(t testing.TB, raw []byte, mutation string) verdict {
 	return v
 }
 
-// check expects an error with that code that names one of the arguments, or an element of one.
+// check expects an error with the given code that names one of the arguments, or an element of one.
 func (v verdict) check(t *testing.T, what, code string, arguments ...string) {
 	t.Helper()
 	names := func(argument string) bool { return v.at == argument || strings.HasPrefix(v.at, argument+".") }
@@ -961,8 +961,8 @@ func requireCleanLog(t *testing.T) {
 	})
 }
 
-// saysTheDatabaseIsSlow recognizes what a healthy server logs when the machine barely runs its
-// database.
+// saysTheDatabaseIsSlow recognizes messages that a healthy server logs when the machine barely runs
+// its database.
 func saysTheDatabaseIsSlow(line string) bool {
 	return slices.ContainsFunc([]string{"the server's heartbeat fails", "background work waits for the database", "the event stream cannot be opened"},
 		func(message string) bool { return strings.Contains(line, message) })
@@ -1012,7 +1012,7 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	return w
 }
 
-// addNotifications waits for the notifications of what ada and bob did to each other.
+// addNotifications waits for the notifications of the acts of ada and bob that concern each other.
 func (w *world) addNotifications(t *testing.T) {
 	t.Helper()
 	w.plaza.Notify(t)
@@ -1134,7 +1134,7 @@ func (w *world) waitUntilClosed(t *testing.T) {
 	}
 }
 
-// named replaces $bob by the id of bob.
+// named replaces $bob with the id of bob.
 func (w *world) named(operation string) string {
 	names := slices.SortedFunc(maps.Keys(w.ids), func(a, b string) int { return len(b) - len(a) })
 	for _, name := range names {
@@ -1233,8 +1233,8 @@ func (w *world) ways() map[string]string {
 	return ways
 }
 
-// arguments returns the wrong values of each argument, except for those of pages, by its coordinate
-// or by that of all types of posts.
+// arguments returns the wrong values of each argument, except for the arguments of pages, by its
+// coordinate or by that of all types of posts.
 func (w *world) arguments() map[string][]bad {
 	site := values("BAD_USER_INPUT", "", "a/b", "A", "ä", "a\x00", strings.Repeat("a", 65), veryLong)
 	ids := append(notAnyID("user"), bad{why: "another user's circle", value: w.ids["bobCircle"], code: "NOT_FOUND"})
@@ -1294,7 +1294,7 @@ func (w *world) arguments() map[string][]bad {
 	}
 }
 
-// badSearches are lists of conditions.
+// badSearches returns lists of conditions.
 func badSearches() []bad {
 	condition := func(more ...any) map[string]any {
 		c := map[string]any{"key": "city", "equals": "Ulm"}
@@ -1344,7 +1344,7 @@ func badNames() []bad {
 	return cases
 }
 
-// needed are the arguments that a field requires.
+// needed holds the arguments that a field requires.
 var needed = map[string][]string{
 	"Query.usersByName":   {`startsWith: "a"`},
 	"Query.users":         {`where: [{key: "city", equals: "Ulm"}]`},
@@ -1358,7 +1358,7 @@ var needed = map[string][]string{
 	"AdManager.refunds":   {`campaignId: "$campaign"`},
 }
 
-// beside returns what a field needs besides this argument.
+// beside returns the arguments that a field needs besides this one.
 func (w *world) beside(def *ast.Definition, field *ast.FieldDefinition, argument string) string {
 	var text strings.Builder
 	for _, other := range needed[def.Name+"."+field.Name] {

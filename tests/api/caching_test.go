@@ -8,8 +8,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestAdsAreNotCached: a choice of ads counts once, so it is for one request only, also when it is
-// read by GET and signed out, as caches may keep other answers.
+// TestAdsAreNotCached: a choice of ads counts once, so its answer is for one request only, even for
+// a GET of a signed-out client, whose other answers caches may keep.
 func TestAdsAreNotCached(t *testing.T) {
 	t.Parallel()
 	plaza := plazatest.Serve(t, plazatest.Engines[0].Open(t))

@@ -42,17 +42,17 @@ func (l *commandLog) monitor() *event.CommandMonitor {
 	}}
 }
 
-// withoutQuestions leaves out the questions for what has changed of people in memory: those that
-// are asked at the same time share one, so their number depends on timing.
+// withoutQuestions leaves out the questions about changes of people in memory. Requests that ask at
+// the same time share one question, so their number depends on timing.
 func withoutQuestions(commands []string) []string {
 	return slices.DeleteFunc(slices.Clone(commands), func(command string) bool { return command == "find changes" })
 }
 
-// mostQuestions limits the questions for what has changed that a page takes, whatever its size.
+// mostQuestions limits the questions about changes that a page may take, whatever its size.
 const mostQuestions = 8
 
-// mustTake checks that pages of both sizes take at most this many commands and mostQuestions, and
-// if exact, equally many commands. See recounts.
+// mustTake checks that pages of both sizes take at most this many commands and mostQuestions, and,
+// if exact is set, equally many commands. See recounts.
 func (l *commandLog) mustTake(t *testing.T, what string, most int, exact bool, sizes [2]int, do func(first int)) {
 	t.Helper()
 	var small, large []string
@@ -72,7 +72,7 @@ func (l *commandLog) mustTake(t *testing.T, what string, most int, exact bool, s
 	t.Logf("%s: %v", what, small)
 }
 
-// within returns the commands that do takes, and whether they are within the limits.
+// within returns the commands that do sends, and reports whether they are within the limits.
 func (l *commandLog) within(most int, do func()) (commands []string, ok bool) {
 	commands = l.during(do)
 	n := len(withoutQuestions(commands))
@@ -98,7 +98,7 @@ const postFields = `__typename id text createdAt editedAt commentCount audience 
 // plainFields are the fields with which other servers were measured.
 const plainFields = `__typename id text createdAt commentCount author { id handle name } latestComments { id text author { handle name } }`
 
-// mostForNews and mostForWall say how many commands a page may take on each layout.
+// mostForNews and mostForWall are the numbers of commands that a page may take on each layout.
 var (
 	mostForNews = map[string]int{mongodb.FeedsRead: 2, mongodb.FeedsHybrid: 2, mongodb.FeedsBucket: 2, mongodb.FeedsMonth: 3}
 	mostForWall = map[string]int{mongodb.FeedsRead: 4, mongodb.FeedsHybrid: 4, mongodb.FeedsBucket: 4, mongodb.FeedsMonth: 6}

@@ -32,8 +32,8 @@ func nextCommentChange(t *testing.T, s *plazatest.Socket) (change commentChange,
 	return *payload.Data.CommentChanged, withoutCostOf(string(m.Payload))
 }
 
-// TestCommentChanges: edits and deletions arrive for those who see the comment or, once it is gone,
-// saw it.
+// TestCommentChanges: edits and deletions arrive for users who see the comment or, once it is gone,
+// could see it.
 func TestCommentChanges(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -47,7 +47,8 @@ func TestCommentChanges(t *testing.T) {
 		for _, s := range sockets {
 			s.Subscribe(plaza, "1", `subscription { commentChanged(postId: "`+post+`") { event commentId comment { text isDeleted } } }`)
 		}
-		// sentinel edits a comment that everyone sees: it arrives next where nothing else does.
+		// sentinel edits a comment that everyone sees. It is the next item where nothing else
+		// arrives.
 		mark := ada.Comment(t, post, "mark")
 		sentinel := func(text string, names ...string) {
 			t.Helper()
@@ -76,7 +77,7 @@ func TestCommentChanges(t *testing.T) {
 		}
 		sentinel("after the deletion", "reader", "", "blocker")
 		bob.Mutate(t, "deleteComment", "", map[string]any{"commentId": second})
-		for name, s := range sockets { // a tombstone is there for everyone
+		for name, s := range sockets { // everyone sees a tombstone
 			if got, raw := nextCommentChange(t, s); got.Event != "CHANGED" || got.CommentID != second || !got.Comment.IsDeleted || got.Comment.Text != nil {
 				t.Errorf("%q got %s", name, raw)
 			}
@@ -85,7 +86,7 @@ func TestCommentChanges(t *testing.T) {
 		own.Subscribe(plaza, "1", `subscription { commentChanged(postId: "`+post+`") { event commentId comment { text isDeleted } } }`)
 		setAudience(t, "ONLY_ME")(ada, post, "", "")
 		ada.Mutate(t, "editComment", "", map[string]any{"commentId": mark, "text": "secret"})
-		if got, raw := nextCommentChange(t, own); *got.Comment.Text != "secret" { // the hub has handled it
+		if got, raw := nextCommentChange(t, own); *got.Comment.Text != "secret" { // the hub has handled the event
 			t.Errorf("the author got %s", raw)
 		}
 		ada.Mutate(t, "editComment", "", map[string]any{"commentId": mark, "text": "harmless"})
@@ -102,8 +103,8 @@ func TestCommentChanges(t *testing.T) {
 	})
 }
 
-// TestTooManyCommentChanges: a subscriber who is slow gets a gap in place of more changes than a
-// queue holds, and then what changes later.
+// TestTooManyCommentChanges: a slow subscriber gets a gap in place of more changes than a queue
+// holds, and then later changes.
 func TestTooManyCommentChanges(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -121,7 +122,7 @@ func TestTooManyCommentChanges(t *testing.T) {
 		change := func(text string) {
 			comment := ada.Comment(t, post, "0")
 			ada.Mutate(t, "editComment", "", map[string]any{"commentId": comment, "text": text})
-			nextCommentChange(t, fast) // the hub has handled it
+			nextCommentChange(t, fast) // the hub has handled the event
 		}
 		for n := range live.BufferSize + 2 {
 			change(strconv.Itoa(n))
@@ -137,7 +138,7 @@ func TestTooManyCommentChanges(t *testing.T) {
 	})
 }
 
-// slowChanges waits with the first item.
+// slowChanges blocks while it handles the first item.
 type slowChanges struct {
 	encoding, goOn chan struct{}
 	sent           chan live.Change

@@ -6,8 +6,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestPageOfCirclesIsWithinTheCostLimit asks, in full pages, for what a page that manages circles
-// shows. Deeper lists of that size are refused.
+// TestPageOfCirclesIsWithinTheCostLimit requests, in full pages, the data of a page that manages
+// circles. Deeper lists of that size are refused.
 func TestPageOfCirclesIsWithinTheCostLimit(t *testing.T) {
 	t.Parallel()
 	ada := plazatest.Start(t, plazatest.Engines[0]).As(t, "ada")

@@ -41,8 +41,8 @@ func TestCursorsBelongToTheirList(t *testing.T) {
 	}
 }
 
-// lists are operations that read each list of the schema, for several owners and in several orders.
-// %s is replaced by the bounds.
+// lists returns operations that read each list of the schema, for several owners and in several
+// orders. %s is replaced by the bounds.
 func (w *world) lists() []string {
 	ways := map[string][]string{
 		"User":    {`{ user(handle: "ada") { %s } }`},

@@ -15,8 +15,8 @@ import (
 	"plaza/storage"
 )
 
-// TestDeletedIsMissing asks for what a deleted account has left behind, before and after background
-// work has removed it. The answers are those for things that never existed: the same bytes, by the
+// TestDeletedIsMissing requests objects of a deleted account, before and after background work has
+// removed them. The answers are the same as for objects that never existed: the same bytes, by the
 // same commands.
 func TestDeletedIsMissing(t *testing.T) {
 	requireCleanLog(t)

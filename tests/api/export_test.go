@@ -18,7 +18,7 @@ import (
 const pageOfExport = 500
 
 // TestExport writes more comments than one page of an export has, some of which their author may no
-// longer see. The author downloads the visible ones, the operator all of them.
+// longer see. The author downloads the visible ones, and the operator all of them.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {

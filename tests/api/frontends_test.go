@@ -49,7 +49,7 @@ func TestFrontendsGuide(t *testing.T) {
 	})
 }
 
-// mustDeliver subscribes, posts, lets someone follow, and expects an item without errors.
+// mustDeliver subscribes, posts, makes someone follow, and expects an item without errors.
 func mustDeliver(t *testing.T, plaza *plazatest.Plaza, p plazatest.Person, name, operation string, variables map[string]any) {
 	t.Helper()
 	socket := p.Connect(t)

@@ -27,18 +27,18 @@ import (
 
 var (
 	update   = flag.Bool("update", false, "rewrite the golden answers")
-	updating sync.Mutex // one engine after the other rewrites a file
+	updating sync.Mutex // the engines rewrite a file one after the other
 )
 
 // TestGolden runs the cases of testdata/golden on every engine, over HTTP. A case is a txtar file:
-// each step is a file named "actor: what", which holds an operation, followed by a file named
+// each step is a file named "actor: what", which contains an operation, followed by a file named
 // "want" with its answer.
 //
 // Actors are people who have signed up with that handle (and that name, and the password "password
-// of <handle>"); "anyone" is not signed in, and "<token 1>" is whose token that is. Two steps are
-// no operations and have no answer: "SEED: ads" places ads (see seedAds and seedNewsAds), "GRANT:
-// admin ada" gives that right, and "NOTIFY: so far" waits until the notifications of what has
-// happened since the first such step are stored. In answers each id, cursor, token and time is
+// of <handle>"); "anyone" is not signed in, and "<token 1>" is the owner of that token. Three steps
+// are not operations and have no answer: "SEED: ads" places ads (see seedAds and seedNewsAds),
+// "GRANT: admin ada" grants that right, and "NOTIFY: so far" waits until the notifications of
+// everything since the first such step are stored. In answers each id, cursor, token and time is
 // replaced by a name (<post 1>), numbered in order of appearance, and steps use those names.
 // "VARIABLES {…}" on the first line of a step gives variables.
 func TestGolden(t *testing.T) {
@@ -199,8 +199,8 @@ func (c coverage) value(v *ast.Value) {
 	}
 }
 
-// missing lists what is not covered, sorted. If the field of an interface is covered, the fields of
-// its types need not be. Live updates have their own tests.
+// missing lists the coordinates that are not covered, sorted. If the field of an interface is
+// covered, the fields of its types need not be. Live updates have their own tests.
 func (c coverage) missing(schema *ast.Schema) []string {
 	var missing []string
 	need := func(coordinates ...string) {
@@ -243,7 +243,7 @@ func coordinates(def *ast.Definition, rest string) []string {
 	return all
 }
 
-// names replaces values that differ from run to run by names, and back.
+// names replaces values that differ from run to run by names, and names by values.
 type names struct {
 	hidden, revealed map[string]string
 	counts           map[string]int
@@ -260,7 +260,7 @@ var (
 	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
 )
 
-// hide works on an indented answer, line by line, because only the name of a field tells whether it
+// hide works on an indented answer, line by line, because only the name of a field shows whether it
 // is a cursor or a token.
 func (n *names) hide(answer string) string {
 	lines := strings.Split(answer, "\n")

@@ -85,7 +85,8 @@ func TestHiddenComments(t *testing.T) {
 	forOtherThreads(t, run)
 }
 
-// forOtherThreads is forEachCounted for the layouts of threads that no engine has by default.
+// forOtherThreads does the same as forEachCounted for the layouts of threads that no engine has by
+// default.
 func forOtherThreads(t *testing.T, run func(*testing.T, storage.Store, *commands)) {
 	t.Helper()
 	for _, layout := range []string{mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive} {
@@ -97,8 +98,8 @@ func forOtherThreads(t *testing.T, run func(*testing.T, storage.Store, *commands
 	}
 }
 
-// TestVisibilityMeetsValue hides a value while another request changes it. It is hidden in the end,
-// in whatever order the two are stored.
+// TestVisibilityMeetsValue hides a value while another request changes it. The value is hidden in
+// the end, in whatever order the two are stored.
 func TestVisibilityMeetsValue(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {

@@ -22,7 +22,7 @@ import (
 const createPost = `mutation($text: String!) {
 	createPost(input: {content: {status: {text: $text}}, audience: {kind: PUBLIC}}) { post { id createdAt } userErrors { code path } } }`
 
-// keyed is a person's request with an idempotency key.
+// keyed sends a person's request with an idempotency key.
 func keyed(t testing.TB, p plazatest.Person, key, operation string, variables map[string]any) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": operation, "variables": variables})
@@ -33,7 +33,7 @@ func keyed(t testing.TB, p plazatest.Person, key, operation string, variables ma
 	return string(p.Post(t, body))
 }
 
-// codeOf is the code of an answer's first error, or of its first userError; "" if it has none.
+// codeOf returns the code of an answer's first error, or of its first userError; "" if it has none.
 func codeOf(t testing.TB, answer string) string {
 	t.Helper()
 	return readVerdict(t, []byte(answer), "createPost").code
@@ -46,7 +46,7 @@ func mustHaveCode(t testing.TB, answer, code, what string) {
 	}
 }
 
-// postsOf is how many posts a person has on their wall.
+// postsOf returns the number of posts on a person's wall.
 func postsOf(t testing.TB, p plazatest.Person) int {
 	t.Helper()
 	var answer struct {
@@ -60,8 +60,8 @@ func postsOf(t testing.TB, p plazatest.Person) int {
 	return len(answer.Viewer.User.Wall.Nodes)
 }
 
-// TestAKeyCreatesOnePost sends one key a hundred times to two servers, and what is not the same
-// operation.
+// TestAKeyCreatesOnePost sends one key a hundred times to two servers, and then with operations
+// that differ.
 func TestAKeyCreatesOnePost(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -115,7 +115,7 @@ func overSocket(t *testing.T, ada plazatest.Person, answer string) {
 	}
 }
 
-// TestKeysAreRefused sends malformed keys, and keys where there can be none.
+// TestKeysAreRefused sends malformed keys, and keys with operations that cannot have one.
 func TestKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -158,7 +158,7 @@ func TestKeysAreRefused(t *testing.T) {
 	})
 }
 
-// failing is a store that fails to insert posts, or forgets to say that it has.
+// failing is a store that fails to insert posts, or reports a failure after it has inserted one.
 type failing struct {
 	storage.Store
 	before, after atomic.Bool
@@ -175,9 +175,9 @@ func (s *failing) InsertPost(ctx context.Context, p *social.Post, e social.Event
 	return err
 }
 
-// TestFailuresThatPassAreTriedAgain loses a request on its way to the database, and an answer on
+// TestTemporaryFailuresAreRetried loses a request on its way to the database, and an answer on
 // its way back.
-func TestFailuresThatPassAreTriedAgain(t *testing.T) {
+func TestTemporaryFailuresAreRetried(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		store := &failing{Store: e.Open(t)}
@@ -214,8 +214,8 @@ func (forgetful) EndAttempt(context.Context, social.Attempt, []byte) error {
 	return errors.New("the server is dead")
 }
 
-// TestNoMutationIsCarriedOutTwice sends each mutation again, as after a server died: whatever it
-// stored must have marked its key.
+// TestNoMutationIsCarriedOutTwice sends each mutation again, as after a server died: everything
+// that the mutation stored must have marked its key.
 func TestNoMutationIsCarriedOutTwice(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -238,8 +238,8 @@ func TestNoMutationIsCarriedOutTwice(t *testing.T) {
 }
 
 // mostHarmfulLast returns the mutations that need a key, in an order in which each can be carried
-// out. A choice of an ad counts once without one; the world has no clicks to refund; who has
-// deleted their account cannot ask again.
+// out. A choice of an ad counts once without a key, the world has no clicks to refund, and a user
+// who has deleted the account cannot ask again.
 func mostHarmfulLast() []*ast.FieldDefinition {
 	all := slices.DeleteFunc(slices.Clone(schema.Mutation.Fields), func(mutation *ast.FieldDefinition) bool {
 		return strings.HasPrefix(mutation.Name, "__") || strings.HasPrefix(mutation.Name, "recordAd") ||
@@ -250,7 +250,7 @@ func mostHarmfulLast() []*ast.FieldDefinition {
 	return all
 }
 
-// rank is one more than the index of the last prefix that a name has; 0: it has none.
+// rank returns one more than the index of the last prefix that a name has; 0 if it has none.
 func rank(prefixes []string, name string) int {
 	for i, prefix := range slices.Backward(prefixes) {
 		if strings.HasPrefix(name, prefix) {

@@ -14,7 +14,7 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// signIn is the body of an attempt to sign in.
+// signIn returns the body of an attempt to sign in.
 func signIn(t testing.TB, handle, password string) []byte {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{
@@ -27,7 +27,7 @@ func signIn(t testing.TB, handle, password string) []byte {
 	return body
 }
 
-// outcomeOf is what an attempt to sign in ends with: IN, or an error's code.
+// outcomeOf returns the result of an attempt to sign in: IN, or an error's code.
 func outcomeOf(t testing.TB, p plazatest.Person, handle, password string) (code string, response *http.Response) {
 	t.Helper()
 	response, body := p.Send(t, signIn(t, handle, password))
@@ -55,8 +55,8 @@ func outcomeOf(t testing.TB, p plazatest.Person, handle, password string) (code 
 	return "", nil
 }
 
-// untilRefused repeats an attempt until a limit refuses it, and checks how many it admitted: a full
-// bucket, and what it was refilled by meanwhile, one every so often.
+// untilRefused repeats an attempt until a limit refuses it, and checks how many attempts the limit
+// admitted: a full bucket, and one more for each refill period.
 func untilRefused(t *testing.T, bucket int, refill time.Duration, attempt func(i int) (code string)) {
 	t.Helper()
 	began, admitted := time.Now(), 0
@@ -69,7 +69,7 @@ func untilRefused(t *testing.T, bucket int, refill time.Duration, attempt func(i
 }
 
 // TestGuessingPasswords: a client has ten wrong tries at a handle, whether it exists or not. The
-// owner, who is somewhere else, still signs in.
+// owner, who uses another address, can still sign in.
 func TestGuessingPasswords(t *testing.T) {
 	t.Parallel()
 	plaza := plazatest.ServeLimited(t, plazatest.Engines[0].Open(t))
@@ -157,7 +157,7 @@ func TestFloodOfPasswords(t *testing.T) {
 	}
 }
 
-// TestStaleTokenSignsIn: a program that still sends an old token can sign in and up, and nothing
+// TestStaleTokenSignsIn: a program that still sends an old token can sign in and up, and do nothing
 // else.
 func TestStaleTokenSignsIn(t *testing.T) {
 	t.Parallel()
@@ -176,7 +176,7 @@ func TestStaleTokenSignsIn(t *testing.T) {
 }
 
 // TestWritesAreLimited: a user has a burst of 300 mutations, in all sessions and from all addresses
-// together. Answers say what is left.
+// together. Answers show how many are left.
 func TestWritesAreLimited(t *testing.T) {
 	t.Parallel()
 	server := plazatest.ServeLimited(t, plazatest.Engines[0].Open(t))

@@ -56,8 +56,8 @@ func incomingAfter(cursor string) string {
 	return fmt.Sprintf(`subscription { incomingAdded%s { cursor event post { text } } }`, after)
 }
 
-// TestListsArriveLive compares what arrives from a wall and in incoming with the lists themselves,
-// for people with different rights, live and after a cursor.
+// TestListsArriveLive compares the items of a wall and of incoming that arrive live with the lists
+// themselves, for people with different rights, live and after a cursor.
 func TestListsArriveLive(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -88,13 +88,13 @@ func TestListsArriveLive(t *testing.T) {
 				t.Errorf("the wall of a %s user: got %+v %s", id, m, m.Payload)
 			}
 		}
-		write(owner, "0", "PUBLIC", "") // its cursors are where those who come later begin
+		write(owner, "0", "PUBLIC", "") // subscriptions that come later begin at its cursors
 		write(people["writer"], "0", "PUBLIC", wall)
 		write(owner, "0 for the writer", "PUBLIC", owner.IDOf(t, "writer"))
 		ready := people["stranger"].Connect(t)
 		ready.Subscribe(plaza, "1", plazatest.NewsSubscription)
 		people["stranger"].Status(t, "ready", plazatest.Public)
-		if got := ready.TextOf(ready.Next()); got != "ready" { // the hub has handled those before it
+		if got := ready.TextOf(ready.Next()); got != "ready" { // the hub has handled the earlier events
 			t.Errorf("got %q", got)
 		}
 		onWall, incoming, first := map[string]*plazatest.Socket{}, map[string]*plazatest.Socket{}, map[string]string{}

@@ -110,7 +110,7 @@ func withoutCostOf(payload string) string {
 	return before
 }
 
-// TestUpdatesTakeNoCommandsForEachSubscriber checks that what an event shows is read once for all
+// TestUpdatesTakeNoCommandsForEachSubscriber checks that the data of an event is read once for all
 // subscribers.
 func TestUpdatesTakeNoCommandsForEachSubscriber(t *testing.T) {
 	log := &commandLog{}
@@ -136,7 +136,7 @@ func TestUpdatesTakeNoCommandsForEachSubscriber(t *testing.T) {
 		for _, more := range []int{2, 7} {
 			listen(more)
 			fewest := 0
-			for range recounts { // background work may come in between
+			for range recounts { // background work may run in between
 				n := readsIn(log.during(func() {
 					act()
 					for _, s := range sockets {
@@ -156,7 +156,8 @@ func TestUpdatesTakeNoCommandsForEachSubscriber(t *testing.T) {
 	}
 }
 
-// TestChangesTakeNoCommandsForEachSubscriber: a change of a post is read once for all who watch it.
+// TestChangesTakeNoCommandsForEachSubscriber: a change of a post is read once for all subscribers
+// who watch it.
 func TestChangesTakeNoCommandsForEachSubscriber(t *testing.T) {
 	log := &commandLog{}
 	plaza := plazatest.Serve(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))
@@ -172,7 +173,7 @@ func TestChangesTakeNoCommandsForEachSubscriber(t *testing.T) {
 			sockets = append(sockets, s)
 		}
 		fewest := 0
-		for try := range recounts { // background work may come in between
+		for try := range recounts { // background work may run in between
 			n := readsIn(log.during(func() {
 				edit(t, ada, post, fmt.Sprint(more, try))
 				for _, s := range sockets {

@@ -86,7 +86,7 @@ func TestCommentsArriveLive(t *testing.T) {
 		}
 		ada.Mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": map[string]any{"kind": "ONLY_ME"}})
 		ada.Comment(t, post, "secret")
-		// Visibility is decided when the event is handled: wait for that.
+		// Visibility is decided when the event is handled, so wait for that.
 		for got := own.TextOf(own.Next()); got != "secret"; got = own.TextOf(own.Next()) {
 			t.Logf("before it: %s", got)
 		}
@@ -213,7 +213,7 @@ type slowReceiver struct {
 	once           sync.Once
 	encoding, goOn chan struct{}
 	sent           chan string
-	ended          chan error // nil: of no interest
+	ended          chan error // nil if it is not of interest
 }
 
 func (r *slowReceiver) Encode(item *live.Item) []byte {

@@ -38,7 +38,8 @@ func scraped(t *testing.T, url, name string) float64 {
 	return n
 }
 
-// TestMetrics reads the metrics from their own address, and finds there what clients did.
+// TestMetrics reads the metrics from their own address, and checks that they count what clients
+// did.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {

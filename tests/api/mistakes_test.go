@@ -12,7 +12,7 @@ import (
 )
 
 // TestAllMistakesAreReported makes two mistakes in one request, in any two places of the input of
-// any mutation that can be wrong independently. userErrors has both, and nothing changes.
+// any mutation that can be wrong independently. userErrors contains both, and nothing changes.
 func TestAllMistakesAreReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, plazatest.Start(t, plazatest.Engines[0]))
@@ -46,7 +46,7 @@ type mistake struct {
 }
 
 // independentMistakes returns one mistake for each place that can be wrong whatever the rest of the
-// input says.
+// input contains.
 func (w *world) independentMistakes(mutation *ast.FieldDefinition, input map[string]any) []mistake {
 	var found []mistake
 	fields := w.inputFields()

@@ -67,7 +67,7 @@ func (w *world) publish(t *testing.T) {
 	}
 }
 
-// hide takes everything that secretTexts name away from the reader.
+// hide takes everything that secretTexts names away from the reader.
 func (w *world) hide(t *testing.T) {
 	t.Helper()
 	w.act(t, "author", `mutation {

@@ -10,8 +10,8 @@ import (
 	"plaza/storage"
 )
 
-// lateSession is a store where something happens right before the next session is stored, or right
-// after.
+// lateSession is a store in which something happens right before or right after the next session is
+// stored.
 type lateSession struct {
 	storage.Store
 

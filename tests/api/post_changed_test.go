@@ -38,7 +38,7 @@ func nextChange(t *testing.T, s *plazatest.Socket) postChange {
 	return change
 }
 
-// changesOf watches posts.
+// changesOf subscribes to the changes of posts.
 func changesOf(current bool, posts ...string) string {
 	ids, _ := json.Marshal(append([]string{}, posts...))
 	return fmt.Sprintf(`subscription { postChanged(postIds: %s, current: %t) { event postId post {
@@ -46,7 +46,7 @@ func changesOf(current bool, posts ...string) string {
 	} } }`, ids, current)
 }
 
-// watchPost watches a post, and waits until that has begun.
+// watchPost subscribes to the changes of a post, and waits until the subscription has begun.
 func watchPost(t *testing.T, p plazatest.Person, post string) *plazatest.Socket {
 	t.Helper()
 	s := p.Connect(t)
@@ -57,7 +57,8 @@ func watchPost(t *testing.T, p plazatest.Person, post string) *plazatest.Socket 
 	return s
 }
 
-// TestPostChanges: whatever changes a post arrives, for its author, for others and signed out.
+// TestPostChanges: every change of a post arrives, for its author, for others and for signed-out
+// clients.
 func TestPostChanges(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -94,7 +95,7 @@ func TestPostChanges(t *testing.T) {
 }
 
 // TestPostChangesArePrivate: a post that is hidden from a subscriber arrives as removed, whatever
-// hid it, with its id alone; afterwards nothing arrives, until the subscriber may see it again.
+// hid it, with only its id; afterwards nothing arrives until the subscriber may see it again.
 func TestPostChangesArePrivate(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -176,7 +177,7 @@ func onMember(t *testing.T, mutation string) func(ada plazatest.Person, post, ci
 }
 
 // TestHiddenPostsDontChange: nothing arrives about posts that are hidden from the subscriber or do
-// not exist. If they ask for the current state, both are removed in the same words.
+// not exist. If the subscriber asks for the current state, both are removed in the same words.
 func TestHiddenPostsDontChange(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -238,8 +239,8 @@ func TestManyChangesAreMerged(t *testing.T) {
 	})
 }
 
-// TestBrokenStreamsOfChanges: what changed while the stream of events was broken arrives as the
-// posts are afterwards.
+// TestBrokenStreamsOfChanges: posts that changed while the stream of events was broken arrive in
+// their state afterwards.
 func TestBrokenStreamsOfChanges(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {

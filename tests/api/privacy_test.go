@@ -26,12 +26,12 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// This file checks that hidden things answer like things that never existed: every operation that
-// takes an id, a handle or a slug gives the same status and the same bytes, and on MongoDB sends
-// the same commands.
+// This file checks that hidden objects are answered like objects that never existed: every
+// operation that takes an id, a handle or a slug gives the same status and the same bytes, and on
+// MongoDB sends the same commands.
 
-// TestHiddenIsMissing runs each operation twice, as ada and signed out: for what the viewer may not
-// see, and for what does not exist.
+// TestHiddenIsMissing runs each operation twice, as ada and signed out: for objects that the viewer
+// may not see, and for objects that do not exist.
 func TestHiddenIsMissing(t *testing.T) {
 	requireCleanLog(t)
 	forEachCounted(t, hiddenIsMissing)
@@ -72,7 +72,7 @@ func hiddenIsMissing(t *testing.T, st storage.Store, sent *commands) {
 }
 
 // mustShowNoSecrets reads all posts and comments of everyone, as ada and signed out. The lists
-// contain nothing from hidden posts or hidden people, even for the author of a comment there.
+// contain nothing from hidden posts or hidden people, not even for the author of a comment there.
 func (s *secrets) mustShowNoSecrets(t *testing.T) {
 	t.Helper()
 	for _, handle := range []string{"ada", "bob", "cyn", "dan", "gil", "eve", "fay"} {
@@ -89,7 +89,7 @@ func (s *secrets) mustShowNoSecrets(t *testing.T) {
 	}
 }
 
-// secrets is the small community of world, with many things that ada may not see.
+// secrets is the small community of world, with many objects that ada may not see.
 type secrets struct {
 	*world
 	sent   *commands
@@ -99,7 +99,7 @@ type secrets struct {
 type secret struct {
 	kind      string   // of its id
 	signedOut bool     // it is hidden from signed-out viewers, too
-	seenBy    []string // questions whose answers may differ: people see the blocks that they made
+	seenBy    []string // questions whose answers may differ, because people see the blocks that they made
 }
 
 func newSecrets(t *testing.T, plaza *plazatest.Plaza, sent *commands) *secrets {
@@ -119,7 +119,8 @@ func newSecrets(t *testing.T, plaza *plazatest.Plaza, sent *commands) *secrets {
 	return s
 }
 
-// unblock removes the blocks of world, so that ada can see and comment on what will be hidden.
+// unblock removes the blocks of world, so that ada can see and comment on objects that will be
+// hidden later.
 func (s *secrets) unblock(t *testing.T) {
 	t.Helper()
 	s.act(t, "ada", `mutation { unblockUser(input: {userId: "$eve"}) { user { id } } }`)
@@ -196,7 +197,7 @@ func (s *secrets) hideComments(t *testing.T) {
 	s.act(t, "ada", `mutation { deleteComment(input: {commentId: "$deletedComment"}) { deletedCommentId } }`)
 }
 
-// question is an operation that is asked twice: for something hidden and for something that never
+// question is an operation that is sent twice: for something hidden and for something that never
 // existed.
 type question struct {
 	name            string
@@ -206,7 +207,7 @@ type question struct {
 
 func missingID(kind string) string { return kind + "_" + id.New().String() }
 
-// questions are all queries and mutations that take an id of a kind, as ada sends them.
+// questions returns all queries and mutations that take an id of a kind, as ada sends them.
 func (s *secrets) questions(t *testing.T, kind, hidden string) []question {
 	t.Helper()
 	questions := s.queries(kind, hidden)
@@ -351,7 +352,8 @@ func exchange(t *testing.T, p plazatest.Person, body []byte) string {
 	return fmt.Sprintf("%d %s %d\n%s", response.StatusCode, response.Header.Get("Content-Type"), response.ContentLength, answer)
 }
 
-// commands records what is sent to MongoDB, except by the reader of the event log and by sessions.
+// commands records the commands sent to MongoDB, except those of the reader of the event log and of
+// sessions.
 type commands struct {
 	mu   sync.Mutex
 	sent []string
@@ -370,7 +372,8 @@ func (c *commands) monitor() *event.CommandMonitor {
 	}}
 }
 
-// take returns what was sent since the last call, sorted, because concurrent reads have no order.
+// take returns the commands that were sent since the last call, sorted, because concurrent reads
+// have no order.
 func (c *commands) take() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"plaza/storage"
 )
 
-// meanwhile is a store at which something happens once, before news are read.
+// meanwhile is a store in which something happens once, before news is read.
 type meanwhile struct {
 	storage.Store
 
@@ -25,8 +25,8 @@ func (m *meanwhile) News(ctx context.Context, viewer social.UserID, p social.Pag
 	return m.Store.News(ctx, viewer, p)
 }
 
-// TestNewPostsMeetNewRelations: bob takes ada out of his circles while a request of hers is under
-// way, and then writes to his circles. The server must not judge that post by the relation that it
+// TestNewPostsMeetNewRelations: bob takes ada out of his circles while a request by her is running,
+// and then writes to his circles. The server must not judge that post by the relation that it
 // remembered when the request began.
 func TestNewPostsMeetNewRelations(t *testing.T) {
 	t.Parallel()

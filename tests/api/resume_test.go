@@ -73,7 +73,7 @@ func commentsAfter(post, cursor string) string {
 }
 
 // TestNewsResume: a subscription begins after the cursor of an item or of an entry of the list,
-// with everything that its subscriber may see now, and goes on live.
+// with everything that its subscriber may see now, and continues with live items.
 func TestNewsResume(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -119,7 +119,7 @@ func newsCursor(t *testing.T, p plazatest.Person) string {
 	return answer.Viewer.News.PageInfo.StartCursor
 }
 
-// TestThreadsResume: the same for comments, in both orders, also for readers who are signed out.
+// TestThreadsResume checks the same for comments, in both orders, also for signed-out readers.
 func TestThreadsResume(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -172,7 +172,8 @@ func lastComment(t *testing.T, p plazatest.Person, post string) string {
 	return answer.Post.Comments.Nodes[0].ID
 }
 
-// TestCursorsOfOtherSubscriptions are refused, as are those of nothing.
+// TestCursorsOfOtherSubscriptions checks that cursors of other lists and malformed ones are
+// refused.
 func TestCursorsOfOtherSubscriptions(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -203,8 +204,8 @@ type fragileStore struct {
 	storage.Store
 	mu      sync.Mutex
 	streams []*fragileStream
-	shut    atomic.Bool // no stream opens
-	forgets bool        // no stream continues another
+	shut    atomic.Bool // no stream can be opened
+	forgets bool        // no stream can continue another one
 }
 
 func (s *fragileStore) Tail(ctx context.Context, position string) (social.EventStream, error) {
@@ -226,8 +227,7 @@ func (s *fragileStore) Tail(ctx context.Context, position string) (social.EventS
 	return fragile, nil
 }
 
-// breakAll breaks the streams that are open, and lets none open until the returned function is
-// called.
+// breakAll breaks the open streams, and prevents new ones until the returned function is called.
 func (s *fragileStore) breakAll() (mend func()) {
 	s.shut.Store(true)
 	s.mu.Lock()
@@ -258,8 +258,8 @@ func (s *fragileStream) Next(ctx context.Context) (social.Event, error) {
 	return e, err
 }
 
-// TestBrokenStreamsContinue: what is written while the stream of events is broken arrives
-// afterwards, also for those who have received nothing yet.
+// TestBrokenStreamsContinue: posts and comments that are written while the stream of events is
+// broken arrive afterwards, also for subscribers who have received nothing yet.
 func TestBrokenStreamsContinue(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -280,7 +280,8 @@ func TestBrokenStreamsContinue(t *testing.T) {
 }
 
 // TestBrokenStreams: while the stream of events is broken, and cannot be continued, posts and
-// comments are written. Those who know their position get them afterwards, and the others a gap.
+// comments are written. Subscribers who know their position get them afterwards, and the others get
+// a gap.
 func TestBrokenStreams(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -310,7 +311,7 @@ func TestBrokenStreams(t *testing.T) {
 }
 
 // TestHiddenWhileTheStreamIsBroken: another server writes a block while the stream of events is
-// broken, and its event never arrives. What was queued before is checked again.
+// broken, and its event never arrives. Items that were queued before are checked again.
 func TestHiddenWhileTheStreamIsBroken(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -349,7 +350,7 @@ func firstComment(t *testing.T, author, reader plazatest.Person, post string) st
 	return threadCursor(t, reader, post, "OLDEST")
 }
 
-// TestSlowSubscribersMissNothing: a subscriber takes its first item only when more have been
+// TestSlowSubscribersMissNothing: a subscriber takes its first item only after more items were
 // written than any queue holds.
 func TestSlowSubscribersMissNothing(t *testing.T) {
 	t.Parallel()
@@ -367,7 +368,7 @@ func TestSlowSubscribersMissNothing(t *testing.T) {
 		last.Subscribe(plaza, "1", plazatest.NewsSubscription)
 		for n := range posts {
 			ada.Status(t, strconv.Itoa(n), plazatest.Public)
-			wantTexts(t, last, strconv.Itoa(n)) // the hub has handled it
+			wantTexts(t, last, strconv.Itoa(n)) // the hub has handled the event
 		}
 		<-slow.encoding
 		close(slow.goOn)
@@ -427,14 +428,14 @@ func subscribeSlowly(t *testing.T, plaza *plazatest.Plaza) (slow *slowReceiver, 
 	watcher.Subscribe(plaza, "1", plazatest.NewsSubscription)
 	for _, text := range []string{"first", "second", "third"} {
 		ada.Status(t, text, plazatest.Public)
-		wantTexts(t, watcher, text) // the hub has handled it
+		wantTexts(t, watcher, text) // the hub has handled the event
 	}
 	<-slow.encoding
 	return slow, ada, bob
 }
 
-// TestNothingFollowsALostUpdate: an update that cannot be read ends the subscription. Those behind
-// it are not sent: a subscriber who resumes after them would never get it.
+// TestNothingFollowsALostUpdate: an update that cannot be read ends the subscription. Later updates
+// are not sent, because a subscriber who resumed after them would never get the lost one.
 func TestNothingFollowsALostUpdate(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -479,14 +480,13 @@ func TestNothingFollowsTheEndOfASession(t *testing.T) {
 	})
 }
 
-// TestReconnects: clients follow news and a thread over two servers with other clocks, and lose
-// their connections again and again, while several people write. They get everything once, in
-// order.
+// TestReconnects: clients follow news and a thread over two servers with different clocks, and lose
+// their connections repeatedly, while several people write. They get everything once, in order.
 func TestReconnects(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		servers := twoServers(t, e)
-		const writers, each, everySo = 4, 13, 5 // everySo items a connection ends
+		const writers, each, everySo = 4, 13, 5 // a connection ends after everySo items
 		ada := servers[0].As(t, "ada")
 		bob := servers[0].As(t, "bob")
 		var people []plazatest.Person
@@ -532,7 +532,8 @@ func twoServers(t *testing.T, e plazatest.Engine) []*plazatest.Plaza {
 	}
 }
 
-// reconnecting follows a subscription, and checks that each writer's items come once and in order.
+// reconnecting follows a subscription, and checks that each writer's items arrive once and in
+// order.
 func reconnecting(t *testing.T, servers []*plazatest.Plaza, p plazatest.Person, cursor string, operation func(cursor string) string, items, everySo int) {
 	t.Helper()
 	var got []string

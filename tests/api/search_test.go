@@ -13,10 +13,10 @@ import (
 	"plaza/storage"
 )
 
-// TestFindingIsSeeing runs searches as each member of a community with random values, circles and
-// blocks. A search finds exactly the people on whose profiles the searcher sees the value, in pages
-// of every size.
-func TestFindingIsSeeing(t *testing.T) {
+// TestSearchesMatchVisibleValues runs searches as each member of a community with random values,
+// circles and blocks. A search finds exactly the people on whose profiles the searcher sees the
+// value, in pages of every size.
+func TestSearchesMatchVisibleValues(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)

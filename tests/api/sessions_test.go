@@ -27,7 +27,7 @@ func sessionsOf(t *testing.T, p plazatest.Person) []session {
 	return answer.Viewer.Sessions
 }
 
-// currentSession is the one that the person uses.
+// currentSession returns the session that the person uses.
 func currentSession(t *testing.T, p plazatest.Person) session {
 	t.Helper()
 	all := sessionsOf(t, p)
@@ -52,7 +52,7 @@ func signInAgain(t *testing.T, p plazatest.Person, handle string) (again plazate
 	return p, answer.SignIn.ExpiresAt
 }
 
-// TestSessionsLastAsLongAsTheyAreUsed uses a session and an access token now and then, by a clock
+// TestSessionsLastAsLongAsTheyAreUsed uses a session and an access token at intervals, by a clock
 // that runs ahead.
 func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []struct {
-			after, used, expires time.Duration // since it began
+			after, used, expires time.Duration // since the session began
 			robot                bool          // whether the access token is valid
 		}{
 			{59 * time.Minute, 0, 30 * day, true},
@@ -83,7 +83,7 @@ func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
 			{116 * day, 116 * day, 146 * day, false},
 		} {
 			now = began.Add(c.after)
-			for range 2 { // the second time it knows what the first has stored
+			for range 2 { // the second request finds what the first has stored
 				if session, err = service.Authenticate(t.Context(), token); err != nil {
 					t.Fatalf("after %v: %v", c.after, err)
 				}
@@ -108,8 +108,8 @@ func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
 	})
 }
 
-// TestSessionsAreListedAndRevoked: each session lists the same, knows itself, and can end the
-// others with their sockets, and then itself.
+// TestSessionsAreListedAndRevoked: each session lists the same sessions, recognizes itself, and can
+// end the others with their sockets, and then itself.
 func TestSessionsAreListedAndRevoked(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -173,7 +173,7 @@ func wantSignedOut(t *testing.T, p plazatest.Person) {
 	}
 }
 
-// TestAnEndedSessionEndsNoOthers: a request can still be under way when its session is ended from
+// TestAnEndedSessionEndsNoOthers: a request can still be running when its session is ended from
 // another device.
 func TestAnEndedSessionEndsNoOthers(t *testing.T) {
 	t.Parallel()
@@ -198,7 +198,7 @@ func TestAnEndedSessionEndsNoOthers(t *testing.T) {
 			t.Errorf("the other session: %v", err)
 		}
 		if err := service.ChangePassword(t.Context(), stolen, "analytical engine", "difference engine"); err != nil {
-			t.Fatal(err) // it was confirmed with the password
+			t.Fatal(err) // the password confirmed it
 		}
 		if _, err := service.Authenticate(t.Context(), token); err == nil {
 			t.Error("a session outlives the change of the password")

@@ -89,7 +89,7 @@ func seedTies(t *testing.T, st interface{ Ads() ads.Store }) {
 	}
 }
 
-// publicNews is the viewer's news without the entries that are not public.
+// publicNews returns the viewer's news without the entries that are not public.
 func publicNews(t *testing.T, viewer plazatest.Person, random *replayed) string {
 	t.Helper()
 	random.again()
@@ -117,7 +117,7 @@ type privateChange struct {
 	do   func()
 }
 
-// privateChanges are private things that ada does or sees.
+// privateChanges returns private things that ada does or sees.
 func privateChanges(t *testing.T, p *plazatest.Plaza) []privateChange {
 	t.Helper()
 	ada, bob, dan := p.As(t, "ada"), p.As(t, "bob"), p.As(t, "dan")

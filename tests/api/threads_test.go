@@ -58,7 +58,7 @@ func TestFullThreadReportsItsLimit(t *testing.T) {
 	}
 }
 
-// threadEngines are SQLite, and MongoDB with each layout of threads.
+// threadEngines returns SQLite, and MongoDB with each layout of threads.
 func threadEngines() map[string]func(*testing.T) storage.Store {
 	all := map[string]func(*testing.T) storage.Store{}
 	for _, e := range plazatest.Engines {

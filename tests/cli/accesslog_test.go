@@ -20,8 +20,8 @@ const (
 	secretToken    = "token-that-leaked"
 )
 
-// TestAccessLog uses a server in each way, and reads its log: each request and each operation is
-// there, with its code and its viewer, and no password, token or text.
+// TestAccessLog uses a server in many ways, and reads its log: each request and each operation is
+// there, with its code and its viewer, and without any password, token or text.
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	server := plazatest.StartProcess(t, "--access-log=on", "--slow-operation=1ns", "--drain-delay=0s")
@@ -132,7 +132,7 @@ func recordsOf(t *testing.T, log string) (records []map[string]any) {
 	return records
 }
 
-// viewerOf is the only viewer in a log.
+// viewerOf returns the only viewer in a log.
 func viewerOf(t *testing.T, records []map[string]any) (viewer string) {
 	t.Helper()
 	for _, r := range records {
@@ -146,7 +146,7 @@ func viewerOf(t *testing.T, records []map[string]any) (viewer string) {
 	return viewer
 }
 
-// anyHas says whether a record has all these fields.
+// anyHas reports whether a record has all these fields.
 func anyHas(records []map[string]any, want map[string]any) bool {
 	for _, r := range records {
 		got := map[string]any{}

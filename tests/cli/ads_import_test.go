@@ -11,7 +11,7 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// docsFile is the file that docs/ads.md shows, in YAML or CSV.
+// docsFile returns the file that docs/ads.md shows, in YAML or CSV.
 func docsFile(t *testing.T, language string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/ads.md")

@@ -11,7 +11,7 @@ import (
 )
 
 // TestAdsRebuildReportsWhatItDid checks that the command names the time from which it has counted
-// again, or says that there was nothing to count.
+// again, or reports that there was nothing to count.
 func TestAdsRebuildReportsWhatItDid(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -282,7 +282,7 @@ func TestBenchLive(t *testing.T) {
 	}
 }
 
-// cacheSize is mongod's cache, in bytes.
+// cacheSize returns the size of mongod's cache, in bytes.
 func cacheSize(t *testing.T, uri string) int64 {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
@@ -314,7 +314,7 @@ func TestBenchRefuses(t *testing.T) {
 	}{
 		"no MongoDB":         {[]string{"feeds"}, "a benchmark needs a MongoDB"},
 		"another database":   {[]string{"comments", "--mongodb-uri", strings.Replace(server, "/?", "/people?", 1)}, `names the database "people"`},
-		"an unknown layout":  {[]string{"comments", "--layouts", "documents,scrolls", "--mongodb-uri", taken}, `there is no "scrolls": choose of documents, `},
+		"an unknown layout":  {[]string{"comments", "--layouts", "documents,scrolls", "--mongodb-uri", taken}, `there is no "scrolls": choose from documents, `},
 		"a layout twice":     {[]string{"comments", "--layouts", "pages,pages", "--mongodb-uri", taken}, `"pages" is named twice`},
 		"no rounds":          {[]string{"feeds", "--rounds", "0", "--mongodb-uri", taken}, "--rounds must be 1 or more"},
 		"no scale":           {[]string{"feeds", "--scale", "0", "--mongodb-uri", taken}, "--scale must be above 0"},
@@ -322,9 +322,9 @@ func TestBenchRefuses(t *testing.T) {
 		"no network":         {[]string{"feeds", "--edges", "0", "--mongodb-uri", taken}, "there is no network to load"},
 		"no zones":           {[]string{"ads", "--zones", "0", "--mongodb-uri", taken}, "--zones, --units and --profiles must be 1 or more"},
 		"too many ads":       {[]string{"ads", "--units", "1001", "--mongodb-uri", taken}, "--units 1000 at most"},
-		"no such design":     {[]string{"ads", "--layouts", "random", "--mongodb-uri", taken}, `there is no "random": choose of zone, frequency, keywords`},
+		"no such design":     {[]string{"ads", "--layouts", "random", "--mongodb-uri", taken}, `there is no "random": choose from zone, frequency, keywords`},
 		"no folder":          {[]string{"feeds", "--networks", "/no/such/folder", "--mongodb-uri", taken}, "--networks: there is no folder /no/such/folder"},
-		"an unknown design":  {[]string{"model", "--layouts", "linked", "--mongodb-uri", taken}, `there is no "linked": choose of referenced, embedded`},
+		"an unknown design":  {[]string{"model", "--layouts", "linked", "--mongodb-uri", taken}, `there is no "linked": choose from referenced, embedded`},
 		"a server elsewhere": {[]string{"feeds", "--mongodb-uri", "mongodb://127.0.0.1:1/bench?serverSelectionTimeoutMS=100"}, "MongoDB can't be measured"},
 	} {
 		t.Run(name, func(t *testing.T) {

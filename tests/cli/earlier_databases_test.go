@@ -111,7 +111,7 @@ func TestEarlierFiles(t *testing.T) {
 	}
 }
 
-// withoutMoments matches what differs between two demos.
+// withoutMoments matches the texts that differ between two demos.
 var withoutMoments = regexp.MustCompile(`"(id|slug|path|createdAt|editedAt|replacedAt)": "[^"]*"`)
 
 func unpackedFile(t *testing.T, packed string) string {
@@ -274,8 +274,8 @@ func (d *earlierDatabase) check(t *testing.T, ada plazatest.Person, when string)
 	}
 }
 
-// membersSorted is an answer whose circles have their members by handle: earlier servers listed
-// them in another order.
+// membersSorted returns an answer whose circles have their members by handle, because earlier
+// servers listed them in another order.
 func membersSorted(t *testing.T, text string) (data any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &data); err != nil {

@@ -51,7 +51,7 @@ func TestCommandsCreateNoFile(t *testing.T) {
 }
 
 // TestCommandsCreateNoMongoDB checks that commands leave a database alone that no server has
-// opened, and work on one that a server has opened.
+// opened, and work on a database that a server has opened.
 func TestCommandsCreateNoMongoDB(t *testing.T) {
 	t.Parallel()
 	uri := plazatest.MongoURI(t)

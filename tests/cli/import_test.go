@@ -71,7 +71,7 @@ Took …. Now start plaza and look at a user in GraphiQL:
 	if err := again.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(stdout.String(), "Users who were there already keep their old password") {
+	if !strings.Contains(stdout.String(), "Existing users keep their passwords") {
 		t.Errorf("the second run says\n%s", stdout)
 	}
 	signsIn(t, data, "for all of them")
@@ -99,7 +99,7 @@ func TestImportCommandRefuses(t *testing.T) {
 	}{
 		"no such folder": {[]string{"/no/such/folder"}, "plaza: there is no folder /no/such/folder\n"},
 		"no networks": {
-			[]string{empty}, "plaza: " + empty + " holds no networks: files such as 107.edges and 107.circles are expected\n",
+			[]string{empty}, "plaza: " + empty + " contains no networks: files such as 107.edges and 107.circles are expected\n",
 		},
 		"a short password": {[]string{good, "--password", "short"}, "plaza: --password: This has 5 characters; at least 8 are needed.\n"},
 		"no password":      {[]string{good, "--password="}, "plaza: --password: This must not be empty.\n"},
@@ -149,7 +149,7 @@ func TestImportCommandResumes(t *testing.T) {
 		if command.ProcessState.Success() {
 			t.Fatalf("%v came too late:\n%s", signal, stdout)
 		}
-		if want := "plaza: the import was stopped; what is stored so far stays, and the same command goes on from there"; signal == syscall.SIGINT &&
+		if want := "plaza: the import was stopped; everything that was stored so far stays, and the same command resumes from there"; signal == syscall.SIGINT &&
 			(!strings.Contains(stderr.String(), want) || command.ProcessState.ExitCode() != 1) {
 			t.Errorf("after Ctrl-C: exit code %d and\n%s", command.ProcessState.ExitCode(), stderr)
 		}

@@ -9,8 +9,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestOnlyTrustedDocuments runs a server with a manifest: it runs what the manifest has, and
-// nothing else.
+// TestOnlyTrustedDocuments starts a server with a manifest. The server runs the documents of the
+// manifest, and no others.
 func TestOnlyTrustedDocuments(t *testing.T) {
 	t.Parallel()
 	server := plazatest.StartProcess(t, "--trusted-documents", manifest(t, `{"me":"query Me { viewer { user { handle } } }"}`), "--only-trusted-documents", "--drain-delay=0s")
@@ -27,14 +27,14 @@ func TestOnlyTrustedDocuments(t *testing.T) {
 	}
 }
 
-// TestBadManifests: the server does not start, and says which document is wrong.
+// TestBadManifests: the server does not start, and names the document that is wrong.
 func TestBadManifests(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{"--trusted-documents", manifest(t, `{"me":"{ vewer { id } }"}`)}, `the document "me" does not run here: input:1:3: Cannot query field "vewer"`},
+		{[]string{"--trusted-documents", manifest(t, `{"me":"{ vewer { id } }"}`)}, `the document "me" cannot run here: input:1:3: Cannot query field "vewer"`},
 		{[]string{"--trusted-documents", filepath.Join(t.TempDir(), "missing.json")}, "no such file"},
 		{[]string{"--only-trusted-documents"}, "needs --trusted-documents"},
 	} {

@@ -163,7 +163,7 @@ func upgraded(t *testing.T, said, collection string) int {
 	return n
 }
 
-// statusSays checks what "plaza migrate status" says about documents.
+// statusSays checks the output of "plaza migrate status" about documents.
 func (w *oldTown) statusSays(words ...string) {
 	w.t.Helper()
 	_, said, found := strings.Cut(migrateNow(w.t, w.uri, "status"), "\ndocuments ")
@@ -274,7 +274,7 @@ func TestDocumentMigrationContinuesAfterItIsKilled(t *testing.T) {
 			t.Fatalf("the migration had already processed all users: %d\n%s", now, said)
 		}
 		done = now
-		w.statusSays("being upgraded", fmt.Sprintf("users: %d of about 400", done), "No process is at it", "goes on")
+		w.statusSays("being upgraded", fmt.Sprintf("users: %d of about 400", done), "No process is upgrading them", "resumes")
 	}
 	behind := bson.D{{Key: "_id", Value: bsonID(w.people[0].ID)}} // before the place where it was stopped
 	if _, err := w.db.Collection("users").UpdateOne(t.Context(), behind, bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: 1}}}}); err != nil {
@@ -292,7 +292,7 @@ func TestDocumentMigrationContinuesAfterItIsKilled(t *testing.T) {
 	}
 	w.statusSays("were all upgraded at 20")
 	names := stop()
-	w.migrate() // what the older servers have written since
+	w.migrate() // documents that the older servers have written since
 	if diff := cmp.Diff(map[string]string{"2": "400"}, w.counts("users")); diff != "" {
 		t.Errorf("the versions of users (-want +got):\n%s", diff)
 	}
@@ -312,8 +312,9 @@ func TestDocumentMigrationContinuesAfterItIsKilled(t *testing.T) {
 	}
 }
 
-// TestMigrateDocumentsCommand checks what the command refuses, that a dry run changes nothing, that
-// only one process runs at a time and keeps the rate, and that it can be stopped.
+// TestMigrateDocumentsCommand checks which arguments the command refuses, that a dry run changes
+// nothing, that only one process runs at a time and keeps the rate, and that the process can be
+// stopped.
 func TestMigrateDocumentsCommand(t *testing.T) {
 	t.Parallel()
 	const people = 120
@@ -336,7 +337,7 @@ func TestMigrateDocumentsCommand(t *testing.T) {
 		t.Errorf("after a dry run, the versions of users (-want +got):\n%s", diff)
 	}
 
-	first, out, said := migrateProcess(t, w.uri, "documents", "--batch=50", "--rate=1") // pauses for long after a batch
+	first, out, said := migrateProcess(t, w.uri, "documents", "--batch=50", "--rate=1") // pauses for a long time after a batch
 	first.Env = append(first.Env, "PLAZA_LEASE="+testtime.Patience().String())
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
@@ -347,13 +348,13 @@ func TestMigrateDocumentsCommand(t *testing.T) {
 		t.Errorf("%q runs the migration, want %q", at.Driver, process)
 	}
 	refuseNow(t, w.uri, []string{"documents"}, "another process is upgrading documents now", process)
-	w.statusSays("being upgraded", "At it: ", process)
+	w.statusSays("being upgraded", "Upgraded by: ", process)
 	_ = w.migrate("--dry-run") // writes nothing, so it may run beside another one
 	if err := first.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Wait(); err == nil || out.Len() > 0 ||
-		!strings.Contains(said.String(), "users\n") || !strings.Contains(said.String(), "was stopped; the same command goes on from there") {
+		!strings.Contains(said.String(), "users\n") || !strings.Contains(said.String(), "was stopped; the same command resumes from there") {
 		t.Errorf("the stopped migration ends with %v, and says %s%s", err, out, said)
 	}
 	done := passed(w.state("left", func(s mongodb.DocumentMigrationState) bool { return s.UnderWay && s.Driver == "" }))

@@ -23,11 +23,11 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// briskLease is the time after which a dead server is given up. It is far longer than a heartbeat
-// takes.
+// briskLease returns the time after which a dead server is given up. It is far longer than a
+// heartbeat takes.
 func briskLease() time.Duration { return testtime.Scale(2 * time.Second) }
 
-// briskServers returns flags with which servers agree, and give up dead servers, quickly.
+// briskServers returns flags with which servers agree quickly, and give up dead servers quickly.
 func briskServers() []string {
 	return []string{"PLAZA_HEARTBEAT=20ms", "PLAZA_LEASE=" + briskLease().String()}
 }
@@ -65,7 +65,7 @@ func refuseNow(t *testing.T, uri string, args []string, words ...string) {
 	}
 }
 
-// forum is a store with threads, and what these must contain.
+// forum is a store with threads, and the expected content of these.
 type forum struct {
 	t      *testing.T
 	store  *mongodb.Store
@@ -118,7 +118,7 @@ func (f *forum) thread(post social.PostID) []*social.Comment {
 	return threads[list]
 }
 
-// check compares all threads with what they must contain.
+// check compares all threads with their expected content.
 func (f *forum) check(when string) {
 	f.t.Helper()
 	for i, post := range f.posts {
@@ -262,7 +262,7 @@ func TestFeedMigrationContinuesAfterItIsKilled(t *testing.T) {
 		post()
 		check("killed while " + phase)
 	}
-	migrateNow(t, uri, "feeds", "--to=hybrid") // works off what remains to compare
+	migrateNow(t, uri, "feeds", "--to=hybrid") // does the work that remains to compare
 	check("switched")
 	if said := migrateNow(t, uri, "feeds", "--finish"); !strings.Contains(said, `feeds: read from "hybrid"`) {
 		t.Errorf("it says %s", said)
@@ -314,7 +314,7 @@ func TestMigrationsThatAreRefused(t *testing.T) {
 	refuseNow(t, uri, []string{"comments", "--to=embedded"}, "another process")
 	f.ok(slow.Process.Signal(os.Interrupt))
 	_ = slow.Wait()
-	if !strings.Contains(said.String(), "the same command goes on from there") {
+	if !strings.Contains(said.String(), "the same command resumes from there") {
 		t.Errorf("after Ctrl-C it says %s", said)
 	}
 	migrateNow(t, uri, "comments", "--back-out")

@@ -7,7 +7,7 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestReadingForMembers: a signed-out client reads nothing, however it asks, and becomes a member.
+// TestReadingForMembers: a signed-out client can read nothing in any way, and can become a member.
 func TestReadingForMembers(t *testing.T) {
 	t.Parallel()
 	server := plazatest.StartProcess(t, "--reading=members", "--drain-delay=0s")

@@ -36,7 +36,7 @@ func TestRightsCommands(t *testing.T) {
 		out  string
 		err  string
 	}{
-		{[]string{"rights"}, "No user has rights: plaza grant RIGHT HANDLE gives some.\n", ""},
+		{[]string{"rights"}, "No user has rights: plaza grant RIGHT HANDLE grants one.\n", ""},
 		{[]string{"revoke", "admin", "ada"}, "ada has not had the right admin.\n", ""},
 		{[]string{"grant", "admin", "ada"}, "ada has the right admin now.\n", ""},
 		{[]string{"grant", "admin", "Ada"}, "Ada has had the right admin already.\n", ""},

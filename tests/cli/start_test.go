@@ -8,7 +8,7 @@ import (
 )
 
 // TestStartFailures starts plaza with configurations that cannot work. Each ends with a sentence
-// that says what to do, and exit code 1.
+// that explains what to do, and exit code 1.
 func TestStartFailures(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -32,7 +32,7 @@ func TestUnknownLayoutsAreRefused(t *testing.T) {
 	}
 }
 
-// TestUsageMistakes checks that a usage error says what is wrong and how to get help, without
+// TestUsageMistakes checks that a usage error names the mistake and how to get help, without
 // printing the help itself.
 func TestUsageMistakes(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestUsageMistakes(t *testing.T) {
 		_ = command.Run()
 		said := strings.SplitAfter(stderr.String(), "\n")
 		if code := command.ProcessState.ExitCode(); code != 80 || stdout.Len() > 0 || len(said) != 3 ||
-			!strings.HasPrefix(said[0], "plaza: ") || said[1] != help+" says how it is used.\n" {
+			!strings.HasPrefix(said[0], "plaza: ") || said[1] != "Run "+help+" for usage.\n" {
 			t.Errorf("plaza %s: exit code %d, says %q and %q, want %q", args, code, stdout, stderr, help)
 		}
 	}

@@ -158,8 +158,8 @@ func TestListingUsers(t *testing.T) {
 	}
 }
 
-// TestOperatorsChangeAccounts: the sessions of a user end with a new password and by signing them
-// out; those of others stay.
+// TestOperatorsChangeAccounts: the sessions of a user end when operators set a new password and
+// when they sign the user out. Sessions of others stay.
 func TestOperatorsChangeAccounts(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -189,7 +189,7 @@ func TestOperatorsChangeAccounts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := service.Authenticate(t.Context(), token); err == nil {
-				t.Error("ada's session goes on")
+				t.Error("ada's session still works")
 			}
 			if _, err := service.Authenticate(t.Context(), others); err != nil {
 				t.Errorf("bob's session: %v", err)

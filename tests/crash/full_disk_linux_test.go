@@ -13,8 +13,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestFullDisk fills the disk of a server. The server reports it to clients, to readiness and once
-// to the log, still answers queries, and recovers when there is space again.
+// TestFullDisk fills the disk of a server. The server reports that to clients, in its readiness and
+// once in the log, still answers queries, and recovers when there is space again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -51,8 +51,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// startServingOn starts a server on a small disk of its own, mounted at the folder for that process
-// only.
+// startServingOn starts a server on a separate small disk, which is mounted at the folder for that
+// process only.
 func startServingOn(t *testing.T, folder string) *plazatest.Process {
 	t.Helper()
 	attributes := &syscall.SysProcAttr{

@@ -13,9 +13,9 @@ import (
 	"plaza/internal/testtime"
 )
 
-// TestKeysSurviveAKill lets eight users comment through a server that is killed with SIGKILL, each
-// comment with an idempotency key. They send what was not answered again, to another server: each
-// comment is there once.
+// TestKeysSurviveAKill makes eight users comment through a server that is killed with SIGKILL, each
+// comment with an idempotency key. They send requests without an answer again, to another server:
+// each comment is there once.
 func TestKeysSurviveAKill(t *testing.T) {
 	t.Parallel()
 	const writers, enough, more = 8, 60, 2
@@ -50,8 +50,8 @@ func TestKeysSurviveAKill(t *testing.T) {
 	t.Logf("%d comments, of which the answers to %d were lost", wrote.Load(), lost.Load())
 }
 
-// commentOnce posts a comment with a key, through another server where this one does not answer. It
-// returns whether the comment was stored, and the answer lost.
+// commentOnce posts a comment with a key, and uses another server if this one does not answer. It
+// reports whether the comment was stored and its answer lost.
 func (c *talker) commentOnce(t *testing.T, other *talker) (lost bool) {
 	t.Helper()
 	to := *c

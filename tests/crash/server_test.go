@@ -23,7 +23,7 @@ import (
 // talker posts comments through a server process.
 type talker struct {
 	url, token, post string
-	key              string // of requests; "" for none
+	key              string // of requests; "" means none
 }
 
 // ask sends an operation, and returns the string or number at a path of the answer.
@@ -89,9 +89,9 @@ func (c *talker) comment(t *testing.T) error {
 	return err
 }
 
-// TestKilledServerDoesNotBlockOthers lets eight users comment on a thread through one server, which
-// is killed with SIGKILL. MongoDB would keep its transactions open for an hour; the other server
-// continues with the thread, and with a migration, within seconds.
+// TestKilledServerDoesNotBlockOthers makes eight users comment on a thread through one server,
+// which is killed with SIGKILL. MongoDB would keep its transactions open for an hour; the other
+// server continues with the thread, and with a migration, within seconds.
 func TestKilledServerDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	const writers, enough = 8, 60

@@ -54,7 +54,7 @@ func TestWaitingServerStopsOnSignal(t *testing.T) {
 	s.Terminate(t)
 }
 
-// TestServerStopsWhenWaitingCannotHelp checks that a server ends on errors that do not go away by
+// TestServerStopsWhenWaitingCannotHelp checks that a server ends on errors that do not disappear by
 // themselves. Other commands do not wait at all.
 func TestServerStopsWhenWaitingCannotHelp(t *testing.T) {
 	t.Parallel()

@@ -18,16 +18,15 @@ import (
 	"plaza/internal/testtime"
 )
 
-// aboutViewer are the example tabs that need a viewer, and live those that wait for something to
-// happen.
+// aboutViewer are the example tabs that need a viewer, and live those that wait for an event.
 var (
 	aboutViewer = []string{"MyNews", "PostSomething", "LiveNews"}
 	live        = map[string]string{"LiveNews": `"newsItemAdded"`, "LiveComments": `"commentAdded"`}
 	examples    = []string{"PublicWall", "MyNews", "PostSomething", "Thread", "LiveNews", "LiveComments", "Ads", "SignUp"}
 )
 
-// recorder keeps the page's answers over HTTP, by the name of the operation: the editor draws only
-// what is in view.
+// recorder keeps the page's answers over HTTP, by the name of the operation, because the editor
+// draws only visible lines.
 const recorder = `if (!window.answers) {
 	window.answers = {};
 	const fetch = window.fetch;
@@ -50,15 +49,15 @@ func openPage(url string) chromedp.Action {
 	}
 }
 
-// waitUntilKept waits until GraphiQL has stored which tab is open: it does so a while after a
+// waitUntilKept waits until GraphiQL has stored which tab is open, which it does some time after a
 // change.
 func waitUntilKept(name string) chromedp.Action {
 	kept := `JSON.parse(localStorage.getItem("plaza:graphiql:tabState"))?.activeTabIndex === ` + strconv.Itoa(slices.Index(examples, name))
 	return chromedp.Poll(kept, nil, chromedp.WithPollingTimeout(testtime.Patience()), chromedp.WithPollingInterval(lookEvery))
 }
 
-// TestExamplesSignedOut presses the button of each example once: those that need a viewer say so,
-// and all others work.
+// TestExamplesSignedOut presses the button of each example once: those that need a viewer report
+// that, and all others work.
 func TestExamplesSignedOut(t *testing.T) {
 	url := startDemo(t)
 	browser, complaints := openBrowser(t)
@@ -75,8 +74,8 @@ func TestExamplesSignedOut(t *testing.T) {
 	complainNot(t, complaints)
 }
 
-// TestExamplesSignedIn presses the button of each example once, as ada; then after a reload, which
-// finds the tabs of before.
+// TestExamplesSignedIn presses the button of each example once, as ada; and again after a reload,
+// which restores the tabs.
 func TestExamplesSignedIn(t *testing.T) {
 	url := startDemo(t)
 	browser, complaints := openBrowser(t)
@@ -93,7 +92,7 @@ func TestExamplesSignedIn(t *testing.T) {
 	complainNot(t, complaints)
 }
 
-// TestExamplesOfAnEmptyPlaza: signing up works first, and the other tabs are about its account.
+// TestExamplesOfAnEmptyPlaza: signing up works first, and the other tabs show its account.
 func TestExamplesOfAnEmptyPlaza(t *testing.T) {
 	url := start(t)
 	browser, complaints := openBrowser(t)
@@ -123,7 +122,7 @@ func tryExample(browser context.Context, t *testing.T, name string) {
 	tryOpen(browser, t, name)
 }
 
-// tryOpen is tryExample of the tab that is open.
+// tryOpen does the same as tryExample for the tab that is open.
 func tryOpen(browser context.Context, t *testing.T, name string) {
 	t.Helper()
 	if item, ok := live[name]; ok {
@@ -161,7 +160,7 @@ func complainNot(t *testing.T, complaints func() []string) {
 	}
 }
 
-// TestPhone looks at the page on a small screen: nothing is wider than that, and the panes have
+// TestPhone checks the page on a small screen: nothing is wider than the screen, and the panes have
 // room.
 func TestPhone(t *testing.T) {
 	url := startDemo(t)
@@ -179,7 +178,7 @@ func TestPhone(t *testing.T) {
 	complainNot(t, complaints)
 }
 
-// checkRoom checks that elements lie within the screen, with at least the given heights in pixels.
+// checkRoom checks that elements are within the screen, with at least the given heights in pixels.
 func checkRoom(browser context.Context, t *testing.T, heights map[string]int) {
 	t.Helper()
 	for selector, least := range heights {

@@ -25,8 +25,8 @@ import (
 	"plaza/internal/testtime"
 )
 
-// TestGraphiQL does what a newcomer does: opens the page, signs in to the demo, reads news, and
-// watches a post arrive.
+// TestGraphiQL does what a newcomer does: it opens the page, signs in to the demo, reads news, and
+// sees a post arrive.
 func TestGraphiQL(t *testing.T) {
 	url := startDemo(t)
 	browser, complaints := openBrowser(t)
@@ -60,7 +60,7 @@ func signIn() chromedp.Action {
 	}
 }
 
-// openTab clicks on a tab until it is open: the page may still be moving.
+// openTab clicks on a tab until it is open, because the page may still be moving.
 func openTab(name string) chromedp.Action {
 	tab := `//*[@role="tab" and contains(., "` + name + `")]`
 	open := `document.querySelector("[role=tab][aria-selected=true]")?.innerText.trim() === ` + quoted(name)
@@ -78,8 +78,8 @@ func openTab(name string) chromedp.Action {
 	})
 }
 
-// lookEvery is the pause between two looks at a condition. Without it, chromedp looks at each frame
-// that the browser draws, and a page in which nothing moves draws none.
+// lookEvery is the pause between two checks of a condition. Without it, chromedp checks at each
+// frame that the browser draws, and a page in which nothing moves draws none.
 const lookEvery = 50 * time.Millisecond
 
 // execute presses the button once, and waits for a condition.
@@ -90,7 +90,7 @@ func execute(until string) chromedp.Action {
 	}
 }
 
-// keepPicture writes what the page looks like into the folder PLAZA_TEST_PICTURES, if that is set:
+// keepPicture writes a screenshot of the page into the folder PLAZA_TEST_PICTURES, if that is set:
 // docs/images come from there.
 func keepPicture(name string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
@@ -106,7 +106,8 @@ func keepPicture(name string) chromedp.Action {
 	})
 }
 
-// shown is the condition that the result holds a text. The editor draws spaces as no-break spaces.
+// shown returns the condition that the result contains a text. The editor draws spaces as no-break
+// spaces.
 func shown(text string) string {
 	return `document.querySelector(".result-window").innerText.replaceAll("\u00a0", " ").includes(` + quoted(text) + `)`
 }
@@ -118,7 +119,7 @@ func quoted(text string) string {
 
 func run(browser context.Context, t *testing.T, actions ...chromedp.Action) {
 	t.Helper()
-	limited, cancel := context.WithTimeout(browser, 2*testtime.Patience()) // longer than a Poll waits, which says what it waited for
+	limited, cancel := context.WithTimeout(browser, 2*testtime.Patience()) // longer than the Poll, whose error names the condition
 	defer cancel()
 	if err := chromedp.Run(limited, actions...); err != nil {
 		var picture []byte
@@ -129,7 +130,7 @@ func run(browser context.Context, t *testing.T, actions ...chromedp.Action) {
 	}
 }
 
-// openBrowser starts a headless Chromium; complaints are what its console has logged as errors.
+// openBrowser starts a headless Chromium; complaints are the errors that its console has logged.
 func openBrowser(t *testing.T) (browser context.Context, complaints func() []string) {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -146,7 +147,7 @@ func openBrowser(t *testing.T) (browser context.Context, complaints func() []str
 	t.Cleanup(cancel)
 	browser, cancelTimeout := context.WithTimeout(browser, 10*time.Minute)
 	t.Cleanup(cancelTimeout)
-	if err := chromedp.Run(browser); err != nil { // which starts it: it would end with the first run's time otherwise
+	if err := chromedp.Run(browser); err != nil { // this starts the browser, which would otherwise end with the first run's timeout
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
@@ -158,7 +159,7 @@ func openBrowser(t *testing.T) (browser context.Context, complaints func() []str
 		case *runtime.EventExceptionThrown:
 			said = append(said, e.ExceptionDetails.Error())
 		case *log.EventEntryAdded:
-			if e.Entry.Level == log.LevelError && !strings.HasSuffix(e.Entry.URL, "/graphql") { // execute says why that one fails
+			if e.Entry.Level == log.LevelError && !strings.HasSuffix(e.Entry.URL, "/graphql") { // execute reports why that one fails
 				said = append(said, e.Entry.Text+" "+e.Entry.URL)
 			}
 		}
@@ -189,13 +190,13 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// startDemo starts plaza --demo, and answers with its address.
+// startDemo starts plaza --demo, and returns its address.
 func startDemo(t *testing.T) string {
 	t.Helper()
 	return start(t, "--demo")
 }
 
-// start starts plaza with an empty database, and answers with its address.
+// start starts plaza with an empty database, and returns its address.
 func start(t *testing.T, flags ...string) string {
 	t.Helper()
 	flags = append(flags, "--addr", "127.0.0.1:0", "--data", t.TempDir())
@@ -213,7 +214,7 @@ func start(t *testing.T, flags ...string) string {
 		var line struct{ Graphiql string }
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Graphiql != "" {
 			go func() {
-				for lines.Scan() { // so that the server can go on logging
+				for lines.Scan() { // so that the server can continue logging
 				}
 			}()
 			return line.Graphiql
@@ -223,8 +224,8 @@ func start(t *testing.T, flags ...string) string {
 	return ""
 }
 
-// postUntilShown writes posts as ada, one a second, until it is stopped: the page does not say when
-// its subscription is there.
+// postUntilShown writes posts as ada, one per second, until it is stopped, because the page does
+// not show when its subscription begins.
 func postUntilShown(t *testing.T, url, text string) (stop func()) {
 	t.Helper()
 	var signedIn struct {

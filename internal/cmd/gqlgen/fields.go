@@ -7,7 +7,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// isPlain says whether a field only shows a scalar or an enum that its object has: it needs no
+// isPlain reports whether a field only shows a scalar or an enum that its object has: it needs no
 // context of its own, and cannot fail.
 func isPlain(f *codegen.Field) bool {
 	t := f.TypeReference
@@ -20,10 +20,10 @@ func isPlain(f *codegen.Field) bool {
 	return isLeaf && !mayFail && !f.Object.Root && !f.IsResolver && len(f.Args) == 0 && !fails(f) && !f.MethodHasContext
 }
 
-// fails says whether the value of a field comes with an error.
+// fails reports whether the value of a field comes with an error.
 func fails(f *codegen.Field) bool { return f.IsResolver || f.IsMethod() && !f.NoErr }
 
-// value is the Go expression for a field's value.
+// value returns the Go expression for a field's value.
 func value(f *codegen.Field) (string, error) {
 	switch {
 	case f.HasDirectives() || f.IsMap() || f.VOkFunc || f.HasHaser || f.TypeReference.IsRoot:

@@ -1,5 +1,5 @@
-// Command gqlgen generates Plaza's GraphQL layer, as gqlgen.yml says: it is gqlgen with its own
-// templates of objects and fields, which execute operations with half the CPU and memory.
+// Command gqlgen generates Plaza's GraphQL layer, as gqlgen.yml configures it: it is gqlgen with
+// our own templates of objects and fields, which execute operations with half the CPU and memory.
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log" //nolint:depguard // what gqlgen logs with
+	"log" //nolint:depguard // gqlgen logs with it
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,7 +54,7 @@ func read(cfg *config.Config) (*codegen.Data, error) {
 	}
 	models, ok := modelgen.New().(plugin.ConfigMutator)
 	if !ok {
-		return nil, errors.New("this version generates models in another way")
+		return nil, errors.New("this version of gqlgen generates models differently")
 	}
 	if err := models.MutateConfig(cfg); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func read(cfg *config.Config) (*codegen.Data, error) {
 	return codegen.BuildData(cfg, models)
 }
 
-// write writes a file for each file of the schema, and one for what they share.
+// write writes a file for each file of the schema, and one for the code that they share.
 func write(data *codegen.Data, from fs.FS) error {
 	root, err := fs.ReadFile(from, rootTemplate)
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 //go:embed *.gotpl
 var own embed.FS
 
-// rootTemplate is the template of what all files share.
+// rootTemplate is the template of the code that all files share.
 const rootTemplate = "root_.gotpl"
 
-// rootChanges are changes to it. Each text must be there that many times: another version of gqlgen
+// rootChanges are changes to it. Each text must occur that many times: another version of gqlgen
 // may need other changes.
 var rootChanges = []struct {
 	old, now string
@@ -29,7 +29,7 @@ var rootChanges = []struct {
 	// An answer has a maximum length.
 	{`var buf bytes.Buffer`, `var buf answer.Buffer`, 3},
 	{`{{ reserveImport "bytes"  }}`, `{{ reserveImport "plaza/graph/answer" }}`, 1},
-	// An operation keeps what its selections select. It has no deferred parts.
+	// An operation stores what its selections select. It has no deferred parts.
 	{"\tec := executionContext{nil, e, 0, 0, nil}\n\t_ = ec\n", ``, 1},
 	{`executionContext{opCtx, e, 0, 0, make(chan graphql.DeferredResult)}`, `executionContext{OperationContext: opCtx, executableSchema: e}`, 1},
 	{"\t*executableSchema\n", "\t*executableSchema\n\tselections answer.Selections\n", 1},
@@ -39,7 +39,7 @@ var rootChanges = []struct {
 	{"\t\t{{- end }}\n\t)\n\tfirst := true", "*/}}\n\tfirst := true", 1},
 }
 
-// allTemplates are gqlgen's templates, in the version that go.mod names, with Plaza's.
+// allTemplates returns gqlgen's templates, in the version that go.mod names, with Plaza's.
 func allTemplates(ctx context.Context) (fs.FS, error) {
 	dir, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/99designs/gqlgen").Output()
 	if err != nil {
@@ -64,7 +64,7 @@ func allTemplates(ctx context.Context) (fs.FS, error) {
 	return all, err
 }
 
-// changed makes the rootChanges.
+// changed applies the rootChanges.
 func changed(text string) (string, error) {
 	for _, c := range rootChanges {
 		if n := strings.Count(text, c.old); n != c.times {

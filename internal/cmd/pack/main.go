@@ -64,7 +64,8 @@ func eachFile(folder string, do func(name string) error) error {
 	})
 }
 
-// put stores content in a file, compressed if the file's name says so, unless it has that content.
+// put stores content in a file, compressed if the file's name ends like that, unless the file has
+// that content.
 func put(path string, content []byte) error {
 	if filepath.Ext(path) == ".gz" {
 		if had, err := unpacked(path); err == nil && bytes.Equal(had, content) {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestPack: packed files have the content of the built ones, even if they were packed before, and
-// there are no others.
+// there are no other files.
 func TestPack(t *testing.T) {
 	t.Parallel()
 	built, packed := t.TempDir(), t.TempDir()
@@ -40,7 +40,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// stored is text as a gzip file that is not compressed.
+// stored returns text as a gzip file that is not compressed.
 func stored(t *testing.T, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// generate renews both pages.
+// generate updates both pages.
 func generate(schemaDir, docsDir string) error {
 	pages, err := render(schemaDir, docsDir)
 	if err != nil {
@@ -44,7 +44,7 @@ func generate(schemaDir, docsDir string) error {
 	return nil
 }
 
-// render makes the pages, by the names of their files.
+// render returns the pages, by the names of their files.
 func render(schemaDir, docsDir string) (map[string]string, error) {
 	s, err := load(schemaDir)
 	if err != nil {
@@ -61,7 +61,7 @@ func render(schemaDir, docsDir string) (map[string]string, error) {
 	return map[string]string{overviewFile: overview, referenceFile: s.reference()}, nil
 }
 
-// schema is the GraphQL schema, with the files that it was written in: one a noun.
+// schema is the GraphQL schema, with its files: one for each noun.
 type schema struct {
 	*ast.Schema
 
@@ -88,7 +88,7 @@ func load(dir string) (*schema, error) {
 	return s, err
 }
 
-// typesOf are a noun's types, in the order in which they were written.
+// typesOf returns a noun's types, in the order in which they were written.
 func (s *schema) typesOf(noun string) []*ast.Definition {
 	var all []*ast.Definition
 	for _, d := range s.Types {
@@ -100,7 +100,7 @@ func (s *schema) typesOf(noun string) []*ast.Definition {
 	return all
 }
 
-// fieldsIn are the fields of a root that were written with a noun.
+// fieldsIn returns the fields of a root that are in the file of a noun.
 func fieldsIn(noun string, root *ast.Definition) ast.FieldList {
 	var all ast.FieldList
 	for _, f := range root.Fields {
@@ -111,13 +111,13 @@ func fieldsIn(noun string, root *ast.Definition) ast.FieldList {
 	return all
 }
 
-// isRoot says whether a type is one of those that operations begin with.
+// isRoot reports whether a type is one of those that operations begin with.
 func (s *schema) isRoot(d *ast.Definition) bool {
 	return d == s.Query || d == s.Mutation || d == s.Subscription
 }
 
-// entryOf is the type of a connection's entries; nil where d is none, or more than a connection
-// always is.
+// entryOf returns the type of a connection's entries; nil if d is not a connection, or has more
+// fields than connections always have.
 func (s *schema) entryOf(d *ast.Definition) *ast.Definition {
 	if d == nil || !strings.HasSuffix(d.Name, "Connection") || len(d.Fields) != 3 {
 		return nil
@@ -129,18 +129,18 @@ func (s *schema) entryOf(d *ast.Definition) *ast.Definition {
 	return s.Types[nodes.Type.Name()]
 }
 
-// isEdge says whether d is the edge of a connection, and nothing more.
+// isEdge reports whether d is the edge of a connection, and nothing more.
 func (s *schema) isEdge(d *ast.Definition) bool {
 	name, found := strings.CutSuffix(d.Name, "Edge")
 	return found && len(d.Fields) == 2 && s.entryOf(s.Types[name+"Connection"]) != nil
 }
 
-// isPayload says whether d is what a mutation answers.
+// isPayload reports whether d is the result of a mutation.
 func (s *schema) isPayload(d *ast.Definition) bool {
 	return d.Kind == ast.Object && d.Fields.ForName("userErrors") != nil
 }
 
-// contract is the interface, other than Node, that an object has all fields of.
+// contract returns the interface, other than Node, whose fields an object has.
 func (s *schema) contract(d *ast.Definition) *ast.Definition {
 	for _, name := range d.Interfaces {
 		if i := s.Types[name]; d.Kind == ast.Object && len(i.Fields) > 1 {
@@ -150,7 +150,7 @@ func (s *schema) contract(d *ast.Definition) *ast.Definition {
 	return nil
 }
 
-// own are the fields of a type that its interface does not have.
+// own returns the fields of a type that its interface does not have.
 func (s *schema) own(d *ast.Definition) ast.FieldList {
 	contract := s.contract(d)
 	if contract == nil {

@@ -13,7 +13,7 @@ const (
 	docsDir   = "../../../docs"
 )
 
-// TestPagesAreCurrent: both pages say what the schema says.
+// TestPagesAreCurrent: both pages match the schema.
 func TestPagesAreCurrent(t *testing.T) {
 	pages, err := render(schemaDir, docsDir)
 	if err != nil {
@@ -25,14 +25,14 @@ func TestPagesAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(got) != want {
-			t.Errorf("docs/%s is not what graph/schema says: run go generate . and commit it", name)
+			t.Errorf("docs/%s does not match graph/schema: run go generate . and commit it", name)
 		}
 	}
 }
 
-// TestEverythingIsThere: each type has a section in the reference or is said where it is used, each
-// field has a row, and every link leads somewhere.
-func TestEverythingIsThere(t *testing.T) {
+// TestReferenceIsComplete: each type has a section in the reference or is described where it is
+// used, each field has a row, and every link leads somewhere.
+func TestReferenceIsComplete(t *testing.T) {
 	s, err := load(schemaDir)
 	if err != nil {
 		t.Fatal(err)
@@ -78,8 +78,8 @@ func TestEverythingIsThere(t *testing.T) {
 	}
 }
 
-// TestTheDiagramIsRight: each line from one type to another is a field.
-func TestTheDiagramIsRight(t *testing.T) {
+// TestDiagramMatchesTheSchema: each line from one type to another is a field.
+func TestDiagramMatchesTheSchema(t *testing.T) {
 	s, err := load(schemaDir)
 	if err != nil {
 		t.Fatal(err)
@@ -111,13 +111,13 @@ func TestTheDiagramIsRight(t *testing.T) {
 	}
 }
 
-// anchorOf is the anchor that GitHub gives a heading.
+// anchorOf returns the anchor that GitHub gives a heading.
 func anchorOf(heading string) string {
 	return strings.ReplaceAll(regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }
 
-// TestStalePagesAreFound: a field that is new in the schema changes the reference, and a file that
-// is new needs a place in the overview.
+// TestStalePagesAreFound: a new field in the schema changes the reference, and a new file needs a
+// place in the overview.
 func TestStalePagesAreFound(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -142,7 +142,7 @@ func TestStalePagesAreFound(t *testing.T) {
 		t.Errorf("the reference does not say %q:\n%s", want, pages["schema-reference.md"])
 	}
 	write("post.graphqls", "type Post { text: String! }")
-	if _, err := render(dir, dir); err == nil || !strings.Contains(err.Error(), "says nothing of post.graphqls") {
+	if _, err := render(dir, dir); err == nil || !strings.Contains(err.Error(), "does not mention post.graphqls") {
 		t.Errorf("a new noun is not missed: %v", err)
 	}
 	write("schema.md", page+"<!-- begin post -->\n<!-- end post -->\n<!-- begin gone -->\n<!-- end gone -->\n")

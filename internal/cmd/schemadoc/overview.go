@@ -8,14 +8,15 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// overview is the page with its generated parts renewed: between "begin" and "end" of each noun.
+// overview returns the page with its generated parts updated: those between "begin" and "end" of
+// each noun.
 func (s *schema) overview(page string) (string, error) {
 	for _, noun := range s.nouns {
 		begin, end := "<!-- begin "+noun+" -->\n", "<!-- end "+noun+" -->\n"
 		head, rest, found := strings.Cut(page, begin)
 		_, tail, ended := strings.Cut(rest, end)
 		if !found || !ended {
-			return "", fmt.Errorf("docs/%s says nothing of %s.graphqls: add a section about it with %q and %q", overviewFile, noun, begin, end)
+			return "", fmt.Errorf("docs/%s does not mention %s.graphqls: add a section about it with %q and %q", overviewFile, noun, begin, end)
 		}
 		page = head + begin + s.summary(noun) + end + tail
 	}
@@ -28,8 +29,7 @@ func (s *schema) overview(page string) (string, error) {
 	return page, nil
 }
 
-// summary says of a noun's types what they are and where they lead, and how to read and change
-// them.
+// summary describes a noun's types, where they lead, and how to read and change them.
 func (s *schema) summary(noun string) string {
 	var out strings.Builder
 	var rows []string
@@ -58,7 +58,7 @@ func (s *schema) summary(noun string) string {
 	return out.String()
 }
 
-// relations are the fields of a type that lead to other objects.
+// relations returns the fields of a type that lead to other objects.
 func (s *schema) relations(d *ast.Definition) string {
 	var all []string
 	for _, f := range s.own(d) {
@@ -74,7 +74,7 @@ func (s *schema) relations(d *ast.Definition) string {
 	return strings.Join(all, ", ")
 }
 
-// target is where a field leads: to the entries of a connection, or of a list.
+// target returns where a field leads: to the entries of a connection, or of a list.
 func (s *schema) target(f *ast.FieldDefinition) (to *ast.Definition, many bool) {
 	to = s.Types[f.Type.Name()]
 	if entry := s.entryOf(to); entry != nil {
@@ -83,7 +83,7 @@ func (s *schema) target(f *ast.FieldDefinition) (to *ast.Definition, many bool) 
 	return to, f.Type.Elem != nil
 }
 
-// there links to a type's section from another page.
+// there returns a link to a type's section from another page.
 func (*schema) there(name string) string {
 	return fmt.Sprintf("[%s](%s#%s)", name, referenceFile, strings.ToLower(name))
 }

@@ -2,13 +2,13 @@
 //
 //	go run ./internal/cmd/withmongo -- go test ./...
 //
-// It starts one MongoDB (see plaza/storage/mongodb/mongotest for where it comes from), tells the
-// command its URI in PLAZA_TEST_MONGODB_URI, passes signals on, and ends MongoDB after the
-// command. Its exit code is the command's. A PLAZA_TEST_MONGODB_URI that is set already is left
-// as it is, and nothing is started.
+// It starts one MongoDB (plaza/storage/mongodb/mongotest describes where it finds one), passes its
+// URI to the command in PLAZA_TEST_MONGODB_URI, passes signals on, and ends MongoDB after the
+// command. Its exit code is the command's. If PLAZA_TEST_MONGODB_URI is already set, it keeps that
+// value and starts nothing.
 //
-// Where no MongoDB is to be had it says so and runs the command without one, so that the tests
-// which need it are skipped; with CI=true that is an error, and the command is not run.
+// If no MongoDB is available, it prints a warning and runs the command without one, so that the
+// tests that need it are skipped. With CI=true that is an error, and the command is not run.
 package main
 
 import (
@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// exitUsage is the exit code of a wrong call, as of a command that could not be started.
+	// exitUsage is the exit code of a wrong call, and of a command that could not be started.
 	exitUsage = 2
 
 	// exitSignal is what a shell adds to a signal's number to form the exit code of a command that
@@ -38,7 +38,7 @@ const (
 	findLimit = 5 * time.Minute
 )
 
-func init() { //nolint:gochecknoinits // only here can the main thread be had
+func init() { //nolint:gochecknoinits // only an init function runs on the main thread for certain
 	// The kernel signals the command when the thread that started it ends (see die_linux.go).
 	// Locking the thread here, in an init function, makes main run on the main thread, which lives
 	// as long as the process.
@@ -83,7 +83,7 @@ func run(args []string) (int, error) {
 		case errors.Is(err, mongotest.ErrUnavailable) && os.Getenv("CI") != "true":
 			uri = mongotest.None
 
-			defer warn(err) // once more after the command: its output may be long
+			defer warn(err) // repeat it after the command, whose output may be long
 			warn(err)
 		default:
 			return 1, err
@@ -130,8 +130,8 @@ func stop(server *mongotest.Server) {
 	}
 }
 
-// command runs the command with the URI in its environment, and passes signals on to it and to
-// what it has started.
+// command runs the command with the URI in its environment, and passes signals on to it and to the
+// processes that it has started.
 func command(args []string, uri string, signals <-chan os.Signal) (int, error) {
 	// No context: signals end it.
 	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // it runs the command in its arguments
@@ -156,7 +156,8 @@ func command(args []string, uri string, signals <-chan os.Signal) (int, error) {
 	}
 }
 
-// exitCode is the command's own, or the one that a shell returns for a command that a signal ended.
+// exitCode returns the command's own exit code, or the one that a shell returns for a command that
+// a signal ended.
 func exitCode(cmd *exec.Cmd, err error) (int, error) {
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return exitSignal + int(status.Signal()), nil

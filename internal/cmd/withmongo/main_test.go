@@ -17,7 +17,7 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// envPlay makes the test binary play another program: withmongo itself, or the command that
+// envPlay makes the test binary act as another program: withmongo itself, or the command that
 // withmongo runs.
 const (
 	envPlay     = "PLAZA_WITHMONGO_PLAY"
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 // runCommand starts another process and waits for it, as "go test" does. It prints its own process
-// id when both are running, and only a signal ends it. (A shell would not do: while it starts a
+// id when both are running, and only a signal ends it. (A shell is not suitable: while it starts a
 // process, it may not pass an interrupt on to it, and then waits for it.)
 func runCommand() {
 	other := exec.Command("sleep", "1000")
@@ -50,7 +50,7 @@ func runCommand() {
 }
 
 // withmongo returns the command that runs withmongo with the arguments. Its only folder for
-// temporary files is the one that is returned too, so that the test sees what is left behind.
+// temporary files is the returned one, so that the test sees which files are left behind.
 func withmongo(t *testing.T, uri string, args ...string) (cmd *exec.Cmd, temp string) {
 	t.Helper()
 
@@ -130,7 +130,7 @@ func TestStartsAndEndsAServer(t *testing.T) {
 }
 
 // TestSignals ends withmongo in several ways while its command runs. Both the command and the
-// server have to go.
+// server must end.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	mongotest.URI(t)
@@ -188,10 +188,10 @@ func TestParentKilled(t *testing.T) {
 	mongotest.URI(t)
 
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
-		t.Skip("only Linux has a parent watched")
+		t.Skip("only on Linux is the parent watched")
 	}
 
-	// The shell in the middle is the parent; it must not replace itself by withmongo.
+	// The shell in the middle is the parent; it must not replace itself with withmongo.
 	inner, temp := withmongo(t, "", "env", envPlay+"="+playCommand, os.Args[0])
 	script := `"$0" "$@"; exit $?`
 	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", script}, inner.Args...)...)

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent puts the command into a process group of its own, so that a signal reaches it once
-// and by us, and has the kernel end it when the thread that starts it ends: the main thread.
+// dieWithParent puts the command into its own process group, so that a signal reaches it only once,
+// from us, and makes the kernel end it when the thread that starts it ends: the main thread.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// awaitParent sends SIGTERM into signals when this process's parent has ended. It waits for that in
-// the kernel. It does not watch if init has already adopted the process, or if the kernel has no
+// awaitParent sends SIGTERM into signals when this process's parent has ended. The kernel notifies
+// it of that. It does not watch if init has already adopted the process, or if the kernel has no
 // pidfd_open.
 func awaitParent(signals chan<- os.Signal) {
 	parent := os.Getppid()

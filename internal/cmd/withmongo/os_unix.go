@@ -9,7 +9,7 @@ import (
 )
 
 // passOn sends a signal to the command and to everything in its process group: "go test" does not
-// pass signals on to the tests, it expects the terminal to have done so.
+// pass signals on to the tests, because it expects the terminal to do so.
 func passOn(cmd *exec.Cmd, sig os.Signal) {
 	if sig, ok := sig.(syscall.Signal); ok {
 		_ = syscall.Kill(-cmd.Process.Pid, sig)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// dieWithParent puts the command into a process group of its own, so that a signal reaches it once
-// and by us. Only Linux can do more.
+// dieWithParent puts the command into its own process group, so that a signal reaches it only once,
+// from us. Only Linux can do more.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

@@ -33,7 +33,7 @@ function expire(token) {
   if (token && token === state.session?.token) setState(null, expired);
 }
 
-// askToSignIn says why an operation that is about the viewer has shown nothing.
+// askToSignIn explains why an operation about the viewer has shown nothing.
 function askToSignIn(operationName) {
   if (!state.session) setState(null, `Sign in to run ${operationName ?? 'this'}: it is about you.`, true);
 }
@@ -47,7 +47,7 @@ function failure(message) {
   return Object.assign(new Error(message), { stack: undefined });
 }
 
-// apiFetch is fetch with the session's token, unless the request brings its own, and with errors that say what to do.
+// apiFetch is fetch with the session's token, unless the request brings its own, and with errors that explain what to do.
 async function apiFetch(url, init) {
   const headers = new Headers(init.headers);
   const token = headers.has('Authorization') ? null : state.session?.token;
@@ -69,7 +69,7 @@ async function apiFetch(url, init) {
   return response;
 }
 
-// post sends one operation and answers its result, { data, errors }.
+// post sends one operation and returns its result, { data, errors }.
 async function post(params, headers) {
   const response = await apiFetch(endpoint, {
     method: 'POST',
@@ -79,8 +79,8 @@ async function post(params, headers) {
   return response.json();
 }
 
-let editorHeaders; // of GraphiQL's "Headers" editor; they win over the session's token
-let socketToken; // the session's token, where the socket was opened with it
+let editorHeaders; // of GraphiQL's "Headers" editor; they take precedence over the session's token
+let socketToken; // the session's token, if the socket was opened with it
 
 const socket = createClient({
   url: `${location.protocol === 'https:' ? 'wss:' : 'ws:'}//${location.host}${endpoint}`,
@@ -96,7 +96,7 @@ const socket = createClient({
   },
 });
 
-// listen answers the results of a subscription as an async iterable.
+// listen returns the results of a subscription as an async iterable.
 function listen(params) {
   const results = socket.iterate(params);
   const next = results.next.bind(results);
@@ -112,13 +112,13 @@ function listen(params) {
   return results;
 }
 
-// operationOf finds the operation that is to be run. Right after a change of tabs, GraphiQL still names that of the tab before.
+// operationOf finds the operation to run. Right after a change of tabs, GraphiQL still names the operation of the previous tab.
 function operationOf({ query, operationName }) {
   let operations;
   try {
     operations = parse(query).definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
   } catch {
-    return undefined; // the server says what is wrong
+    return undefined; // the server reports what is wrong
   }
   return operations.find(({ name }) => name?.value === operationName) ?? (operations.length === 1 ? operations[0] : undefined);
 }
@@ -136,7 +136,7 @@ export async function fetcher(params, { headers } = {}) {
   return listen(named);
 }
 
-// ask answers what data there is, or null: for what the page can do without.
+// ask returns the data that there is, or null. It is for data that the page does not need.
 export async function ask(query, variables) {
   try {
     return (await post({ query, variables })).data ?? null;
@@ -145,7 +145,7 @@ export async function ask(query, variables) {
   }
 }
 
-// request answers the data of one operation, or throws an error to show to the user.
+// request returns the data of one operation, or throws an error to show to the user.
 async function request(query, variables) {
   const { data, errors } = await post({ query, variables });
   if (errors?.length) throw new Error(errors[0].message);
@@ -165,7 +165,7 @@ export async function signIn(handle, password) {
   }
 }
 
-// signOut forgets the token in any case; a server that could not revoke it is worth a message.
+// signOut forgets the token in any case, and shows a message if the server could not revoke it.
 export async function signOut() {
   let message = '';
   try {
@@ -178,7 +178,7 @@ export async function signOut() {
   setState(null, message);
 }
 
-// restoreSession takes up the session of before a reload, and drops it if its token works no longer.
+// restoreSession continues the session from before a reload, and drops it if its token is no longer valid.
 export async function restoreSession() {
   const session = JSON.parse(sessionStorage.getItem(storageKey));
   if (!session) return;
@@ -188,6 +188,6 @@ export async function restoreSession() {
     if (viewer) setState({ ...session, ...viewer.user });
     else expire(session.token);
   } catch {
-    // Already expired by apiFetch, or the server is down: the next request tells.
+    // Already expired by apiFetch, or the server is down: the next request will show which.
   }
 }

@@ -198,7 +198,7 @@ ${demo ? '' : '# Without ads there is nothing to choose: plaza ads import --help
 
 const examples = [publicWall, myNews, postSomething, thread, liveNews, liveComments, ads];
 
-// exampleTabs are GraphiQL's default tabs, filled in with what they are about: { newHandle, handle, postId }. An empty Plaza
+// exampleTabs returns GraphiQL's default tabs, filled in with their subject: { newHandle, handle, postId }. An empty Plaza
 // starts with signing up, a demo with something to see.
 export function exampleTabs(isDemo, subject) {
   return (isDemo ? [...examples, signUp] : [signUp, ...examples]).map((example) => {

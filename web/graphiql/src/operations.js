@@ -1,4 +1,4 @@
-// What the sign-in bar sends. `npm run check` validates it against the schema.
+// The operations that the sign-in bar sends. `npm run check` validates them against the schema.
 export const signInMutation = `mutation SignIn($input: SignInInput!) {
   signIn(input: $input) {
     token
@@ -15,7 +15,7 @@ export const viewerQuery = `query Viewer {
   viewer { user { handle name } }
 }`;
 
-// Asked once, before anything is shown: what the examples can be about. Parts of it may fail.
+// Sent once, before anything is shown: it finds subjects for the examples. Parts of it may fail.
 export const subjectQuery = `query Subject($ids: [ID!]!, $handle: String!) {
   nodes(ids: $ids) { id }
   user(handle: $handle) { wall(first: 1) { nodes { id } } }

@@ -1,13 +1,13 @@
 import { ask } from './api.js';
 import { subjectQuery } from './operations.js';
 
-// newHandle is one that no one has: each load of the page makes another.
+// newHandle returns a handle that no one has: each load of the page makes another one.
 function newHandle() {
   return 'visitor_' + crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
 }
 
-// findSubject says what the example tabs are about: { newHandle, handle, postId }. Its ids are those of things that there are; without any,
-// postId is undefined. demo is the server's configuration of it, or null.
+// findSubject returns the subject of the example tabs: { newHandle, handle, postId }. Its ids belong to existing objects; without any post,
+// postId is undefined. demo is the server's configuration of the demo, or null.
 export async function findSubject(demo) {
   const subject = { newHandle: newHandle() };
   const data = await ask(subjectQuery, { ids: demo?.threads ?? [], handle: demo?.handle ?? subject.newHandle });

@@ -2,7 +2,7 @@
 const tabsKey = 'graphiql:tabState';
 const queryKey = 'graphiql:query';
 const variablesKey = 'graphiql:variables';
-// What the examples were filled in with then: a list of { query, variables }.
+// The values that the examples were filled in with then: a list of { query, variables }.
 const filledKey = 'filled';
 
 function read(storage, key) {
@@ -13,8 +13,8 @@ function read(storage, key) {
   }
 }
 
-// renewTabs fills the examples in again that a visitor has kept as they were: ids and handles of an earlier visit may be gone,
-// or taken, by now. What the visitor has changed stays.
+// renewTabs fills in again the examples that a visitor has not changed, because ids and handles of an earlier visit may be gone,
+// or taken, by now. Tabs that the visitor has changed stay.
 export function renewTabs(storage, examples) {
   const filled = read(storage, filledKey) ?? [];
   const renew = (tab) => {
@@ -25,7 +25,7 @@ export function renewTabs(storage, examples) {
   const stored = read(storage, tabsKey);
   const tabs = stored?.tabs?.map(renew) ?? examples;
   if (stored) storage.setItem(tabsKey, JSON.stringify({ ...stored, tabs }));
-  // GraphiQL begins with these, shows no variables without them, and opens another tab where no tab has them.
+  // GraphiQL begins with these, shows no variables without them, and opens another tab if no tab has them.
   const open = tabs[stored?.activeTabIndex ?? 0] ?? tabs[0];
   storage.setItem(queryKey, open?.query ?? '');
   storage.setItem(variablesKey, open?.variables ?? '');
