@@ -13,12 +13,14 @@ import (
 	"plaza/resolvers/advertising"
 	"plaza/resolvers/gate"
 	"plaza/social"
+	"plaza/social/moderation"
 	"plaza/social/network"
 )
 
 // Resolver has what resolvers need.
 type Resolver struct {
 	Social      *network.Service
+	Moderator   *moderation.Service
 	Advertising *advertising.Resolver
 	Hub         *live.Hub
 	Logger      *slog.Logger
@@ -59,7 +61,7 @@ type (
 	subscriptionResolver         struct{ *Resolver }
 	viewerResolver               struct{ *Resolver }
 	notificationResolver         struct{}
-	moderationResolver           struct{}
+	moderationResolver           struct{ *Resolver }
 	userResolver                 struct{}
 	circleResolver               struct{}
 	commentResolver              struct{}
