@@ -30,7 +30,7 @@ func ParseRight(text string) (Right, error) {
 	for i, right := range Rights {
 		names[i] = string(right)
 	}
-	return "", fault.Invalidf("right", "The right %q does not exist: choose %s.", text, strings.Join(names, " or "))
+	return "", fault.Invalidf("right", "The right %q does not exist. The rights are %s.", text, strings.Join(names, ", "))
 }
 
 // HasRight reports whether the user has the right, directly or as an admin.

@@ -32,7 +32,7 @@ func (s *sessionCookie) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "POST, DELETE")
 		http.Error(w, "POST sets the cookie of a session, DELETE ends the session.", http.StatusMethodNotAllowed)
 	case !s.cookies.isFromOwnPage(r):
-		http.Error(w, "Pages of this origin may not use cookies: name the origin with --allowed-origin.", http.StatusForbidden)
+		http.Error(w, "Pages of this origin may not use cookies: the server must allow the origin by name.", http.StatusForbidden)
 	case r.Method == http.MethodPost:
 		s.keep(w, r)
 	default:

@@ -44,7 +44,7 @@ func TestRightsCommands(t *testing.T) {
 		{[]string{"rights"}, "ada\tadmin\tads:manage\n", ""},
 		{[]string{"revoke", "admin", "ada"}, "ada does not have the right admin any more.\n", ""},
 		{[]string{"grant", "admin", "bob"}, "", "plaza: There is no such user.\n"},
-		{[]string{"grant", "root", "ada"}, "", "plaza: The right \"root\" does not exist: choose admin or ads:manage.\n"},
+		{[]string{"grant", "root", "ada"}, "", "plaza: The right \"root\" does not exist. The rights are admin, ads:manage, moderate.\n"},
 	} {
 		command, stdout, stderr := plazatest.Command(t.Context(), data, c.args...)
 		err := command.Run()
