@@ -14,6 +14,7 @@ import (
 	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/social/network"
+	"plaza/social/notifications"
 )
 
 // Resolver has what resolvers need.
@@ -21,6 +22,7 @@ type Resolver struct {
 	Social      *network.Service
 	Advertising *advertising.Resolver
 	Hub         *live.Hub
+	Notices     *notifications.Service
 	Logger      *slog.Logger
 	// StreamOf returns the subscription of a context.
 	StreamOf func(ctx context.Context) Stream

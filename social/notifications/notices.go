@@ -1,4 +1,4 @@
-package network
+package notifications
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 
 // NoticesOf returns who is to be notified of what because of events, in their order. Acts that the
 // recipient does not see are left out: they must not show in the order or the number of
-// notifications. What is hidden later is left out when someone reads: see Viewer.Notifications.
+// notifications. What is hidden later is left out when someone reads: see Viewer.Notifications of
+// package network.
 func (s *Service) NoticesOf(ctx context.Context, events []social.Event) ([]social.Notice, error) {
 	t, err := s.readThreads(ctx, events)
 	if err != nil {
@@ -222,15 +223,15 @@ func (s *Service) recipientRelations(ctx context.Context, t threadsRead, notices
 
 // mutedByRecipients reads which of the threads their recipients mute.
 func (s *Service) mutedByRecipients(ctx context.Context, t threadsRead, notices []social.Notice) (map[social.UserID]map[social.PostID]bool, error) {
-	posts := map[social.UserID][]*social.Post{}
+	posts := map[social.UserID][]social.PostID{}
 	for _, n := range notices {
-		if p := t.posts[n.Post]; p != nil && p.Muters > 0 {
-			posts[n.To] = append(posts[n.To], p)
+		if p := t.posts[n.Post]; p != nil && p.Muters > 0 { // most need no read
+			posts[n.To] = append(posts[n.To], p.ID)
 		}
 	}
 	muted := map[social.UserID]map[social.PostID]bool{}
 	for to, some := range posts {
-		read, err := s.Viewer(to).MutedThreads(ctx, some)
+		read, err := s.store.MutedThreads(ctx, to, some)
 		if err != nil {
 			return nil, err
 		}

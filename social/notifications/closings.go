@@ -1,4 +1,4 @@
-package network
+package notifications
 
 import (
 	"context"
