@@ -2,7 +2,6 @@ package notifications
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"plaza/social"
@@ -29,93 +28,6 @@ func (s *Service) NoticesOf(ctx context.Context, events []social.Event) ([]socia
 	}
 	notices, err = s.withoutHidden(ctx, t, notices)
 	return social.LastActs(notices), err
-}
-
-// threadsRead are the posts and comments that events are about.
-type threadsRead struct {
-	posts     map[social.PostID]*social.Post
-	comments  map[social.CommentID]*social.Comment // with their parents
-	mentioned map[string]*social.User              // by handle
-	voters    map[social.PostID][]social.UserID    // of polls that have closed
-}
-
-func (s *Service) readThreads(ctx context.Context, events []social.Event) (t threadsRead, err error) {
-	var posts []social.PostID
-	var comments []social.CommentID
-	for i := range events {
-		switch e := &events[i]; e.Kind {
-		case social.EventCommentAdded:
-			posts, comments = append(posts, e.Post), append(comments, e.Comment)
-		case social.EventPostCreated, social.EventReactionAdded, social.EventReactionRemoved, social.EventPollClosed:
-			posts = append(posts, e.Post)
-		default: // its ids are enough
-		}
-	}
-	if len(posts) > 0 {
-		if t.posts, err = s.store.Posts(ctx, posts); err != nil {
-			return t, err
-		}
-	}
-	if len(comments) > 0 {
-		if t.comments, err = s.store.Comments(ctx, comments); err != nil {
-			return t, err
-		}
-	}
-	if t.mentioned, err = s.readMentioned(ctx, t.newTexts(events)); err != nil {
-		return t, err
-	}
-	if t.voters, err = s.readVoters(ctx, t.posts, events); err != nil {
-		return t, err
-	}
-	return t, s.readParents(ctx, t.comments)
-}
-
-// newTexts returns the texts that events have added.
-func (t threadsRead) newTexts(events []social.Event) (texts []string) {
-	for i := range events {
-		switch e := &events[i]; e.Kind {
-		case social.EventPostCreated:
-			if p := t.posts[e.Post]; p != nil {
-				texts = append(texts, p.Content.Text())
-			}
-		case social.EventCommentAdded:
-			if c := t.comments[e.Comment]; c != nil {
-				texts = append(texts, c.Text)
-			}
-		default: // no text is new
-		}
-	}
-	return texts
-}
-
-// readMentioned reads the users texts mention, by handle.
-func (s *Service) readMentioned(ctx context.Context, texts []string) (map[string]*social.User, error) {
-	handles := map[string]bool{}
-	for _, text := range texts {
-		for _, handle := range social.Mentioned(text) {
-			handles[handle] = true
-		}
-	}
-	if len(handles) == 0 {
-		return nil, nil
-	}
-	return s.store.UsersByHandle(ctx, slices.Collect(maps.Keys(handles)))
-}
-
-// readParents adds the comments that are answered.
-func (s *Service) readParents(ctx context.Context, comments map[social.CommentID]*social.Comment) error {
-	var parents []social.CommentID
-	for _, c := range comments {
-		if !c.Parent.IsZero() && comments[c.Parent] == nil {
-			parents = append(parents, c.Parent)
-		}
-	}
-	if len(parents) == 0 {
-		return nil
-	}
-	read, err := s.store.Comments(ctx, parents)
-	maps.Copy(comments, read)
-	return err
 }
 
 // noticesOf returns the notices of one event, for everyone it concerns. Someone may have several,
@@ -185,57 +97,16 @@ func (t threadsRead) commentNotices(e *social.Event) (notices []social.Notice) {
 	return t.withMentions(notices, e.Post, act, comment.Text)
 }
 
-// withoutHidden drops the notices of acts that their recipients do not see now, by InNotification.
-func (s *Service) withoutHidden(ctx context.Context, t threadsRead, notices []social.Notice) ([]social.Notice, error) {
-	relations, err := s.recipientRelations(ctx, t, notices)
-	if err != nil {
-		return nil, err
+// closingNotices notifies the author of a poll, and those who voted.
+func (t threadsRead) closingNotices(e *social.Event) []social.Notice {
+	post := t.posts[e.Post]
+	if post == nil {
+		return nil
 	}
-	muted, err := s.mutedByRecipients(ctx, t, notices)
-	return slices.DeleteFunc(notices, func(n social.Notice) bool {
-		return !n.Undone && !social.InNotification(n.NotificationGroup, n.Act, t.posts[n.Post], t.comments[n.Act.Comment], relations[n.To], muted[n.To][n.Post])
-	}), err
-}
-
-// recipientRelations reads the relations of recipients to the actors, and to the authors of the
-// posts.
-func (s *Service) recipientRelations(ctx context.Context, t threadsRead, notices []social.Notice) (map[social.UserID]map[social.UserID]social.Relation, error) {
-	pairs := map[social.Pair]bool{}
-	for _, n := range notices {
-		pairs[social.Pair{Viewer: n.To, Other: n.Actor}] = true
-		if p := t.posts[n.Post]; p != nil {
-			pairs[social.Pair{Viewer: n.To, Other: p.Author}] = true
-		}
+	var notices []social.Notice
+	for _, to := range append([]social.UserID{post.Author}, t.voters[e.Post]...) {
+		group := social.NotificationGroup{To: to, Kind: social.NotifyPollClosed, Post: e.Post}
+		notices = append(notices, social.Notice{NotificationGroup: group, Act: social.Act{Actor: post.Author}})
 	}
-	if len(pairs) == 0 {
-		return nil, nil
-	}
-	read, err := s.people.Relations(ctx, slices.Collect(maps.Keys(pairs)))
-	relations := map[social.UserID]map[social.UserID]social.Relation{}
-	for pair, relation := range read {
-		if relations[pair.Viewer] == nil {
-			relations[pair.Viewer] = map[social.UserID]social.Relation{}
-		}
-		relations[pair.Viewer][pair.Other] = relation
-	}
-	return relations, err
-}
-
-// mutedByRecipients reads which of the threads their recipients mute.
-func (s *Service) mutedByRecipients(ctx context.Context, t threadsRead, notices []social.Notice) (map[social.UserID]map[social.PostID]bool, error) {
-	posts := map[social.UserID][]social.PostID{}
-	for _, n := range notices {
-		if p := t.posts[n.Post]; p != nil && p.Muters > 0 { // most need no read
-			posts[n.To] = append(posts[n.To], p.ID)
-		}
-	}
-	muted := map[social.UserID]map[social.PostID]bool{}
-	for to, some := range posts {
-		read, err := s.store.MutedThreads(ctx, to, some)
-		if err != nil {
-			return nil, err
-		}
-		muted[to] = read
-	}
-	return muted, nil
+	return notices
 }
