@@ -7,10 +7,9 @@ import (
 	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/graph/relay"
-	"plaza/loaders"
 	"plaza/resolvers/gate"
 	"plaza/social"
-	"plaza/social/network"
+	"plaza/social/moderation"
 )
 
 // Report resolves Mutation.report.
@@ -20,7 +19,7 @@ func (r mutationResolver) Report(ctx context.Context, input model.ReportInput) (
 		if err != nil {
 			return fault.All(err, social.CheckReport(input.Reason, input.Text))
 		}
-		return r.Social.Report(ctx, viewer, network.NewReport{Subject: subject, Reason: input.Reason, Text: input.Text})
+		return r.Moderator.Report(ctx, viewer, moderation.NewReport{Subject: subject, Reason: input.Reason, Text: input.Text})
 	})
 	if err != nil || len(mistakes) > 0 {
 		return &model.ReportPayload{UserErrors: mistakes}, err
@@ -42,9 +41,9 @@ func (r queryResolver) Moderation(ctx context.Context) (*model.Moderation, error
 
 // Cases resolves Moderation.cases.
 func (r moderationResolver) Cases(ctx context.Context, _ *model.Moderation, state social.CaseState, first *int, after *string, last *int, before *string) (*model.ModerationCaseConnection, error) {
-	viewer := loaders.For(ctx).Viewer
-	read := func(ctx context.Context, p social.Page) (social.Slice[*network.CaseSeen], error) {
-		return viewer.CasesIn(ctx, state, p)
+	viewer := gate.UserOf(ctx)
+	read := func(ctx context.Context, p social.Page) (social.Slice[*moderation.CaseSeen], error) {
+		return r.Moderator.CasesIn(ctx, viewer, state, p)
 	}
 	list := relay.ListOf(relay.CursorsOf(relay.KindCase, "cases", string(state)), read)
 	return relay.Connect(ctx, list, relay.ArgsOf(first, after, last, before), wrapCase)
@@ -56,7 +55,7 @@ func (r moderationResolver) Case(ctx context.Context, _ *model.Moderation, id st
 	if err != nil {
 		return nil, err
 	}
-	seen, err := loaders.For(ctx).Viewer.Case(ctx, "id", which)
+	seen, err := r.Moderator.Case(ctx, gate.UserOf(ctx), "id", which)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +64,11 @@ func (r moderationResolver) Case(ctx context.Context, _ *model.Moderation, id st
 
 // AuditLog resolves Moderation.auditLog.
 func (r moderationResolver) AuditLog(ctx context.Context, _ *model.Moderation, first *int, after *string, last *int, before *string) (*model.AuditEntryConnection, error) {
-	entries := relay.ListOf(relay.CursorsOf(relay.KindDecision, "audit log"), loaders.For(ctx).Viewer.AuditLog)
-	return relay.Connect(ctx, entries, relay.ArgsOf(first, after, last, before), func(d *network.DecisionSeen) *model.AuditEntry {
+	read := func(ctx context.Context, p social.Page) (social.Slice[*moderation.DecisionSeen], error) {
+		return r.Moderator.AuditLog(ctx, gate.UserOf(ctx), p)
+	}
+	entries := relay.ListOf(relay.CursorsOf(relay.KindDecision, "audit log"), read)
+	return relay.Connect(ctx, entries, relay.ArgsOf(first, after, last, before), func(d *moderation.DecisionSeen) *model.AuditEntry {
 		return &model.AuditEntry{
 			ID: d.ID.String(), Decision: d.Action, SubjectKind: d.Subject.Kind(), SubjectID: d.Subject.String(), CaseID: d.Subject.Case().String(),
 			Author: reportedUser(d.Author), Moderator: reportedUser(d.Moderator), Reason: d.Reason, CreatedAt: d.At,
@@ -76,7 +78,10 @@ func (r moderationResolver) AuditLog(ctx context.Context, _ *model.Moderation, f
 
 // Decisions resolves Viewer.decisions.
 func (r viewerResolver) Decisions(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.ModerationDecisionConnection, error) {
-	decisions := relay.ListOf(relay.CursorsOf(relay.KindDecision, "decisions", obj.UserID.String()), loaders.For(ctx).Viewer.Decisions)
+	read := func(ctx context.Context, p social.Page) (social.Slice[*social.Decision], error) {
+		return r.Moderator.Decisions(ctx, obj.UserID, p)
+	}
+	decisions := relay.ListOf(relay.CursorsOf(relay.KindDecision, "decisions", obj.UserID.String()), read)
 	return relay.Connect(ctx, decisions, relay.ArgsOf(first, after, last, before), func(d *social.Decision) *model.ModerationDecision {
 		return &model.ModerationDecision{
 			ID: d.ID.String(), Decision: d.Action, SubjectKind: d.Subject.Kind(), SubjectID: d.Subject.String(), Reason: d.Reason, CreatedAt: d.At,
@@ -86,28 +91,26 @@ func (r viewerResolver) Decisions(ctx context.Context, obj *model.Viewer, first 
 
 // DecideCase resolves Mutation.decideCase.
 func (r mutationResolver) DecideCase(ctx context.Context, input model.DecideCaseInput) (*model.DecideCasePayload, error) {
+	cases := noun[social.CaseID, *model.ModerationCase]{"case", "caseId", relay.CaseID, r.loadCase}
 	decided, mistakes, err := cases.write(ctx, r, func(viewer social.UserID) (social.CaseID, error) {
 		id, err := relay.CaseID("caseId", input.CaseID)
 		if err != nil {
 			return id, fault.All(err, fault.CheckText("reason", input.Reason, 1, social.MaxReasonLen))
 		}
-		return id, r.Social.Decide(ctx, viewer, network.NewDecision{Case: id, Action: input.Decision, Reason: input.Reason})
+		return id, r.Moderator.Decide(ctx, viewer, moderation.NewDecision{Case: id, Action: input.Decision, Reason: input.Reason})
 	})
 	return &model.DecideCasePayload{Case: decided, UserErrors: mistakes}, err
 }
 
-// Cases are found by moderators alone.
-var cases = noun[social.CaseID, *model.ModerationCase]{"case", "caseId", relay.CaseID, loadCase}
-
-func loadCase(ctx context.Context, id social.CaseID) (*model.ModerationCase, error) {
-	seen, err := loaders.For(ctx).Viewer.Case(ctx, "caseId", id)
+func (r *Resolver) loadCase(ctx context.Context, id social.CaseID) (*model.ModerationCase, error) {
+	seen, err := r.Moderator.Case(ctx, gate.UserOf(ctx), "caseId", id)
 	if err != nil {
 		return nil, err
 	}
 	return wrapCase(seen), nil
 }
 
-func wrapCase(c *network.CaseSeen) *model.ModerationCase {
+func wrapCase(c *moderation.CaseSeen) *model.ModerationCase {
 	return &model.ModerationCase{
 		ID: c.ID.String(), SubjectKind: c.Subject.Kind(), SubjectID: c.Subject.String(), Author: reportedUser(c.Author), Content: reportedContent(c),
 		State: c.State, IsHidden: c.Held != nil, ReportsCount: c.Case.Reports(), Reasons: reasonCounts(c.Case), LatestReports: caseReports(c.Reports),
@@ -122,7 +125,7 @@ func reportedUser(u *social.User) *model.ReportedUser {
 	return &model.ReportedUser{ID: u.ID.String(), Handle: u.Handle, Name: u.Name, Bio: u.Bio, AvatarURL: orNull(u.AvatarURL)}
 }
 
-func reportedContent(c *network.CaseSeen) *model.ReportedContent {
+func reportedContent(c *moderation.CaseSeen) *model.ReportedContent {
 	switch {
 	case c.Post != nil:
 		details, urls := restOf(c.Post.Content)

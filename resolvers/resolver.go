@@ -13,6 +13,7 @@ import (
 	"plaza/resolvers/advertising"
 	"plaza/resolvers/gate"
 	"plaza/social"
+	"plaza/social/moderation"
 	"plaza/social/network"
 	"plaza/social/notifications"
 )
@@ -20,6 +21,7 @@ import (
 // Resolver has what resolvers need.
 type Resolver struct {
 	Social      *network.Service
+	Moderator   *moderation.Service
 	Advertising *advertising.Resolver
 	Hub         *live.Hub
 	Notices     *notifications.Service
@@ -61,7 +63,7 @@ type (
 	subscriptionResolver         struct{ *Resolver }
 	viewerResolver               struct{ *Resolver }
 	notificationResolver         struct{}
-	moderationResolver           struct{}
+	moderationResolver           struct{ *Resolver }
 	userResolver                 struct{}
 	circleResolver               struct{}
 	commentResolver              struct{}

@@ -54,7 +54,7 @@ func (r root) Viewer() generated.ViewerResolver { return viewerResolver(r) }
 func (root) Notification() generated.NotificationResolver { return notificationResolver{} }
 
 // Moderation resolves the fields of the schema's Moderation.
-func (root) Moderation() generated.ModerationResolver { return moderationResolver{} }
+func (r root) Moderation() generated.ModerationResolver { return moderationResolver(r) }
 
 // AdManager resolves the fields of the schema's AdManager.
 func (r root) AdManager() generated.AdManagerResolver {

@@ -68,7 +68,7 @@ func (k *cookies) set(w http.ResponseWriter, token string) {
 func (k *cookies) clear(w http.ResponseWriter) { http.SetCookie(w, k.cookie("", -1)) }
 
 func (k *cookies) cookie(token string, maxAge int) *http.Cookie {
-	return &http.Cookie{
+	return &http.Cookie{ //nolint:gosec // without TLS a Secure cookie would not come back
 		Name: k.name, Value: token, Path: "/", MaxAge: maxAge, Secure: k.secure, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	}
 }

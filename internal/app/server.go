@@ -22,6 +22,7 @@ import (
 	"plaza/resolvers/advertising"
 	"plaza/resolvers/gate"
 	"plaza/resolvers/presenter"
+	"plaza/social/moderation"
 	"plaza/social/network"
 	"plaza/social/notifications"
 	"plaza/storage"
@@ -75,7 +76,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 	errs := &presenter.Presenter{Logger: slog.Default(), RequestID: request.ID}
 	entrance := &gate.Gate{Social: s.social, Errors: errs, Issuer: c.issuer(), MembersOnly: c.MembersOnly}
 	resolver := &resolvers.Resolver{
-		Social: s.social, Hub: s.Hub, Logger: slog.Default(), LoaderWait: c.LoaderWait,
+		Social: s.social, Moderator: moderation.New(st, s.social), Hub: s.Hub, Logger: slog.Default(), LoaderWait: c.LoaderWait,
 		Advertising: &advertising.Resolver{
 			Server: s.ads, Social: s.social, News: c.NewsAds, ClickURL: strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		},

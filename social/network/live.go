@@ -246,7 +246,8 @@ func (s *Service) Noted(k social.EventKind) {
 	}
 }
 
-// MayHaveHidden is called when events of other servers may have been missed.
+// MayHaveHidden is called when events of other servers may have been missed, and when moderators
+// have hidden something.
 func (s *Service) MayHaveHidden() { s.noteHiding() }
 
 // noteHiding is deferred by operations that may hide something: it counts them after they are

@@ -324,8 +324,10 @@ func (w *world) inputFields() map[string][]bad {
 		"MarkNotificationsReadInput.upTo": values("INVALID", "", "x", "!!!!", w.cursor[:len(w.cursor)-1], w.cursor[:8], w.cursor+"A", w.cursor+"=", " "+w.cursor, w.cursor+"\x00",
 			w.newsCursor, w.bobCursor, w.ids["notification"], w.cursor[:2]+veryLong),
 		"ReportInput.subjectId": slices.Concat(w.badSubjects("NOT_ALLOWED"), []bad{
-			{why: "hidden", value: w.ids["hidden"], code: "NOT_FOUND"}, {why: "a hidden comment", value: w.ids["hiddenComment"], code: "NOT_FOUND"},
-			{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}, {why: "blocked by her", value: w.ids["fay"], code: "NOT_FOUND"},
+			{why: "hidden", value: w.ids["hidden"], code: "NOT_FOUND"},
+			{why: "a hidden comment", value: w.ids["hiddenComment"], code: "NOT_FOUND"},
+			{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"},
+			{why: "blocked by her", value: w.ids["fay"], code: "NOT_FOUND"},
 		}),
 		"DecideCaseInput.caseId":                notAnyID("case"),
 		"DecideCaseInput.decision":              named("input.caseId", values("CONFLICT", "RESTORE")),

@@ -1,4 +1,4 @@
-package network
+package moderation
 
 import (
 	"context"
@@ -22,22 +22,19 @@ type NewDecision struct {
 // an action that does not fit the subject); NOT_FOUND: the case, or the subject, which the action
 // needs; CONFLICT: the case is decided already, or another moderator has just decided; FORBIDDEN, UNAUTHENTICATED.
 func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecision) error {
-	defer s.noteHiding()
-	if err := s.RequireRight(ctx, viewer, social.RightModerate); err != nil {
-		return err
-	}
-	seen, err := s.Viewer(viewer).Case(ctx, caseField, in.Case)
+	defer s.network.MayHaveHidden()
+	seen, err := s.Case(ctx, viewer, caseField, in.Case)
 	if err := fault.All(err, fault.CheckText("reason", in.Reason, 1, social.MaxReasonLen)); err != nil {
 		return err
 	}
 	c := seen.Case
 	ruling, err := c.Rule(social.Decision{
-		Subject: c.Subject, Author: c.Author, Moderator: viewer, Action: in.Action, Reason: in.Reason, At: s.moment(),
+		Subject: c.Subject, Author: c.Author, Moderator: viewer, Action: in.Action, Reason: in.Reason, At: moment(),
 	}, seen.Post)
 	if err != nil {
 		return err
 	}
-	e, err := s.rulingEvent(&ruling, seen)
+	e, err := eventOf(&ruling, seen)
 	if err != nil {
 		return err
 	}
@@ -62,19 +59,19 @@ func subjectGone(c *social.Case) error {
 	return fault.NotFound(caseField, "post")
 }
 
-// rulingEvent is the event of what a ruling changes; zero: it changes nothing. It does not say who
-// has decided: subscribers of all servers get it.
-func (s *Service) rulingEvent(r *social.Ruling, seen *CaseSeen) (e social.Event, err error) {
-	none := social.UserID{}
+// eventOf is the event of what a ruling changes; zero: it changes nothing.
+func eventOf(r *social.Ruling, seen *CaseSeen) (e social.Event, err error) {
 	switch {
 	case r.Post != nil:
-		return s.postEvent(social.EventAudienceChanged, none, r.Post), nil
+		return event(social.EventAudienceChanged, r.Post.ID, r.Post.WallOwner), nil
 	case !r.Removes:
 		return social.Event{}, nil
 	case seen.Post != nil:
-		return s.postEvent(social.EventPostDeleted, none, seen.Post), nil
+		return event(social.EventPostDeleted, seen.Post.ID, seen.Post.WallOwner), nil
 	case seen.Comment != nil:
-		return s.commentEvent(social.EventCommentDeleted, none, seen.Comment), nil
+		e = event(social.EventCommentDeleted, seen.Comment.Post, seen.Comment.Author)
+		e.Comment = seen.Comment.ID
+		return e, nil
 	default:
 		return social.Event{}, subjectGone(r.Case)
 	}
@@ -89,11 +86,11 @@ type DecisionSeen struct {
 
 // AuditLog lists all decisions, newest first. Errors: FORBIDDEN, UNAUTHENTICATED: only those with
 // the right to administer read it.
-func (v *Viewer) AuditLog(ctx context.Context, p social.Page) (social.Slice[*DecisionSeen], error) {
-	if err := v.s.RequireRight(ctx, v.ID, social.RightAdmin); err != nil {
+func (s *Service) AuditLog(ctx context.Context, viewer social.UserID, p social.Page) (social.Slice[*DecisionSeen], error) {
+	if err := s.network.RequireRight(ctx, viewer, social.RightAdmin); err != nil {
 		return social.Slice[*DecisionSeen]{}, err
 	}
-	found, err := v.s.store.Decisions(ctx, beyond(p))
+	found, err := s.store.Decisions(ctx, beyond(p))
 	if err != nil {
 		return social.Slice[*DecisionSeen]{}, err
 	}
@@ -101,7 +98,7 @@ func (v *Viewer) AuditLog(ctx context.Context, p social.Page) (social.Slice[*Dec
 	for _, d := range found {
 		people[d.Author], people[d.Moderator] = true, true
 	}
-	users, err := v.s.people.Users(ctx, slices.Collect(maps.Keys(people)))
+	users, err := s.store.Users(ctx, slices.Collect(maps.Keys(people)))
 	seen := make([]*DecisionSeen, len(found))
 	for i, d := range found {
 		seen[i] = &DecisionSeen{Decision: d, Author: users[d.Author], Moderator: users[d.Moderator]}
@@ -111,8 +108,8 @@ func (v *Viewer) AuditLog(ctx context.Context, p social.Page) (social.Slice[*Dec
 
 // Decisions lists what moderators decided about the viewer, and about what the viewer wrote, newest
 // first, without dismissed reports.
-func (v *Viewer) Decisions(ctx context.Context, p social.Page) (social.Slice[*social.Decision], error) {
-	found, err := v.s.store.DecisionsTold(ctx, v.ID, beyond(p))
+func (s *Service) Decisions(ctx context.Context, viewer social.UserID, p social.Page) (social.Slice[*social.Decision], error) {
+	found, err := s.store.DecisionsTold(ctx, viewer, beyond(p))
 	return paging.Cut(found, p, func(d *social.Decision) social.Key { return social.Key(d.ID.Bytes()) }), err
 }
 

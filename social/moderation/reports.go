@@ -1,4 +1,4 @@
-package network
+package moderation
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"plaza/fault"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 // NewReport describes a report.
@@ -21,14 +22,14 @@ type NewReport struct {
 // moderators have decided changes nothing. Errors: INVALID, TOO_LONG; NOT_FOUND, also for what the
 // viewer may not see; NOT_ALLOWED: it is the viewer's own; LIMIT_REACHED.
 func (s *Service) Report(ctx context.Context, viewer social.UserID, in NewReport) error {
-	author, err := s.Viewer(viewer).authorOf(ctx, in.Subject)
+	author, err := authorOf(ctx, s.network.Viewer(viewer), in.Subject)
 	if err == nil && !social.CanReport(viewer, author) {
 		err = fault.Errorf(fault.CodeNotAllowed, subjectField, "You can't report yourself, or what you wrote.")
 	}
 	if err := fault.All(err, social.CheckReport(in.Reason, in.Text)); err != nil {
 		return err
 	}
-	now := s.moment()
+	now := moment()
 	made, err := s.store.CountReports(ctx, viewer, now.Add(-24*time.Hour))
 	if err != nil {
 		return err
@@ -47,16 +48,18 @@ func (s *Service) Report(ctx context.Context, viewer social.UserID, in NewReport
 const subjectField = "subjectId"
 
 // authorOf reads who has written a subject that the viewer sees. Error: NOT_FOUND.
-func (v *Viewer) authorOf(ctx context.Context, s social.Subject) (social.UserID, error) {
+func authorOf(ctx context.Context, v *network.Viewer, s social.Subject) (social.UserID, error) {
 	switch s.Kind() {
 	case social.SubjectPost:
-		p, err := v.post(ctx, subjectField, s.Post)
+		found, err := v.Posts(ctx, []social.PostID{s.Post})
+		p, err := one(found, s.Post, "post", err)
 		if err != nil {
 			return social.UserID{}, err
 		}
 		return p.Author, nil
 	case social.SubjectComment:
-		c, err := v.comment(ctx, subjectField, s.Comment)
+		found, err := v.Comments(ctx, []social.CommentID{s.Comment})
+		c, err := one(found, s.Comment, "comment", err)
 		if err == nil && c.Deleted {
 			err = fault.NotFound(subjectField, "comment")
 		}
@@ -65,7 +68,8 @@ func (v *Viewer) authorOf(ctx context.Context, s social.Subject) (social.UserID,
 		}
 		return c.Author, nil
 	default:
-		_, err := v.user(ctx, subjectField, s.User)
+		found, err := v.Users(ctx, []social.UserID{s.User})
+		_, err = one(found, s.User, "user", err)
 		return s.User, err
 	}
 }

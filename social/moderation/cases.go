@@ -1,0 +1,120 @@
+package moderation
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"plaza/fault"
+	"plaza/paging"
+	"plaza/social"
+)
+
+// CaseSeen is a case with what a moderator sees of it.
+type CaseSeen struct {
+	*social.Case
+
+	Author  *social.User    // nil: the account is deleted
+	Post    *social.Post    // of a case on a post; nil: it is deleted
+	Comment *social.Comment // of a case on a comment; nil: it is deleted
+	Reports []social.Report // the newest ones, newest first
+}
+
+// maxReportsSeen is how many reports a moderator sees of each case.
+const maxReportsSeen = 20
+
+// CasesIn lists the cases in a state that a moderator sees, in the order in which they were opened.
+// Errors: FORBIDDEN, UNAUTHENTICATED.
+func (s *Service) CasesIn(ctx context.Context, viewer social.UserID, state social.CaseState, p social.Page) (social.Slice[*CaseSeen], error) {
+	if err := s.mustModerate(ctx, viewer); err != nil {
+		return social.Slice[*CaseSeen]{}, err
+	}
+	read := func(ctx context.Context, lists []social.List[social.CaseState]) (map[social.List[social.CaseState]][]*social.Case, error) {
+		found, err := s.store.CasesIn(ctx, state, lists[0].Page)
+		return map[social.List[social.CaseState]][]*social.Case{lists[0]: found}, err
+	}
+	see := func(context.Context, []*social.Case) (func(social.CaseState, *social.Case) bool, error) {
+		return func(_ social.CaseState, c *social.Case) bool { return social.CanSeeCase(viewer, true, c) }, nil
+	}
+	key := func(_ social.CaseState, c *social.Case) social.Key { return social.Key(c.Order.Bytes()) }
+	passOver := func(int) error { return nil } // hidden are those about the moderator alone
+	list := social.List[social.CaseState]{Of: state, Page: p}
+	found, err := paging.Fill(ctx, []social.List[social.CaseState]{list}, read, key, see, passOver)
+	if err != nil {
+		return social.Slice[*CaseSeen]{}, err
+	}
+	seen, err := s.lookInto(ctx, viewer, found[list].Items)
+	return social.Slice[*CaseSeen]{Items: seen, Keys: found[list].Keys, More: found[list].More}, err
+}
+
+// Case reads one case for a moderator. Errors: FORBIDDEN, UNAUTHENTICATED; NOT_FOUND, naming the
+// field, also for one that they may not see.
+func (s *Service) Case(ctx context.Context, viewer social.UserID, field string, id social.CaseID) (*CaseSeen, error) {
+	if err := s.mustModerate(ctx, viewer); err != nil {
+		return nil, err
+	}
+	found, err := s.store.Cases(ctx, []social.CaseID{id})
+	if err != nil {
+		return nil, err
+	}
+	if found[id] == nil || !social.CanSeeCase(viewer, true, found[id]) {
+		return nil, fault.NotFound(field, "case")
+	}
+	seen, err := s.lookInto(ctx, viewer, []*social.Case{found[id]})
+	if err != nil {
+		return nil, err
+	}
+	return seen[0], nil
+}
+
+// lookInto reads what cases that a moderator sees are about, in one read of each kind.
+func (s *Service) lookInto(ctx context.Context, viewer social.UserID, cases []*social.Case) ([]*CaseSeen, error) {
+	posts, comments, err := s.reported(ctx, viewer, cases)
+	if err != nil {
+		return nil, err
+	}
+	authors := map[social.UserID]bool{}
+	for _, c := range cases {
+		authors[c.Author] = true
+	}
+	users, err := s.store.Users(ctx, slices.Collect(maps.Keys(authors)))
+	if err != nil {
+		return nil, err
+	}
+	reports, err := s.store.NewestReports(ctx, cases, maxReportsSeen)
+	if err != nil {
+		return nil, err
+	}
+	seen := make([]*CaseSeen, len(cases))
+	for i, c := range cases {
+		seen[i] = &CaseSeen{
+			Case: c, Author: users[c.Author], Post: posts[c.Subject.Post], Comment: comments[c.Subject.Comment], Reports: reports[c.ID],
+		}
+	}
+	return seen, nil
+}
+
+// reported reads the posts and comments that cases are about. A tombstone has nothing to show.
+func (s *Service) reported(ctx context.Context, viewer social.UserID, cases []*social.Case) (posts map[social.PostID]*social.Post, comments map[social.CommentID]*social.Comment, err error) {
+	var postIDs []social.PostID
+	var commentIDs []social.CommentID
+	for _, c := range cases {
+		switch {
+		case !social.CanSeeReported(viewer, true, c, c.Subject):
+		case c.Subject.Kind() == social.SubjectPost:
+			postIDs = append(postIDs, c.Subject.Post)
+		case c.Subject.Kind() == social.SubjectComment:
+			commentIDs = append(commentIDs, c.Subject.Comment)
+		}
+	}
+	if len(postIDs) > 0 {
+		if posts, err = s.store.Posts(ctx, postIDs); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(commentIDs) > 0 {
+		comments, err = s.store.Comments(ctx, commentIDs)
+		maps.DeleteFunc(comments, func(_ social.CommentID, c *social.Comment) bool { return c.Deleted })
+	}
+	return posts, comments, err
+}

@@ -1,0 +1,41 @@
+package moderation
+
+import (
+	"context"
+	"time"
+
+	"plaza/fault"
+	"plaza/id"
+	"plaza/social"
+	"plaza/social/network"
+)
+
+// Service takes reports, and carries out what moderators decide.
+type Service struct {
+	store   social.Store
+	network *network.Service
+}
+
+// New creates the service over a store, beside the network's.
+func New(store social.Store, n *network.Service) *Service { return &Service{store, n} }
+
+// mustModerate is nil for those who have the right now. Errors: FORBIDDEN, UNAUTHENTICATED.
+func (s *Service) mustModerate(ctx context.Context, viewer social.UserID) error {
+	return s.network.RequireRight(ctx, viewer, social.RightModerate)
+}
+
+// moment returns the current time as every engine stores it.
+func moment() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// event is an event by no one in particular: it does not say which moderator has decided.
+func event(kind social.EventKind, post social.PostID, target social.UserID) social.Event {
+	return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind, Post: post, Target: target}
+}
+
+// one is the thing with that id, of those a viewer sees. Error: NOT_FOUND, naming a subject.
+func one[K comparable, V any](found map[K]*V, id K, kind string, err error) (*V, error) {
+	if err == nil && found[id] == nil {
+		err = fault.NotFound(subjectField, kind)
+	}
+	return found[id], err
+}
