@@ -10,7 +10,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
-	"plaza/social/network"
+	"plaza/social/notifications"
 )
 
 const (
@@ -36,7 +36,7 @@ type Store interface {
 // Notifier stores notifications while no other server on its database does. Its position in the log
 // is stored with them, so whichever server continues counts each event exactly once.
 type Notifier struct {
-	service *network.Service
+	service *notifications.Service
 	store   Store
 	log     social.EventLog
 	logger  *slog.Logger
@@ -47,7 +47,7 @@ type Notifier struct {
 }
 
 // New returns a notifier that does not run yet.
-func New(service *network.Service, store Store, log social.EventLog, logger *slog.Logger) *Notifier {
+func New(service *notifications.Service, store Store, log social.EventLog, logger *slog.Logger) *Notifier {
 	return &Notifier{service: service, store: store, log: log, logger: logger, server: id.New().String(), lease: defaultLease}
 }
 

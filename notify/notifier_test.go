@@ -15,6 +15,7 @@ import (
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/social/network"
+	"plaza/social/notifications"
 	"plaza/social/passwords"
 	"plaza/storage"
 	"plaza/storage/sqlite"
@@ -81,7 +82,7 @@ func (w *town) user(handle string) social.UserID {
 // run runs a server with a notifier until the function that it returns is called.
 func (w *town) run() (kill func()) {
 	ctx, stop := context.WithCancel(context.Background())
-	n := New(w.Service, w.store, w.store, slog.New(slog.DiscardHandler))
+	n := New(notifications.New(w.store, w.Service), w.store, w.store, slog.New(slog.DiscardHandler))
 	n.lease = testtime.Scale(400 * time.Millisecond)
 	done := make(chan struct{})
 	go func() { defer close(done); n.Run(ctx) }()
@@ -168,7 +169,7 @@ func TestUpTo(t *testing.T) {
 	var servers []*Notifier
 	var running sync.WaitGroup
 	for range 2 {
-		n := New(w.Service, w.store.Store, w.store, slog.New(slog.DiscardHandler))
+		n := New(notifications.New(w.store, w.Service), w.store.Store, w.store, slog.New(slog.DiscardHandler))
 		n.lease = testtime.Scale(400 * time.Millisecond)
 		servers = append(servers, n)
 		running.Go(func() { n.Run(ctx) })

@@ -26,13 +26,13 @@ func (r viewerResolver) UnreadNotificationsCount(ctx context.Context, _ *model.V
 
 // NotificationSettings resolves Viewer.notificationSettings.
 func (r viewerResolver) NotificationSettings(ctx context.Context, obj *model.Viewer) ([]*social.NotificationSetting, error) {
-	return r.Social.NotificationSettings(ctx, obj.UserID)
+	return r.Notices.Settings(ctx, obj.UserID)
 }
 
 // SetNotificationSetting resolves Mutation.setNotificationSetting.
 func (r mutationResolver) SetNotificationSetting(ctx context.Context, input model.SetNotificationSettingInput) (*model.SetNotificationSettingPayload, error) {
 	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
-		return r.Social.SetNotificationSetting(ctx, viewer, social.NotificationSetting{Kind: input.Kind, Enabled: input.Enabled})
+		return r.Notices.SetSetting(ctx, viewer, social.NotificationSetting{Kind: input.Kind, Enabled: input.Enabled})
 	})
 	return &model.SetNotificationSettingPayload{Viewer: changedViewer(ctx, mistakes), UserErrors: mistakes}, err
 }

@@ -15,6 +15,7 @@ import (
 	"plaza/social"
 	"plaza/social/moderation"
 	"plaza/social/network"
+	"plaza/social/notifications"
 )
 
 // Resolver has what resolvers need.
@@ -23,6 +24,7 @@ type Resolver struct {
 	Moderator   *moderation.Service
 	Advertising *advertising.Resolver
 	Hub         *live.Hub
+	Notices     *notifications.Service
 	Logger      *slog.Logger
 	// StreamOf returns the subscription of a context.
 	StreamOf func(ctx context.Context) Stream

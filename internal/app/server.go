@@ -24,6 +24,7 @@ import (
 	"plaza/resolvers/presenter"
 	"plaza/social/moderation"
 	"plaza/social/network"
+	"plaza/social/notifications"
 	"plaza/storage"
 	"plaza/transport"
 	"plaza/transport/codes"
@@ -62,7 +63,8 @@ func New(st storage.Store, c Config) *Server { return newServer(st, &c, c.limits
 
 func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Community) *Server {
 	s := &Server{store: st, social: network.New(st, c.socialOptions(limiting)), ads: adserver.New(st.Ads(), c.Ads), config: c, limits: limiting, community: community}
-	s.Notifier = notify.New(s.social, st, st, slog.Default())
+	notices := notifications.New(st, s.social)
+	s.Notifier = notify.New(notices, st, st, slog.Default())
 	s.Metrics = metrics.New(metrics.Source{
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
 		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords, NotifiedUpTo: s.Notifier.UpTo,
@@ -78,6 +80,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		Advertising: &advertising.Resolver{
 			Server: s.ads, Social: s.social, News: c.NewsAds, ClickURL: strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		},
+		Notices:  notices,
 		StreamOf: func(ctx context.Context) resolvers.Stream { return execution.StreamOf(ctx) },
 		ClientOf: clientIn,
 	}

@@ -85,6 +85,12 @@ func New(store social.Store, o Options) *Service {
 	return s
 }
 
+// Relations reads relations between users, from the cache if there is one. It hides none: see
+// Viewer.Relations for what one user knows of others.
+func (s *Service) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
+	return s.people.Relations(ctx, pairs)
+}
+
 // CacheStats returns the counts of the service's cache; zero if it has none.
 func (s *Service) CacheStats() people.Stats {
 	if s.cache == nil {

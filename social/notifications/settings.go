@@ -1,4 +1,4 @@
-package network
+package notifications
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"plaza/social"
 )
 
-// NotificationSettings reads which kinds of notifications a user gets, in the order of
+// Settings reads which kinds of notifications a user gets, in the order of
 // [social.NotificationKinds].
-func (s *Service) NotificationSettings(ctx context.Context, user social.UserID) ([]*social.NotificationSetting, error) {
+func (s *Service) Settings(ctx context.Context, user social.UserID) ([]*social.NotificationSetting, error) {
 	silent, err := s.store.SilentNotificationKinds(ctx, []social.UserID{user})
 	if err != nil {
 		return nil, err
@@ -22,9 +22,9 @@ func (s *Service) NotificationSettings(ctx context.Context, user social.UserID) 
 	return settings, nil
 }
 
-// SetNotificationSetting turns a kind of notifications on or off for a user. Acts of a kind that
+// SetSetting turns a kind of notifications on or off for a user. Acts of a kind that
 // is off are not stored; what is stored already stays.
-func (s *Service) SetNotificationSetting(ctx context.Context, user social.UserID, setting social.NotificationSetting) error {
+func (s *Service) SetSetting(ctx context.Context, user social.UserID, setting social.NotificationSetting) error {
 	return s.store.SetNotificationKind(ctx, user, setting.Kind, setting.Enabled)
 }
 

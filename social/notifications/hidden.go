@@ -1,0 +1,64 @@
+package notifications
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"plaza/social"
+)
+
+// withoutHidden drops the notices of acts that their recipients do not see now, by InNotification.
+func (s *Service) withoutHidden(ctx context.Context, t threadsRead, notices []social.Notice) ([]social.Notice, error) {
+	relations, err := s.recipientRelations(ctx, t, notices)
+	if err != nil {
+		return nil, err
+	}
+	muted, err := s.mutedByRecipients(ctx, t, notices)
+	return slices.DeleteFunc(notices, func(n social.Notice) bool {
+		return !n.Undone && !social.InNotification(n.NotificationGroup, n.Act, t.posts[n.Post], t.comments[n.Act.Comment], relations[n.To], muted[n.To][n.Post])
+	}), err
+}
+
+// recipientRelations reads the relations of recipients to the actors, and to the authors of the
+// posts.
+func (s *Service) recipientRelations(ctx context.Context, t threadsRead, notices []social.Notice) (map[social.UserID]map[social.UserID]social.Relation, error) {
+	pairs := map[social.Pair]bool{}
+	for _, n := range notices {
+		pairs[social.Pair{Viewer: n.To, Other: n.Actor}] = true
+		if p := t.posts[n.Post]; p != nil {
+			pairs[social.Pair{Viewer: n.To, Other: p.Author}] = true
+		}
+	}
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	read, err := s.people.Relations(ctx, slices.Collect(maps.Keys(pairs)))
+	relations := map[social.UserID]map[social.UserID]social.Relation{}
+	for pair, relation := range read {
+		if relations[pair.Viewer] == nil {
+			relations[pair.Viewer] = map[social.UserID]social.Relation{}
+		}
+		relations[pair.Viewer][pair.Other] = relation
+	}
+	return relations, err
+}
+
+// mutedByRecipients reads which of the threads their recipients mute.
+func (s *Service) mutedByRecipients(ctx context.Context, t threadsRead, notices []social.Notice) (map[social.UserID]map[social.PostID]bool, error) {
+	posts := map[social.UserID][]social.PostID{}
+	for _, n := range notices {
+		if p := t.posts[n.Post]; p != nil && p.Muters > 0 { // most need no read
+			posts[n.To] = append(posts[n.To], p.ID)
+		}
+	}
+	muted := map[social.UserID]map[social.PostID]bool{}
+	for to, some := range posts {
+		read, err := s.store.MutedThreads(ctx, to, some)
+		if err != nil {
+			return nil, err
+		}
+		muted[to] = read
+	}
+	return muted, nil
+}

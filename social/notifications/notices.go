@@ -1,0 +1,112 @@
+package notifications
+
+import (
+	"context"
+	"slices"
+
+	"plaza/social"
+)
+
+// NoticesOf returns who is to be notified of what because of events, in their order. Acts that the
+// recipient does not see are left out: they must not show in the order or the number of
+// notifications. What is hidden later is left out when someone reads: see Viewer.Notifications of
+// package network.
+func (s *Service) NoticesOf(ctx context.Context, events []social.Event) ([]social.Notice, error) {
+	t, err := s.readThreads(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]social.Notice, len(events))
+	for i := range events {
+		all[i] = slices.DeleteFunc(t.noticesOf(&events[i]), func(n social.Notice) bool {
+			return n.To.IsZero() || n.To == n.Actor && n.Kind != social.NotifyPollClosed
+		})
+	}
+	notices, err := s.wanted(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	notices, err = s.withoutHidden(ctx, t, notices)
+	return social.LastActs(notices), err
+}
+
+// noticesOf returns the notices of one event, for everyone it concerns. Someone may have several,
+// of which they get one: see wanted. The first is the best.
+func (t threadsRead) noticesOf(e *social.Event) []social.Notice {
+	notice := social.Notice{Act: social.Act{Actor: e.Actor}}
+	switch e.Kind {
+	case social.EventFollowed:
+		notice.NotificationGroup = social.NotificationGroup{To: e.Target, Kind: social.NotifyFollow}
+	case social.EventPostCreated:
+		return t.postNotices(e)
+	case social.EventReactionAdded, social.EventReactionRemoved:
+		post := t.posts[e.Post]
+		if post == nil {
+			return nil
+		}
+		notice.NotificationGroup = social.NotificationGroup{To: post.Author, Kind: social.NotifyReaction, Post: e.Post}
+		notice.Undone = e.Kind == social.EventReactionRemoved
+	case social.EventCommentAdded:
+		return t.commentNotices(e)
+	case social.EventPollClosed:
+		return t.closingNotices(e)
+	default:
+		return nil
+	}
+	return []social.Notice{notice}
+}
+
+// postNotices notifies the owner of the wall, and those the post mentions.
+func (t threadsRead) postNotices(e *social.Event) []social.Notice {
+	post := t.posts[e.Post]
+	if post == nil {
+		return nil
+	}
+	act := social.Act{Actor: e.Actor}
+	onWall := social.Notice{NotificationGroup: social.NotificationGroup{To: e.Target, Kind: social.NotifyWallPost, Post: e.Post}, Act: act}
+	return t.withMentions([]social.Notice{onWall}, e.Post, act, post.Content.Text())
+}
+
+// withMentions adds those a text mentions.
+func (t threadsRead) withMentions(notices []social.Notice, post social.PostID, act social.Act, text string) []social.Notice {
+	for _, handle := range social.Mentioned(text) {
+		user := t.mentioned[handle]
+		if user == nil {
+			continue
+		}
+		group := social.NotificationGroup{To: user.ID, Kind: social.NotifyMention, Post: post}
+		notices = append(notices, social.Notice{NotificationGroup: group, Act: act})
+	}
+	return notices
+}
+
+// commentNotices notifies the author of the comment that was answered, the author of the post, and
+// those the comment mentions.
+func (t threadsRead) commentNotices(e *social.Event) (notices []social.Notice) {
+	post, comment := t.posts[e.Post], t.comments[e.Comment]
+	if post == nil || comment == nil || comment.Deleted {
+		return nil
+	}
+	act := social.Act{Actor: e.Actor, Comment: e.Comment}
+	if answered := t.comments[comment.Parent]; answered != nil {
+		group := social.NotificationGroup{To: answered.Author, Kind: social.NotifyReply, Post: e.Post, Comment: answered.ID}
+		notices = append(notices, social.Notice{NotificationGroup: group, Act: act})
+	}
+	group := social.NotificationGroup{To: post.Author, Kind: social.NotifyComment, Post: e.Post}
+	notices = append(notices, social.Notice{NotificationGroup: group, Act: act})
+	return t.withMentions(notices, e.Post, act, comment.Text)
+}
+
+// closingNotices notifies the author of a poll, and those who voted.
+func (t threadsRead) closingNotices(e *social.Event) []social.Notice {
+	post := t.posts[e.Post]
+	if post == nil {
+		return nil
+	}
+	var notices []social.Notice
+	for _, to := range append([]social.UserID{post.Author}, t.voters[e.Post]...) {
+		group := social.NotificationGroup{To: to, Kind: social.NotifyPollClosed, Post: e.Post}
+		notices = append(notices, social.Notice{NotificationGroup: group, Act: social.Act{Actor: post.Author}})
+	}
+	return notices
+}

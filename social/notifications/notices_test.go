@@ -1,0 +1,130 @@
+package notifications_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/social/notifications"
+)
+
+// village is a store, and the relations of its people: ben has replied to ada's comment on ada's
+// post, and mentions ada and cyd. Nothing else can be read.
+type village struct {
+	notifications.Store
+
+	ada, ben, cyd social.User
+	post          social.Post
+	first, reply  social.Comment
+	silent        map[social.UserID][]social.NotificationKind
+	relations     map[social.Pair]social.Relation
+}
+
+func newVillage() *village {
+	user := func(handle string) social.User { return social.User{ID: social.UserID{ID: id.New()}, Handle: handle} }
+	v := &village{ada: user("ada"), ben: user("ben"), cyd: user("cyd"), silent: map[social.UserID][]social.NotificationKind{}, relations: map[social.Pair]social.Relation{}}
+	v.post = social.Post{ID: social.PostID{ID: id.New()}, Author: v.ada.ID, WallOwner: v.ada.ID, Audience: social.Audience{Kind: social.AudiencePublic}}
+	v.first = social.Comment{ID: social.CommentID{ID: id.New()}, Post: v.post.ID, Author: v.ada.ID, Text: "Tea?"}
+	v.reply = social.Comment{ID: social.CommentID{ID: id.New()}, Post: v.post.ID, Parent: v.first.ID, Author: v.ben.ID, Text: "@ada and @cyd: yes"}
+	return v
+}
+
+func (v *village) Posts(context.Context, []social.PostID) (map[social.PostID]*social.Post, error) {
+	return map[social.PostID]*social.Post{v.post.ID: &v.post}, nil
+}
+
+func (v *village) Comments(_ context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
+	found := map[social.CommentID]*social.Comment{}
+	for _, c := range ids {
+		found[c] = map[social.CommentID]*social.Comment{v.first.ID: &v.first, v.reply.ID: &v.reply}[c]
+	}
+	return found, nil
+}
+
+func (v *village) UsersByHandle(context.Context, []string) (map[string]*social.User, error) {
+	return map[string]*social.User{"ada": &v.ada, "cyd": &v.cyd}, nil
+}
+
+func (v *village) SilentNotificationKinds(context.Context, []social.UserID) (map[social.UserID][]social.NotificationKind, error) {
+	return v.silent, nil
+}
+
+// MutedThreads implements notifications.Store: ada mutes the thread if someone does.
+func (v *village) MutedThreads(_ context.Context, user social.UserID, _ []social.PostID) (map[social.PostID]bool, error) {
+	return map[social.PostID]bool{v.post.ID: user == v.ada.ID}, nil
+}
+
+func (v *village) Relations(_ context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
+	found := map[social.Pair]social.Relation{}
+	for _, p := range pairs {
+		found[p] = v.relations[p]
+	}
+	return found, nil
+}
+
+// TestOneNoticeOfEachEvent: a reply concerns ada in three ways, and she gets the first notice that
+// she wants; what she or cyd does not see now, they get no notice of.
+func TestOneNoticeOfEachEvent(t *testing.T) {
+	t.Parallel()
+	type kinds map[string]social.NotificationKind // by recipient
+	for name, c := range map[string]struct {
+		given func(*village)
+		want  kinds
+	}{
+		"the reply comes first": {func(*village) {}, kinds{"ada": social.NotifyReply, "cyd": social.NotifyMention}},
+		"then the comment": {
+			func(v *village) { v.silent[v.ada.ID] = []social.NotificationKind{social.NotifyReply} },
+			kinds{"ada": social.NotifyComment, "cyd": social.NotifyMention},
+		},
+		"then the mention": {
+			func(v *village) {
+				v.silent[v.ada.ID] = []social.NotificationKind{social.NotifyComment, social.NotifyReply}
+			},
+			kinds{"ada": social.NotifyMention, "cyd": social.NotifyMention},
+		},
+		"all is turned off": {
+			func(v *village) { v.silent[v.cyd.ID] = social.NotificationKinds },
+			kinds{"ada": social.NotifyReply},
+		},
+		"the thread is muted": {func(v *village) { v.post.Muters = 1 }, kinds{"cyd": social.NotifyMention}},
+		"the actor is muted": {
+			func(v *village) {
+				v.relations[social.Pair{Viewer: v.ada.ID, Other: v.ben.ID}] = social.Relation{Mutes: true}
+			},
+			kinds{"cyd": social.NotifyMention},
+		},
+		"the author of the post blocks": {
+			func(v *village) {
+				v.relations[social.Pair{Viewer: v.cyd.ID, Other: v.ada.ID}] = social.Relation{BlockedBy: true}
+			},
+			kinds{"ada": social.NotifyReply},
+		},
+		"the post is for few":    {func(v *village) { v.post.Audience.Kind = social.AudienceOnlyMe }, kinds{"ada": social.NotifyReply}},
+		"the comment is deleted": {func(v *village) { v.reply.Deleted = true }, kinds{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVillage()
+			c.given(v)
+			added := social.Event{Kind: social.EventCommentAdded, Actor: v.ben.ID, Post: v.post.ID, Comment: v.reply.ID}
+			notices, err := notifications.New(v, v).NoticesOf(t.Context(), []social.Event{added})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := kinds{}
+			for _, n := range notices {
+				handle := map[social.UserID]string{v.ada.ID: "ada", v.ben.ID: "ben", v.cyd.ID: "cyd"}[n.To]
+				if got[handle] != "" || n.Actor != v.ben.ID || n.Act.Comment != v.reply.ID {
+					t.Errorf("%s gets a second notice, or a wrong one: %+v", handle, n)
+				}
+				got[handle] = n.Kind
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("who is notified of what (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
