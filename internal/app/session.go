@@ -15,7 +15,8 @@ import (
 const sessionPath = "/session"
 
 // sessionCookie is a handler. POST moves the session of the request's token into a cookie. DELETE
-// ends the session of the request's cookie or token, and removes the cookie.
+// ends the session of the request's cookie or token, and removes the cookie. A token of another site
+// is valid until its end: only the cookie goes.
 type sessionCookie struct {
 	service      *network.Service
 	hub          *live.Hub
@@ -65,11 +66,12 @@ func (s *sessionCookie) end(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// signOut ends the session of a request, if it has one. An access token is not ended.
+// signOut ends the session of a request, if it has one. An access token is not ended, and neither is
+// a token of another site, which Plaza can't end.
 func (s *sessionCookie) signOut(r *http.Request) error {
 	ctx, err := s.authenticate(r.Context(), r.Header.Get("Authorization"))
 	session := gate.SessionOf(ctx)
-	if err != nil || session.User.IsZero() || session.Grant != nil {
+	if err != nil || session.User.IsZero() || session.Grant != nil || session.IsIssued() {
 		return err
 	}
 	if err := s.service.SignOut(ctx, session); err != nil {

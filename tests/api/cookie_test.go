@@ -101,6 +101,29 @@ func TestCookiesAreRefused(t *testing.T) {
 	}
 }
 
+// TestCookiesWithTokensOfAnotherSite: the site ends its tokens, but a browser can give the cookie
+// back.
+func TestCookiesWithTokensOfAnotherSite(t *testing.T) {
+	t.Parallel()
+	w := serveTrusting(t, plazatest.Engines[0])
+	token := http.Header{"Authorization": {"Bearer " + w.with(t, "ada", map[string]any{"preferred_username": "ada"}).Token}}
+	b := &browser{t: t, plaza: w.Plaza}
+	status, set := b.send(http.MethodPost, "/session", "", token)
+	if status != http.StatusNoContent || len(set) != 1 {
+		t.Fatalf("a cookie was asked for: %d, %v", status, set)
+	}
+	b.cookie = set[0]
+	b.check("its page", nil, true)
+	status, set = b.send(http.MethodDelete, "/session", "", nil)
+	if status != http.StatusNoContent || len(set) != 1 || set[0].MaxAge >= 0 || set[0].Name != b.cookie.Name {
+		t.Errorf("the cookie is removed: %d, %v", status, set)
+	}
+	b.cookie = nil
+	if got := b.viewer(token); !strings.Contains(got, `"ada"`) {
+		t.Errorf("the token of the site afterwards: %s", got)
+	}
+}
+
 // TestCookiesOfForeignPagesAreNotShared: pages of other origins can send cookies only if they are
 // named; caches keep what is signed out apart from what is signed in.
 func TestCookiesOfForeignPagesAreNotShared(t *testing.T) {
