@@ -110,7 +110,7 @@ func loadCase(ctx context.Context, id social.CaseID) (*model.ModerationCase, err
 func wrapCase(c *network.CaseSeen) *model.ModerationCase {
 	return &model.ModerationCase{
 		ID: c.ID.String(), SubjectKind: c.Subject.Kind(), SubjectID: c.Subject.String(), Author: reportedUser(c.Author), Content: reportedContent(c),
-		State: c.State, IsHidden: c.Held != nil, ReportsCount: c.Case.Reports(), Reasons: reasonCounts(c.Case), LatestReports: caseReports(c.Reports),
+		State: c.State, IsHidden: c.IsHidden(c.Post), ReportsCount: c.Case.Reports(), Reasons: reasonCounts(c.Case), LatestReports: caseReports(c.Reports),
 		FirstReportedAt: c.FirstAt, LastReportedAt: c.LastAt,
 	}
 }
