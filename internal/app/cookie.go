@@ -48,6 +48,9 @@ func (k *cookies) token(r *http.Request) string {
 // has the header keeps it.
 func (k *cookies) signIn(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := r.Cookie(k.name); err == nil { // a cache must not answer the own page as it did a foreign one
+			w.Header().Add("Vary", "Sec-Fetch-Site, Origin")
+		}
 		if r.Header.Get("Authorization") == "" {
 			if token := k.token(r); token != "" {
 				r = r.Clone(r.Context())

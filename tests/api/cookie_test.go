@@ -141,6 +141,13 @@ func TestCookiesOfForeignPagesAreNotShared(t *testing.T) {
 			t.Errorf("Vary: %s", vary)
 		}
 	}
+	ada := named.As(t, "ada")
+	b := &browser{t: t, plaza: named, cookie: &http.Cookie{Name: "__Host-plaza-session", Value: ada.Token}}
+	foreign := b.do(http.MethodGet, "/graphql?query="+url.QueryEscape("{ viewer { id } }"), "", foreignPages["another site without a CSP"])
+	_ = foreign.Body.Close()
+	if vary := strings.Join(foreign.Header.Values("Vary"), ","); foreign.Header.Get("ETag") == "" || !strings.Contains(vary, "Sec-Fetch-Site") {
+		t.Errorf("a foreign page's answer, which caches keep, varies by %s", vary)
+	}
 }
 
 // browser sends requests, with a cookie once it has one.
