@@ -44,6 +44,9 @@ func (k *cookies) token(r *http.Request) string {
 	return cookie.Value
 }
 
+// bearer is what a token has before it in the header Authorization.
+const bearer = "Bearer "
+
 // signIn gives requests with a cookie the header Authorization that stands for it. A request that
 // has the header keeps it.
 func (k *cookies) signIn(next http.Handler) http.Handler {
@@ -54,7 +57,7 @@ func (k *cookies) signIn(next http.Handler) http.Handler {
 		if r.Header.Get("Authorization") == "" {
 			if token := k.token(r); token != "" {
 				r = r.Clone(r.Context())
-				r.Header.Set("Authorization", "Bearer "+token)
+				r.Header.Set("Authorization", bearer+token)
 			}
 		}
 		next.ServeHTTP(w, r)

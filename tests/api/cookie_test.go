@@ -70,6 +70,26 @@ func TestCookies(t *testing.T) {
 	}
 }
 
+// TestSignOutBesideAToken: whatever token a page sends along, the session of the cookie that it loses
+// has ended.
+func TestSignOutBesideAToken(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	other := plaza.As(t, "bob")
+	for handle, token := range map[string]string{"ada": "of no session", "cyd": other.Token} {
+		b := &browser{t: t, plaza: plaza, cookie: &http.Cookie{Name: "plaza-session", Value: plaza.As(t, handle).Token}}
+		if status, set := b.send(http.MethodDelete, "/session", "", http.Header{"Authorization": {"Bearer " + token}}); status != http.StatusNoContent || len(set) != 1 {
+			t.Errorf("%s signs out: %d, %v", handle, status, set)
+		}
+		if got := b.viewer(nil); !strings.Contains(got, "UNAUTHENTICATED") {
+			t.Errorf("the session of the cookie goes on: %s", got)
+		}
+	}
+	if got := (&browser{t: t, plaza: plaza}).viewer(http.Header{"Authorization": {"Bearer " + other.Token}}); !strings.Contains(got, "UNAUTHENTICATED") {
+		t.Errorf("the session of the token goes on: %s", got)
+	}
+}
+
 // TestCookiesAreRefused names what gets no cookie.
 func TestCookiesAreRefused(t *testing.T) {
 	t.Parallel()
