@@ -31,6 +31,11 @@ func (c *Case) Reports() (n int) {
 	return n
 }
 
+// IsHidden reports whether moderators have hidden the subject, which is this post (nil: it is not
+// there, or no post). Servers of an earlier version let its author choose another audience, which is
+// then the one that counts: restoring the audience before could show it to more people.
+func (c *Case) IsHidden(post *Post) bool { return c.Held != nil && (post == nil || IsHidden(post)) }
+
 // CaseState is whether moderators have something to decide.
 type CaseState string
 

@@ -49,7 +49,7 @@ type Ruling struct {
 // there. Errors: INVALID (the action does not fit the subject), CONFLICT (it was decided already);
 // NOT_FOUND: there is no such post.
 func (c *Case) Rule(d Decision, post *Post) (Ruling, error) {
-	if err := c.check(d.Action); err != nil {
+	if err := c.check(d.Action, c.IsHidden(post)); err != nil {
 		return Ruling{}, err
 	}
 	after := *c
@@ -81,8 +81,8 @@ func (p *Post) withAudience(a Audience) *Post {
 	return &changed
 }
 
-func (c *Case) check(a Action) error {
-	kind, isOpen, isHidden := c.Subject.Kind(), c.State == CaseOpen, c.Held != nil
+func (c *Case) check(a Action, isHidden bool) error {
+	kind, isOpen := c.Subject.Kind(), c.State == CaseOpen
 	decided := fault.Errorf(fault.CodeConflict, "caseId", "This case is decided already.")
 	switch {
 	case a == ActionHide && kind != SubjectPost:

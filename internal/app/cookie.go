@@ -44,14 +44,20 @@ func (k *cookies) token(r *http.Request) string {
 	return cookie.Value
 }
 
+// bearer is what a token has before it in the header Authorization.
+const bearer = "Bearer "
+
 // signIn gives requests with a cookie the header Authorization that stands for it. A request that
 // has the header keeps it.
 func (k *cookies) signIn(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := r.Cookie(k.name); err == nil { // a cache must not answer the own page as it did a foreign one
+			w.Header().Add("Vary", "Sec-Fetch-Site, Origin")
+		}
 		if r.Header.Get("Authorization") == "" {
 			if token := k.token(r); token != "" {
 				r = r.Clone(r.Context())
-				r.Header.Set("Authorization", "Bearer "+token)
+				r.Header.Set("Authorization", bearer+token)
 			}
 		}
 		next.ServeHTTP(w, r)

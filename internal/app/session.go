@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -15,7 +16,8 @@ import (
 const sessionPath = "/session"
 
 // sessionCookie is a handler. POST moves the session of the request's token into a cookie. DELETE
-// ends the session of the request's cookie or token, and removes the cookie.
+// ends the sessions of the request's cookie and token, and removes the cookie. A token of another site
+// is valid until its end: only the cookie goes.
 type sessionCookie struct {
 	service      *network.Service
 	hub          *live.Hub
@@ -65,11 +67,26 @@ func (s *sessionCookie) end(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// signOut ends the session of a request, if it has one. An access token is not ended.
+// signOut ends the session of a request's cookie, which is about to go, and that of its token. The
+// handler in front has copied the cookie's token into a request that brings no other.
 func (s *sessionCookie) signOut(r *http.Request) error {
-	ctx, err := s.authenticate(r.Context(), r.Header.Get("Authorization"))
+	authorization, kept := r.Header.Get("Authorization"), s.cookies.token(r)
+	err := s.signOutOf(r.Context(), authorization)
+	if kept == "" || bearer+kept == authorization {
+		return err
+	}
+	if err != nil && !isRefused(err) {
+		return err
+	}
+	return s.signOutOf(r.Context(), bearer+kept)
+}
+
+// signOutOf ends the session of an Authorization header, if it has one. An access token is not ended,
+// and neither is a token of another site, which Plaza can't end.
+func (s *sessionCookie) signOutOf(ctx context.Context, authorization string) error {
+	ctx, err := s.authenticate(ctx, authorization)
 	session := gate.SessionOf(ctx)
-	if err != nil || session.User.IsZero() || session.Grant != nil {
+	if err != nil || session.User.IsZero() || session.Grant != nil || session.IsIssued() {
 		return err
 	}
 	if err := s.service.SignOut(ctx, session); err != nil {

@@ -70,6 +70,26 @@ func TestCookies(t *testing.T) {
 	}
 }
 
+// TestSignOutBesideAToken: whatever token a page sends along, the session of the cookie that it loses
+// has ended.
+func TestSignOutBesideAToken(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	other := plaza.As(t, "bob")
+	for handle, token := range map[string]string{"ada": "of no session", "cyd": other.Token} {
+		b := &browser{t: t, plaza: plaza, cookie: &http.Cookie{Name: "plaza-session", Value: plaza.As(t, handle).Token}}
+		if status, set := b.send(http.MethodDelete, "/session", "", http.Header{"Authorization": {"Bearer " + token}}); status != http.StatusNoContent || len(set) != 1 {
+			t.Errorf("%s signs out: %d, %v", handle, status, set)
+		}
+		if got := b.viewer(nil); !strings.Contains(got, "UNAUTHENTICATED") {
+			t.Errorf("the session of the cookie goes on: %s", got)
+		}
+	}
+	if got := (&browser{t: t, plaza: plaza}).viewer(http.Header{"Authorization": {"Bearer " + other.Token}}); !strings.Contains(got, "UNAUTHENTICATED") {
+		t.Errorf("the session of the token goes on: %s", got)
+	}
+}
+
 // TestCookiesAreRefused names what gets no cookie.
 func TestCookiesAreRefused(t *testing.T) {
 	t.Parallel()
@@ -101,6 +121,29 @@ func TestCookiesAreRefused(t *testing.T) {
 	}
 }
 
+// TestCookiesWithTokensOfAnotherSite: the site ends its tokens, but a browser can give the cookie
+// back.
+func TestCookiesWithTokensOfAnotherSite(t *testing.T) {
+	t.Parallel()
+	w := serveTrusting(t, plazatest.Engines[0])
+	token := http.Header{"Authorization": {"Bearer " + w.with(t, "ada", map[string]any{"preferred_username": "ada"}).Token}}
+	b := &browser{t: t, plaza: w.Plaza}
+	status, set := b.send(http.MethodPost, "/session", "", token)
+	if status != http.StatusNoContent || len(set) != 1 {
+		t.Fatalf("a cookie was asked for: %d, %v", status, set)
+	}
+	b.cookie = set[0]
+	b.check("its page", nil, true)
+	status, set = b.send(http.MethodDelete, "/session", "", nil)
+	if status != http.StatusNoContent || len(set) != 1 || set[0].MaxAge >= 0 || set[0].Name != b.cookie.Name {
+		t.Errorf("the cookie is removed: %d, %v", status, set)
+	}
+	b.cookie = nil
+	if got := b.viewer(token); !strings.Contains(got, `"ada"`) {
+		t.Errorf("the token of the site afterwards: %s", got)
+	}
+}
+
 // TestCookiesOfForeignPagesAreNotShared: pages of other origins can send cookies only if they are
 // named; caches keep what is signed out apart from what is signed in.
 func TestCookiesOfForeignPagesAreNotShared(t *testing.T) {
@@ -117,6 +160,13 @@ func TestCookiesOfForeignPagesAreNotShared(t *testing.T) {
 		if vary := strings.Join(response.Header.Values("Vary"), ","); !strings.Contains(vary, "Cookie") {
 			t.Errorf("Vary: %s", vary)
 		}
+	}
+	ada := named.As(t, "ada")
+	b := &browser{t: t, plaza: named, cookie: &http.Cookie{Name: "__Host-plaza-session", Value: ada.Token}}
+	foreign := b.do(http.MethodGet, "/graphql?query="+url.QueryEscape("{ viewer { id } }"), "", foreignPages["another site without a CSP"])
+	_ = foreign.Body.Close()
+	if vary := strings.Join(foreign.Header.Values("Vary"), ","); foreign.Header.Get("ETag") == "" || !strings.Contains(vary, "Sec-Fetch-Site") {
+		t.Errorf("a foreign page's answer, which caches keep, varies by %s", vary)
 	}
 }
 
