@@ -115,11 +115,13 @@ func (s *Service) isLive(ctx context.Context, session social.Session) (bool, err
 	return err == nil, err
 }
 
-// endEverything ends all sessions of a user, and all tokens that other sites have issued up to now.
+// endEverything ends all tokens of a user that other sites have issued up to now, and all sessions.
+// The tokens come first: an access token that one of them is creating is either among the sessions
+// by then, or its creation finds that the token has ended (mustStillBeValid).
 func (s *Service) endEverything(ctx context.Context, user social.UserID) error {
 	return errors.Join(
-		s.store.EndSessions(ctx, user, [32]byte{}, social.AllSessions),
 		s.store.EndIdentities(ctx, user, s.moment().Truncate(time.Second)),
+		s.store.EndSessions(ctx, user, [32]byte{}, social.AllSessions),
 	)
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"plaza/issuer/issuertest"
 	"plaza/social"
 	"plaza/social/network"
+	"plaza/storage"
 )
 
 // trusting is a server for the users of a site, whose clock a test can put forward.
@@ -318,6 +320,43 @@ func TestOperatorsEndTokensOfAnotherSite(t *testing.T) {
 			t.Errorf("with a later token: %+v", after)
 		}
 	})
+}
+
+// midway is a store that calls back when it has ended a user's sessions.
+type midway struct {
+	storage.Store
+
+	ended func()
+}
+
+func (m midway) EndSessions(ctx context.Context, user social.UserID, keep [32]byte, which social.SessionKinds) error {
+	err := m.Store.EndSessions(ctx, user, keep, which)
+	m.ended()
+	return err
+}
+
+// TestAccessTokensDuringSignOut: a token that is being ended can't leave an access token behind.
+func TestAccessTokensDuringSignOut(t *testing.T) {
+	t.Parallel()
+	w := serveTrusting(t, plazatest.Engines[0])
+	profileOf(t, w.with(t, "1", map[string]any{"preferred_username": "ada"}))
+	service := network.New(w.Store, network.Options{})
+	a := social.Assertion{Issuer: w.site.URL, Subject: "1", IssuedAt: w.now(), ExpiresAt: w.now().Add(time.Hour)}
+	stolen, err := service.AuthenticateAs(t.Context(), "a.b.c", a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator := network.New(midway{w.Store, func() {
+		if _, _, err := service.CreateAccessToken(t.Context(), stolen, network.NewAccessToken{Name: "robot", Days: 1}); err == nil {
+			t.Error("the token has created an access token")
+		}
+	}}, network.Options{})
+	if _, err := operator.EndAllSessions(t.Context(), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := service.AccessTokens(t.Context(), stolen.User); err != nil || len(left) > 0 {
+		t.Errorf("%d access tokens are left: %v", len(left), err)
+	}
 }
 
 // TestSocketsEndWithTheirTokens: those of other tokens of the same user go on.
