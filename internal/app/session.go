@@ -15,9 +15,13 @@ import (
 // sessionPath is the path of sessionCookie.
 const sessionPath = "/session"
 
+// maxCookieToken is how long a token in a cookie may be, in bytes. Browsers keep cookies of up to
+// 4,096 bytes (RFC 6265, section 6.1) and silently drop longer ones.
+const maxCookieToken = 3800
+
 // sessionCookie is a handler. POST moves the session of the request's token into a cookie. DELETE
-// ends the sessions of the request's cookie and token, and removes the cookie. A token of another site
-// is valid until its end: only the cookie goes.
+// ends the sessions of the request's cookie and token, and removes the cookie. A token of another
+// site stays valid until it expires: DELETE only removes the cookie.
 type sessionCookie struct {
 	service      *network.Service
 	hub          *live.Hub
@@ -26,7 +30,8 @@ type sessionCookie struct {
 }
 
 // ServeHTTP implements http.Handler. 204: done; 401: the token is not that of a session; 403: the
-// request comes from a page of another origin, or the token is a program's; 503: try again.
+// request comes from a page of another origin, or the token is a program's, or is too long for a
+// cookie; 503: try again.
 func (s *sessionCookie) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	switch {
@@ -54,7 +59,12 @@ func (s *sessionCookie) keep(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, token, _ := strings.Cut(authorization, " ")
-	s.cookies.set(w, strings.TrimSpace(token))
+	token = strings.TrimSpace(token)
+	if len(token) > maxCookieToken {
+		http.Error(w, "The token is too long for a cookie: send it in the header Authorization.", http.StatusForbidden)
+		return
+	}
+	s.cookies.set(w, token)
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -139,6 +139,10 @@ func TestCookiesWithTokensOfAnotherSite(t *testing.T) {
 		t.Errorf("the cookie is removed: %d, %v", status, set)
 	}
 	b.cookie = nil
+	long := http.Header{"Authorization": {"Bearer " + w.with(t, "ben", map[string]any{"groups": strings.Repeat("x", 3800)}).Token}}
+	if status, set := b.send(http.MethodPost, "/session", "", long); status != http.StatusForbidden || len(set) != 0 {
+		t.Errorf("a token that browsers would not keep: %d, %v", status, set)
+	}
 	if got := b.viewer(token); !strings.Contains(got, `"ada"`) {
 		t.Errorf("the token of the site afterwards: %s", got)
 	}
