@@ -112,6 +112,6 @@ type Decisions interface {
 	Decide(ctx context.Context, r Ruling, e Event) error
 	// Decisions lists all decisions, newest first; keys are Decision.ID.
 	Decisions(ctx context.Context, p Page) ([]*Decision, error)
-	// DecisionsTold lists the decisions that an author is told (IsTold), newest first.
+	// DecisionsTold lists the decisions that an author may read (IsTold), newest first.
 	DecisionsTold(ctx context.Context, author UserID, p Page) ([]*Decision, error)
 }

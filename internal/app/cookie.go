@@ -47,8 +47,8 @@ func (k *cookies) token(r *http.Request) string {
 // bearer is what a token has before it in the header Authorization.
 const bearer = "Bearer "
 
-// signIn gives requests with a cookie the header Authorization that stands for it. A request that
-// has the header keeps it.
+// signIn adds the token of a request's cookie as the header Authorization. A request that has the
+// header keeps it.
 func (k *cookies) signIn(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := r.Cookie(k.name); err == nil { // a cache must not answer the own page as it did a foreign one

@@ -19,7 +19,7 @@ import (
 	"plaza/issuer"
 )
 
-// Audience is whom the tokens of a Site are for.
+// Audience is the audience of a Site's tokens.
 const Audience = "plaza"
 
 // Site publishes its openid-configuration and keys, and issues tokens.

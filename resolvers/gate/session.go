@@ -43,7 +43,7 @@ type Issuer interface {
 	Verify(ctx context.Context, token string) (social.Assertion, error)
 }
 
-// session returns the session of a token, whoever has issued it. Error: UNAUTHENTICATED.
+// session returns the session of a token, of Plaza's own or of the issuer's. Error: UNAUTHENTICATED.
 func (g *Gate) session(ctx context.Context, token string) (social.Session, error) {
 	if g.Issuer == nil || !g.Issuer.LooksIssued(token) {
 		return g.Social.Authenticate(ctx, token)

@@ -25,7 +25,7 @@ type decisionDoc struct {
 	Case      social.CaseID      `bson:"case"` // the subject's id
 	Kind      social.SubjectKind `bson:"kind"`
 	Author    social.UserID      `bson:"author"`
-	To        social.UserID      `bson:"to,omitempty"` // the author, if the decision is told
+	To        social.UserID      `bson:"to,omitempty"` // the author, if they may read the decision
 	Moderator social.UserID      `bson:"moderator"`
 	Action    social.Action      `bson:"action"`
 	Reason    string             `bson:"reason"`
