@@ -98,7 +98,8 @@ func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func
 	return len(kept)
 }
 
-// Cut makes a page of the entries that were read for it, which may be more than the page can hold.
+// Cut makes a page of the entries that were read for it, which may be more than the page can hold:
+// with one more (Page.Beyond) it knows whether the list continues.
 func Cut[T any](items []T, p Page, key func(T) Key) Slice[T] {
 	slice := Slice[T]{Items: items, More: len(items) > p.Limit}
 	switch {

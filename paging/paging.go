@@ -15,6 +15,12 @@ type Page struct {
 	Last   bool // take the run from the end of the bounds instead of from their start
 }
 
+// Beyond returns the page with one entry more, for Cut.
+func (p Page) Beyond() Page {
+	p.Limit++
+	return p
+}
+
 // List is one page of the list that belongs to Of: batch reads take several.
 type List[K comparable] struct {
 	Of K

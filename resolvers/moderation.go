@@ -122,7 +122,7 @@ func reportedUser(u *social.User) *model.ReportedUser {
 	if u == nil {
 		return nil
 	}
-	return &model.ReportedUser{ID: u.ID.String(), Handle: u.Handle, Name: u.Name, Bio: u.Bio, AvatarURL: orNull(u.AvatarURL)}
+	return &model.ReportedUser{ID: u.ID.String(), Handle: u.Handle, Name: u.Name, Bio: u.Bio, AvatarURL: model.Optional(u.AvatarURL)}
 }
 
 func reportedContent(c *moderation.CaseSeen) *model.ReportedContent {
@@ -130,11 +130,11 @@ func reportedContent(c *moderation.CaseSeen) *model.ReportedContent {
 	case c.Post != nil:
 		details, urls := restOf(c.Post.Content)
 		return &model.ReportedContent{
-			PostID: c.Post.ID.String(), Text: c.Post.Content.Text(), Details: details, Urls: urls, CreatedAt: c.Post.CreatedAt(), EditedAt: orNull(c.Post.EditedAt),
+			PostID: c.Post.ID.String(), Text: c.Post.Content.Text(), Details: details, Urls: urls, CreatedAt: c.Post.CreatedAt(), EditedAt: model.Optional(c.Post.EditedAt),
 		}
 	case c.Comment != nil:
 		return &model.ReportedContent{
-			PostID: c.Comment.Post.String(), Text: c.Comment.Text, CreatedAt: c.Comment.CreatedAt(), EditedAt: orNull(c.Comment.EditedAt),
+			PostID: c.Comment.Post.String(), Text: c.Comment.Text, CreatedAt: c.Comment.CreatedAt(), EditedAt: model.Optional(c.Comment.EditedAt),
 		}
 	default:
 		return nil
@@ -157,15 +157,6 @@ func restOf(c social.Content) (details, urls []string) {
 		details = c.Poll.Options
 	}
 	return slices.DeleteFunc(slices.Clone(details), func(text string) bool { return text == "" }), urls
-}
-
-// orNull returns nil for the zero value.
-func orNull[T comparable](value T) *T {
-	var none T
-	if value == none {
-		return nil
-	}
-	return &value
 }
 
 func reasonCounts(c *social.Case) []*model.ReasonCount {

@@ -6,7 +6,6 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"plaza/transport/codes"
-	"plaza/transport/execution"
 	"plaza/transport/request"
 	"plaza/transport/sse"
 )
@@ -33,7 +32,7 @@ func isAboutEvents(r *http.Request) bool {
 // ends.
 func (e *overEvents) serve(w http.ResponseWriter, r *http.Request) {
 	if failure := e.lead(w, r); failure != nil {
-		e.fail(w, r, failure)
+		e.refuseStream(w, r, failure)
 	}
 }
 
@@ -63,8 +62,8 @@ func (e *overEvents) lead(w http.ResponseWriter, r *http.Request) *sse.Failure {
 	return e.streams.Open(w, r)
 }
 
-// fail responds with the errors of a request that has no stream.
-func (e *overEvents) fail(w http.ResponseWriter, r *http.Request, failure *sse.Failure) {
+// refuseStream responds with the errors of a request that has no stream.
+func (e *overEvents) refuseStream(w http.ResponseWriter, r *http.Request, failure *sse.Failure) {
 	switch failure.Status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -72,15 +71,9 @@ func (e *overEvents) fail(w http.ResponseWriter, r *http.Request, failure *sse.F
 		if w.Header().Get("Allow") == "" {
 			w.Header().Set("Allow", http.MethodPost)
 		}
-	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "1") // seconds
 	}
 	if !failure.Counted {
 		e.executor.Refused(r.Context(), codes.Of(failure.Errs[0]))
 	}
-	media, ok := negotiate(r.Header.Values("Accept"))
-	if !ok {
-		media = mediaJSON
-	}
-	e.write(w, r, failure.Status, media, &answer{Answer: &execution.Answer{Errors: failure.Errs}})
+	e.fail(w, r, failure.Status, failure.Errs)
 }

@@ -31,18 +31,23 @@ type responder struct {
 	publicMaxAge time.Duration // see HTTPOptions
 }
 
-// refuse responds with one error, in the media type that the client prefers if it accepts any. A
-// 503 includes when to retry.
+// refuse counts a refusal, and responds with it.
 func (s *responder) refuse(w http.ResponseWriter, r *http.Request, refusal *codes.Refusal) {
-	if refusal.Status == http.StatusServiceUnavailable {
+	s.executor.Refused(r.Context(), codes.Of(refusal.Err))
+	s.fail(w, r, refusal.Status, gqlerror.List{refusal.Err})
+}
+
+// fail responds with errors alone, in the media type that the client prefers if it accepts any. A
+// 503 includes when to retry.
+func (s *responder) fail(w http.ResponseWriter, r *http.Request, status int, errs gqlerror.List) {
+	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1") // seconds
 	}
-	s.executor.Refused(r.Context(), codes.Of(refusal.Err))
 	media, ok := negotiate(r.Header.Values("Accept"))
 	if !ok {
 		media = mediaJSON
 	}
-	s.write(w, r, refusal.Status, media, &answer{Answer: &execution.Answer{Errors: gqlerror.List{refusal.Err}}})
+	s.write(w, r, status, media, &answer{Answer: &execution.Answer{Errors: errs}})
 }
 
 func (s *responder) write(w http.ResponseWriter, r *http.Request, status int, media string, a *answer) {

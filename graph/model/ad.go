@@ -65,10 +65,10 @@ func (c *AdCampaign) CreatedAt() time.Time { return c.ID.Time() }
 type AdSchedule struct{ *ads.Schedule }
 
 // Start is null where there is no bound.
-func (s *AdSchedule) Start() *time.Time { return optional(s.Schedule.Start) }
+func (s *AdSchedule) Start() *time.Time { return Optional(s.Schedule.Start) }
 
 // End is null where there is no bound.
-func (s *AdSchedule) End() *time.Time { return optional(s.Schedule.End) }
+func (s *AdSchedule) End() *time.Time { return Optional(s.Schedule.End) }
 
 // TimeZone is an IANA name.
 func (s *AdSchedule) TimeZone() string {
@@ -98,10 +98,10 @@ type AdBudget struct{ *ads.Budget }
 func (b *AdBudget) Currency() string { return string(b.Budget.Currency) }
 
 // Total is null where there is no bound.
-func (b *AdBudget) Total() *ads.Micros { return optional(b.Budget.Total) }
+func (b *AdBudget) Total() *ads.Micros { return Optional(b.Budget.Total) }
 
 // Daily is null where there is no bound.
-func (b *AdBudget) Daily() *ads.Micros { return optional(b.Budget.Daily) }
+func (b *AdBudget) Daily() *ads.Micros { return Optional(b.Budget.Daily) }
 
 // AdUnit is the schema's AdUnit.
 type AdUnit struct {
@@ -118,7 +118,7 @@ func (u *AdUnit) CampaignID() ads.CampaignID { return u.Campaign }
 func (u *AdUnit) Bid() *AdBid { return &AdBid{&u.Unit.Bid} }
 
 // ImageURL is null where there is no picture.
-func (u *AdUnit) ImageURL() *string { return optional(u.Unit.ImageURL) }
+func (u *AdUnit) ImageURL() *string { return Optional(u.Unit.ImageURL) }
 
 // Keywords is never nil.
 func (u *AdUnit) Keywords() []string { return append([]string{}, u.Unit.Keywords...) }
@@ -129,7 +129,7 @@ func (u *AdUnit) KeywordWeights() []ads.KeywordWeight {
 }
 
 // Weight is null if the unit competes alone.
-func (u *AdUnit) Weight() *int { return optional(u.Unit.Weight) }
+func (u *AdUnit) Weight() *int { return Optional(u.Unit.Weight) }
 
 // Caps is never nil.
 func (u *AdUnit) Caps() []ads.Cap { return capList(u.Unit.Caps) }
@@ -231,7 +231,7 @@ func (r *AdReportRow) CostPerConversion() *ads.Micros {
 func (r *AdReportRow) Invalid() int { return int(r.ReportRow.Invalid) }
 
 // Asked is null where nothing was asked for.
-func (r *AdReportRow) Asked() *int { return optional(int(r.ReportRow.Asked)) }
+func (r *AdReportRow) Asked() *int { return Optional(int(r.ReportRow.Asked)) }
 
 // Filled is null where nothing was asked for.
 func (r *AdReportRow) Filled() *int { return r.unlessUnasked(int(r.ReportRow.Filled)) }
@@ -334,7 +334,7 @@ func (r *AdRefund) AdID() *string { return idText(r.Unit) }
 func (r *AdRefund) ChoiceID() *string { return idText(r.Choice) }
 
 // Kind is null for both.
-func (r *AdRefund) Kind() *ads.Kind { return optional(r.Refund.Kind) }
+func (r *AdRefund) Kind() *ads.Kind { return Optional(r.Refund.Kind) }
 
 // Person is null for anybody.
 func (r *AdRefund) Person() *string { return idText(r.Refund.Person) }

@@ -151,10 +151,10 @@ func (p *PhotoPost) Alt() string { return p.Content.Photo.Alt }
 func (p *PhotoPost) Caption() string { return p.Content.Photo.Caption }
 
 // Width is null where it is unknown.
-func (p *PhotoPost) Width() *int { return optional(p.Content.Photo.Width) }
+func (p *PhotoPost) Width() *int { return Optional(p.Content.Photo.Width) }
 
 // Height is null where it is unknown.
-func (p *PhotoPost) Height() *int { return optional(p.Content.Photo.Height) }
+func (p *PhotoPost) Height() *int { return Optional(p.Content.Photo.Height) }
 
 // URL is the page's address.
 func (p *LinkPost) URL() string { return p.Content.Link.URL }
@@ -189,10 +189,10 @@ func (p *Picture) URL() string { return p.of.URL }
 func (p *Picture) Alt() string { return p.of.Alt }
 
 // Width is null where it is unknown.
-func (p *Picture) Width() *int { return optional(p.of.Width) }
+func (p *Picture) Width() *int { return Optional(p.of.Width) }
 
 // Height is null where it is unknown.
-func (p *Picture) Height() *int { return optional(p.of.Height) }
+func (p *Picture) Height() *int { return Optional(p.of.Height) }
 
 // Question is what the poll asks.
 func (p *PollPost) Question() string { return p.Content.Poll.Question }

@@ -9,7 +9,7 @@ type User struct{ *social.User }
 func (*User) IsNode() {}
 
 // AvatarURL is null where the user has no picture.
-func (u *User) AvatarURL() *string { return optional(u.User.AvatarURL) }
+func (u *User) AvatarURL() *string { return Optional(u.User.AvatarURL) }
 
 // Viewer is the schema's Viewer.
 type Viewer struct{ UserID social.UserID }
@@ -17,7 +17,8 @@ type Viewer struct{ UserID social.UserID }
 // ID differs from the user's, because clients' caches can hold both.
 func (v *Viewer) ID() string { return v.UserID.Text("viewer") }
 
-func optional[T comparable](v T) *T {
+// Optional returns nil for the zero value.
+func Optional[T comparable](v T) *T {
 	var none T
 	if v == none {
 		return nil

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
+	"slices"
 
 	"plaza/fault"
 	"plaza/live"
@@ -58,8 +58,7 @@ func (s *sessionCookie) keep(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "An access token is for programs: sign in.", http.StatusForbidden)
 		return
 	}
-	_, token, _ := strings.Cut(authorization, " ")
-	token = strings.TrimSpace(token)
+	token, _ := gate.TokenOf(authorization) // it has one: it was authenticated
 	if len(token) > maxCookieToken {
 		http.Error(w, "The token is too long for a cookie: send it in the header Authorization.", http.StatusForbidden)
 		return
@@ -69,7 +68,7 @@ func (s *sessionCookie) keep(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *sessionCookie) end(w http.ResponseWriter, r *http.Request) {
-	if err := s.signOut(r); err != nil && !isRefused(err) {
+	if err := s.signOut(r); err != nil {
 		refuseSignedOut(w, err) // with the cookie the browser would lose a session that goes on
 		return
 	}
@@ -77,22 +76,23 @@ func (s *sessionCookie) end(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// signOut ends the session of a request's cookie, which is about to go, and that of its token. The
-// handler in front has copied the cookie's token into a request that brings no other.
+// signOut ends the session of a request's token, and that of its cookie, which is about to go. They
+// are the same unless the request brings a token of its own.
 func (s *sessionCookie) signOut(r *http.Request) error {
-	authorization, kept := r.Header.Get("Authorization"), s.cookies.token(r)
-	err := s.signOutOf(r.Context(), authorization)
-	if kept == "" || bearer+kept == authorization {
-		return err
+	authorizations := []string{r.Header.Get("Authorization")}
+	if kept := s.cookies.token(r); kept != "" {
+		authorizations = append(authorizations, bearer+kept)
 	}
-	if err != nil && !isRefused(err) {
-		return err
+	for _, authorization := range slices.Compact(authorizations) {
+		if err := s.signOutOf(r.Context(), authorization); err != nil && !isRefused(err) {
+			return err
+		}
 	}
-	return s.signOutOf(r.Context(), bearer+kept)
+	return nil
 }
 
-// signOutOf ends the session of an Authorization header, if it has one. An access token is not ended,
-// and neither is a token of another site, which Plaza can't end.
+// signOutOf ends the session of an Authorization header, if it has one. An access token is not
+// ended, and neither is a token of another site, which Plaza can't end.
 func (s *sessionCookie) signOutOf(ctx context.Context, authorization string) error {
 	ctx, err := s.authenticate(ctx, authorization)
 	session := gate.SessionOf(ctx)

@@ -24,15 +24,21 @@ func (g *Gate) Authenticate(ctx context.Context, authorization string) (context.
 	if authorization == "" {
 		return ctx, nil
 	}
-	scheme, token, ok := strings.Cut(authorization, " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
+	token, ok := TokenOf(authorization)
+	if !ok {
 		return ctx, ErrUnauthenticated
 	}
-	session, err := g.session(ctx, strings.TrimSpace(token))
+	session, err := g.session(ctx, token)
 	if err != nil {
 		return ctx, err
 	}
 	return context.WithValue(ctx, sessionKey{}, &session), nil
+}
+
+// TokenOf returns the token of an Authorization header; false if it has another scheme.
+func TokenOf(authorization string) (token string, ok bool) {
+	scheme, token, ok := strings.Cut(authorization, " ")
+	return strings.TrimSpace(token), ok && strings.EqualFold(scheme, "Bearer")
 }
 
 // Issuer is another site, whose users sign in there and bring its tokens.

@@ -29,7 +29,7 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 	}
 	c := seen.Case
 	ruling, err := c.Rule(social.Decision{
-		Subject: c.Subject, Author: c.Author, Moderator: viewer, Action: in.Action, Reason: in.Reason, At: moment(),
+		Subject: c.Subject, Author: c.Author, Moderator: viewer, Action: in.Action, Reason: in.Reason, At: s.network.Moment(),
 	}, seen.Post)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (s *Service) AuditLog(ctx context.Context, viewer social.UserID, p social.P
 	if err := s.network.RequireRight(ctx, viewer, social.RightAdmin); err != nil {
 		return social.Slice[*DecisionSeen]{}, err
 	}
-	found, err := s.store.Decisions(ctx, beyond(p))
+	found, err := s.store.Decisions(ctx, p.Beyond())
 	if err != nil {
 		return social.Slice[*DecisionSeen]{}, err
 	}
@@ -109,12 +109,6 @@ func (s *Service) AuditLog(ctx context.Context, viewer social.UserID, p social.P
 // Decisions lists what moderators decided about the viewer, and about what the viewer wrote, newest
 // first, without dismissed reports.
 func (s *Service) Decisions(ctx context.Context, viewer social.UserID, p social.Page) (social.Slice[*social.Decision], error) {
-	found, err := s.store.DecisionsTold(ctx, viewer, beyond(p))
+	found, err := s.store.DecisionsTold(ctx, viewer, p.Beyond())
 	return paging.Cut(found, p, func(d *social.Decision) social.Key { return social.Key(d.ID.Bytes()) }), err
-}
-
-// beyond is a page with one entry more, which says whether the list goes on.
-func beyond(p social.Page) social.Page {
-	p.Limit++
-	return p
 }

@@ -29,7 +29,7 @@ func (s *Service) Report(ctx context.Context, viewer social.UserID, in NewReport
 	if err := fault.All(err, social.CheckReport(in.Reason, in.Text)); err != nil {
 		return err
 	}
-	now := moment()
+	now := s.network.Moment()
 	made, err := s.store.CountReports(ctx, viewer, now.Add(-24*time.Hour))
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package moderation
 
 import (
 	"context"
-	"time"
 
 	"plaza/fault"
 	"plaza/id"
@@ -23,9 +22,6 @@ func New(store social.Store, n *network.Service) *Service { return &Service{stor
 func (s *Service) mustModerate(ctx context.Context, viewer social.UserID) error {
 	return s.network.RequireRight(ctx, viewer, social.RightModerate)
 }
-
-// moment returns the current time as every engine stores it.
-func moment() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // event is an event by no one in particular: it does not say which moderator has decided.
 func event(kind social.EventKind, post social.PostID, target social.UserID) social.Event {

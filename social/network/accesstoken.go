@@ -46,7 +46,7 @@ func (s *Service) CreateAccessToken(ctx context.Context, by social.Session, n Ne
 		return social.Session{}, "", fault.Errorf(fault.CodeLimitReached, "", "You have %d access tokens, the maximum: revoke one first.", maxAccessTokens)
 	}
 	token = social.AccessTokenStart + randomToken()
-	now := s.moment()
+	now := s.Moment()
 	created = social.Session{
 		TokenHash: social.HashToken(token), User: by.User, ExpiresAt: now.AddDate(0, 0, n.Days), CreatedAt: now,
 		Grant: &social.Grant{Name: n.Name, Scopes: n.Scopes},

@@ -65,9 +65,7 @@ type BlockedUser struct {
 
 // Blocked lists the users the viewer blocks: the one list that still shows them.
 func (v *Viewer) Blocked(ctx context.Context, p social.Page) (social.Slice[BlockedUser], error) {
-	beyond := p
-	beyond.Limit++
-	edges, err := v.s.store.Blocked(ctx, v.ID, beyond)
+	edges, err := v.s.store.Blocked(ctx, v.ID, p.Beyond())
 	if err != nil {
 		return social.Slice[BlockedUser]{}, err
 	}
@@ -92,9 +90,7 @@ func (v *Viewer) Blocked(ctx context.Context, p social.Page) (social.Slice[Block
 
 // OwnCircles lists the viewer's circles, oldest first.
 func (v *Viewer) OwnCircles(ctx context.Context, p social.Page) (social.Slice[*social.Circle], error) {
-	beyond := p
-	beyond.Limit++
-	circles, err := v.s.store.CirclesOf(ctx, v.ID, beyond)
+	circles, err := v.s.store.CirclesOf(ctx, v.ID, p.Beyond())
 	return paging.Cut(circles, p, func(c *social.Circle) social.Key { return social.Key(c.ID.Bytes()) }), err
 }
 

@@ -120,7 +120,7 @@ func (s *Service) isLive(ctx context.Context, session social.Session) (bool, err
 // by then, or its creation finds that the token has ended (mustStillBeValid).
 func (s *Service) endEverything(ctx context.Context, user social.UserID) error {
 	return errors.Join(
-		s.store.EndIdentities(ctx, user, s.moment().Truncate(time.Second)),
+		s.store.EndIdentities(ctx, user, s.Moment().Truncate(time.Second)),
 		s.store.EndSessions(ctx, user, [32]byte{}, social.AllSessions),
 	)
 }

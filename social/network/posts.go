@@ -123,7 +123,7 @@ func (s *Service) EditPost(ctx context.Context, viewer social.UserID, post socia
 		if p.Edits >= social.MaxEdits {
 			return nil, fault.Errorf(fault.CodeLimitReached, "postId", "A post can be edited at most %d times.", social.MaxEdits)
 		}
-		p.EditedAt = s.moment()
+		p.EditedAt = s.Moment()
 		replaced := &social.Version{Content: p.Content, Audience: p.Audience, EditedAt: p.EditedAt}
 		p.Content = content.Edited(p.Content)
 		p.Edits++

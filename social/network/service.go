@@ -112,5 +112,5 @@ func (s *Service) event(kind social.EventKind, actor social.UserID) social.Event
 	return social.Event{ID: social.EventID{ID: s.newID()}, Kind: kind, Actor: actor}
 }
 
-// moment returns the current time as every engine stores it: in milliseconds, UTC.
-func (s *Service) moment() time.Time { return s.now().UTC().Truncate(time.Millisecond) }
+// Moment returns the current time as every engine stores it: in milliseconds, UTC.
+func (s *Service) Moment() time.Time { return s.now().UTC().Truncate(time.Millisecond) }

@@ -14,7 +14,7 @@ import (
 
 func (s *Service) newSession(ctx context.Context, user social.UserID) (session social.Session, token string, err error) {
 	token = randomToken()
-	now := s.moment()
+	now := s.Moment()
 	session = social.Session{TokenHash: social.HashToken(token), User: user, ExpiresAt: now.Add(social.SessionLifetime), CreatedAt: now, UsedAt: now}
 	if err := s.store.InsertSession(ctx, session); err != nil {
 		return social.Session{}, "", err
@@ -34,7 +34,7 @@ const useInterval = time.Hour
 // noteUse stores that a session is in use, at most once in useInterval, and lets a sign-in last
 // SessionLifetime from now, at most MaxSessionLifetime altogether.
 func (s *Service) noteUse(ctx context.Context, session social.Session) error {
-	now := s.moment()
+	now := s.Moment()
 	if now.Sub(session.UsedAt) < useInterval {
 		return nil
 	}

@@ -126,7 +126,7 @@ func (s *Service) EditComment(ctx context.Context, viewer social.UserID, comment
 	if err := fault.All(forbidden, social.CheckCommentText(text)); err != nil {
 		return err
 	}
-	return commentError(s.store.EditComment(ctx, comment, text, s.moment(), s.commentEvent(social.EventCommentEdited, viewer, c)))
+	return commentError(s.store.EditComment(ctx, comment, text, s.Moment(), s.commentEvent(social.EventCommentEdited, viewer, c)))
 }
 
 // editable reads a comment that the viewer may edit. Errors: NOT_FOUND, NOT_ALLOWED.
