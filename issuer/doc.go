@@ -3,5 +3,5 @@
 // Contract: a [Verifier] accepts only what the issuer has signed, for this server, with one of the
 // allowed algorithms, which are all asymmetric; and only while it is valid. It reads the issuer's
 // public keys (JWKS, RFC 7517) when they are first needed, and again from time to time, but however
-// many tokens arrive, not more often than the package's limits say. It logs nothing of a token.
+// many tokens arrive, not more often than the package's limits say. It never logs tokens.
 package issuer

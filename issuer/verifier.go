@@ -93,7 +93,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (social.Assertion, 
 		return social.Assertion{}, refusal("malformed, or signed with an algorithm that is not allowed")
 	}
 	// What a token says is checked before its signature, which costs more, and may need keys that
-	// are not there yet. Nothing of it is used until the signature is verified.
+	// are not there yet. Its claims are not used before the signature is verified.
 	var unverified claims
 	if err := unverified.read(parsed.UnsafeClaimsWithoutVerification); err != nil {
 		return social.Assertion{}, refusal("malformed claims")

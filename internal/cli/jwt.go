@@ -72,8 +72,8 @@ func checkKeysURL(flag, text string) error {
 	return nil
 }
 
-// warn logs that keys are read in plain text from another machine: whoever can change them on the way
-// can be anyone here.
+// warn logs that keys are read in plain text from another machine: an attacker who can change them on
+// the way can sign in as any user.
 func (f *jwtFlags) warn(ctx context.Context) {
 	from := f.KeysURL
 	if from == "" {

@@ -133,8 +133,8 @@ func (p Person) Connect(t testing.TB) *Socket {
 	return s
 }
 
-// Rejected opens a websocket for a person whom the server rejects, and returns the code with which
-// it closes.
+// Rejected opens a websocket for a person that the server rejects, and returns the code of the close
+// frame.
 func (p Person) Rejected(t testing.TB) (code int) {
 	t.Helper()
 	s := p.dial(t)

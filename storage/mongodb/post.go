@@ -13,6 +13,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/audience"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/serials"
 	"plaza/storage/mongodb/internal/threads"
@@ -21,7 +22,7 @@ import (
 func newPostDoc(p *social.Post, v int) postDoc {
 	d := postDoc{
 		ID: p.ID, Version: v, Seq: p.ID, Author: p.Author, WallOwner: p.WallOwner,
-		Audience: audienceDoc(p.Audience), Inbox: inboxOf(p),
+		Audience: audience.Document(p.Audience), Inbox: inboxOf(p),
 		EditedAt: p.EditedAt, Revision: p.Revision,
 		CommentCount: p.CommentCount, Latest: threads.NewDocuments(p.Latest), Reactions: p.Reactions, Votes: p.Votes,
 	}
@@ -82,7 +83,7 @@ func inboxKey(kind byte, of id.ID) bson.Binary {
 
 func newVersionDoc(p *social.Post, before *social.Version, v int) versionDoc {
 	d := versionDoc{
-		Version: v, Post: p.ID, Number: p.Revision, Audience: audienceDoc(before.Audience), EditedAt: before.EditedAt,
+		Version: v, Post: p.ID, Number: p.Revision, Audience: audience.Document(before.Audience), EditedAt: before.EditedAt,
 	}
 	d.Type, d.Detail = newDetail(before.Content)
 	return d

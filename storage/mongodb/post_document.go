@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/audience"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/threads"
 )
@@ -14,13 +15,13 @@ import (
 // postDoc is a document of posts. It holds everything that a feed shows of a post, its newest
 // comments included.
 type postDoc struct {
-	ID        social.PostID `bson:"_id"`
-	Version   int           `bson:"v"`
-	Seq       social.PostID `bson:"seq"` // the id again: see indexes
-	Author    social.UserID `bson:"author"`
-	WallOwner social.UserID `bson:"wallOwner"`
-	Audience  audienceDoc   `bson:"audience"`
-	Inbox     []bson.Binary `bson:"inbox,omitempty"` // whose Incoming it is in: see inboxOf
+	ID        social.PostID     `bson:"_id"`
+	Version   int               `bson:"v"`
+	Seq       social.PostID     `bson:"seq"` // the id again: see indexes
+	Author    social.UserID     `bson:"author"`
+	WallOwner social.UserID     `bson:"wallOwner"`
+	Audience  audience.Document `bson:"audience"`
+	Inbox     []bson.Binary     `bson:"inbox,omitempty"` // whose Incoming it is in: see inboxOf
 
 	ReplyKind    social.ReplyKind    `bson:"replyKind,omitempty"` // absent: everyone
 	ReplyCircles []social.CircleID   `bson:"replyCircles,omitempty"`
@@ -123,30 +124,16 @@ func (c reactionCounts) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) 
 	c[social.ReactionKind(field)] = n
 }
 
-type audienceDoc struct {
-	Kind    social.AudienceKind `bson:"kind"`
-	Circles []social.CircleID   `bson:"circles,omitempty"`
-}
-
-func (d *audienceDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
-	switch string(field) {
-	case "kind":
-		mdb.ReadText(r, v, &d.Kind)
-	case "circles":
-		mdb.ReadIDs(r, v, &d.Circles)
-	}
-}
-
 // versionDoc is a document of postVersions: the content of a post before an edit. It is stored
 // apart from the post, because posts are read often and old versions rarely.
 type versionDoc struct {
-	Version  int             `bson:"v"`
-	Post     social.PostID   `bson:"post"`
-	Number   int             `bson:"number"` // the post's revision that replaced this version
-	Audience audienceDoc     `bson:"audience"`
-	Type     social.PostType `bson:"type"`
-	Detail   detailDoc       `bson:"detail"`
-	EditedAt time.Time       `bson:"editedAt"`
+	Version  int               `bson:"v"`
+	Post     social.PostID     `bson:"post"`
+	Number   int               `bson:"number"` // the post's revision that replaced this version
+	Audience audience.Document `bson:"audience"`
+	Type     social.PostType   `bson:"type"`
+	Detail   detailDoc         `bson:"detail"`
+	EditedAt time.Time         `bson:"editedAt"`
 }
 
 func (d *versionDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {

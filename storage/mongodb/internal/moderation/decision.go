@@ -10,6 +10,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/audience"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/serials"
@@ -104,7 +105,7 @@ func (s *Store) saveRuled(ctx context.Context, c *social.Case) error {
 	set := mdb.Doc("state", c.State, "decisions", c.Decisions)
 	update := mdb.Doc("$set", set)
 	if c.Held != nil {
-		update = mdb.Doc("$set", append(set, bson.E{Key: "held", Value: audienceDoc(*c.Held)}))
+		update = mdb.Doc("$set", append(set, bson.E{Key: "held", Value: audience.Document(*c.Held)}))
 	} else {
 		update = append(update, bson.E{Key: "$unset", Value: mdb.Doc("held", 1)})
 	}

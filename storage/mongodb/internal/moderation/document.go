@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/audience"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
 )
@@ -24,8 +25,8 @@ type caseDoc struct {
 	FirstAt time.Time          `bson:"firstAt"`
 	LastAt  time.Time          `bson:"lastAt"`
 
-	Decisions int          `bson:"decisions"`
-	Held      *audienceDoc `bson:"held,omitempty"` // absent: the subject is not hidden
+	Decisions int                `bson:"decisions"`
+	Held      *audience.Document `bson:"held,omitempty"` // absent: the subject is not hidden
 }
 
 func (d *caseDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
@@ -52,26 +53,12 @@ func (d *caseDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	case "decisions":
 		r.Int(v, &d.Decisions)
 	case "held":
-		d.Held = &audienceDoc{}
+		d.Held = &audience.Document{}
 		r.Inner(v, d.Held)
 	}
 }
 
 func (d *caseDoc) Evolve() error { return cluster.Versions{}.Known(casesName, d.Version) }
-
-type audienceDoc struct { // converts to social.Audience
-	Kind    social.AudienceKind `bson:"kind"`
-	Circles []social.CircleID   `bson:"circles,omitempty"`
-}
-
-func (d *audienceDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
-	switch string(field) {
-	case "kind":
-		mdb.ReadText(r, v, &d.Kind)
-	case "circles":
-		mdb.ReadIDs(r, v, &d.Circles)
-	}
-}
 
 type reasonCounts map[social.ReportReason]int
 

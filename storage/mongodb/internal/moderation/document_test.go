@@ -3,6 +3,7 @@ package moderation
 import (
 	"testing"
 
+	"plaza/storage/mongodb/internal/audience"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/mdbtest"
 )
@@ -10,7 +11,7 @@ import (
 // TestDocumentsReadThemselves checks that hand-written decoding agrees with the struct tags.
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
-	for _, d := range []mdb.Document{&caseDoc{}, &audienceDoc{}, &reportDoc{}, &decisionDoc{}} {
+	for _, d := range []mdb.Document{&caseDoc{}, &audience.Document{}, &reportDoc{}, &decisionDoc{}} {
 		mdbtest.ReadsItself(t, d, func(any) int { return mdb.FirstVersion })
 	}
 }
