@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"plaza/social"
-	"plaza/social/network"
+	"plaza/social/accounts"
 )
 
 // gather creates the people and their circles. Each part is one transaction that may be run again.
@@ -31,9 +31,9 @@ func (s *stage) gather(ctx context.Context) error {
 
 // accounts creates everyone's account, all with the same password.
 func (s *stage) accounts(ctx context.Context) ([]social.NewUser, error) {
-	accounts := make([]social.NewUser, len(cast))
+	created := make([]social.NewUser, len(cast))
 	for i, p := range cast {
-		in := network.SignUpInput{Handle: p.handle, Name: p.name, Password: password}
+		in := accounts.SignUpInput{Handle: p.handle, Name: p.name, Password: password}
 		account, err := s.social.NewAccount(ctx, in, p.id(s.began, i))
 		if err != nil {
 			return nil, err
@@ -43,9 +43,9 @@ func (s *stage) accounts(ctx context.Context) ([]social.NewUser, error) {
 			account.User.WallPolicy = p.wall
 		}
 		account.Following.ID = s.builtInCircle(p.handle)
-		accounts[i] = account
+		created[i] = account
 	}
-	return accounts, nil
+	return created, nil
 }
 
 // ErrOccupied rejects a database that was not created by the demo.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/storage"
 )
@@ -65,7 +66,7 @@ func TestLifeKeepsWhatVisitorsJoined(t *testing.T) {
 	service := network.New(st, network.Options{})
 	community := mustSeed(t, st)
 	l := community.Life(service)
-	guest, _, err := service.SignUp(ctx, network.SignUpInput{Handle: "guest", Name: "A guest", Password: "another one"})
+	guest, _, err := service.SignUp(ctx, accounts.SignUpInput{Handle: "guest", Name: "A guest", Password: "another one"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/mongodb"
@@ -118,7 +119,7 @@ func TestSeed(t *testing.T) {
 
 func letsSignIn(t *testing.T, st storage.Store, account Account) {
 	t.Helper()
-	session, _, err := network.New(st, network.Options{}).SignIn(t.Context(), network.Credentials{Handle: account.Handle, Password: account.Password})
+	session, _, err := network.New(st, network.Options{}).SignIn(t.Context(), accounts.Credentials{Handle: account.Handle, Password: account.Password})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	if err := service.Unfollow(t.Context(), ada, omar); err != nil {
 		t.Fatal(err)
 	}
-	guest := network.SignUpInput{Handle: "guest", Name: "A guest", Password: "another one"}
+	guest := accounts.SignUpInput{Handle: "guest", Name: "A guest", Password: "another one"}
 	if _, _, err := service.SignUp(t.Context(), guest); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestSeedRefusesOccupiedDatabases(t *testing.T) {
 		for _, handle := range []string{"ada", "nadia", "visitor"} {
 			t.Run(engine+"/"+handle, func(t *testing.T) {
 				st := open(t)
-				in := network.SignUpInput{Handle: handle, Name: "Visitor", Password: "another one"}
+				in := accounts.SignUpInput{Handle: handle, Name: "Visitor", Password: "another one"}
 				if _, _, err := network.New(st, network.Options{}).SignUp(t.Context(), in); err != nil {
 					t.Fatal(err)
 				}

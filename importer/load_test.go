@@ -15,6 +15,7 @@ import (
 	"plaza/importer"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/mongodb"
@@ -289,7 +290,7 @@ func TestLoadReportsTakenNames(t *testing.T) {
 			st := open(t)
 			n, _ := readFolder(t, folder(t, small))
 			service := network.New(st, network.Options{})
-			if _, _, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "fb3", Name: "Another", Password: "a password"}); err != nil {
+			if _, _, err := service.SignUp(t.Context(), accounts.SignUpInput{Handle: "fb3", Name: "Another", Password: "a password"}); err != nil {
 				t.Fatal(err)
 			}
 			_, err := importer.Load(t.Context(), st, n, importer.Options{})
@@ -320,7 +321,7 @@ func TestLoadReportsTakenNames(t *testing.T) {
 func TestLoadWithAPassword(t *testing.T) {
 	st := openSQLite(t)
 	service := network.New(st, network.Options{})
-	account, err := service.NewAccount(t.Context(), network.SignUpInput{Handle: "x", Name: "x", Password: "for all of them"}, importer.UserID(0))
+	account, err := service.NewAccount(t.Context(), accounts.SignUpInput{Handle: "x", Name: "x", Password: "for all of them"}, importer.UserID(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,12 +330,12 @@ func TestLoadWithAPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range n.People {
-		session, _, err := service.SignIn(t.Context(), network.Credentials{Handle: importer.Handle(p), Password: "for all of them"})
+		session, _, err := service.SignIn(t.Context(), accounts.Credentials{Handle: importer.Handle(p), Password: "for all of them"})
 		if err != nil || session.User != importer.UserID(p) {
 			t.Errorf("%s signs in as %v, %v", importer.Handle(p), session.User, err)
 		}
 	}
-	if _, _, err := service.SignIn(t.Context(), network.Credentials{Handle: "fb1", Password: "something else"}); err == nil {
+	if _, _, err := service.SignIn(t.Context(), accounts.Credentials{Handle: "fb1", Password: "something else"}); err == nil {
 		t.Error("another password is taken")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/social/notifications"
 	"plaza/social/passwords"
@@ -67,12 +68,12 @@ func newTown(t *testing.T) *town {
 	t.Cleanup(func() { _ = st.Close() })
 	store := &unreliable{Store: st, dice: rand.New(rand.NewPCG(1, 2))}
 	cheap := passwords.Cost{Passes: 1, Memory: 64}
-	return &town{network.New(store, network.Options{Passwords: cheap}), t, store}
+	return &town{network.New(store, network.Options{Accounts: accounts.Options{Passwords: cheap}}), t, store}
 }
 
 func (w *town) user(handle string) social.UserID {
 	w.t.Helper()
-	session, _, err := w.SignUp(w.t.Context(), network.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
+	session, _, err := w.SignUp(w.t.Context(), accounts.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
 	if err != nil {
 		w.t.Fatal(err)
 	}

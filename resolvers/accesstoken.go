@@ -7,7 +7,7 @@ import (
 	"plaza/graph/relay"
 	"plaza/resolvers/gate"
 	"plaza/social"
-	"plaza/social/network"
+	"plaza/social/accounts"
 )
 
 func accessTokenOf(s social.Session) *model.AccessToken {
@@ -38,7 +38,7 @@ func (r mutationResolver) CreateAccessToken(ctx context.Context, input model.Cre
 	var created social.Session
 	var token string
 	mistakes, err := r.mutate(ctx, func(social.UserID) (err error) {
-		created, token, err = r.Social.CreateAccessToken(ctx, gate.SessionOf(ctx), network.NewAccessToken{Name: input.Name, Scopes: input.Scopes, Days: input.ExpiresInDays})
+		created, token, err = r.Social.CreateAccessToken(ctx, gate.SessionOf(ctx), accounts.NewAccessToken{Name: input.Name, Scopes: input.Scopes, Days: input.ExpiresInDays})
 		return err
 	})
 	if err != nil || len(mistakes) > 0 {

@@ -8,7 +8,7 @@ import (
 	"plaza/resolvers/gate"
 	"plaza/resolvers/presenter"
 	"plaza/social"
-	"plaza/social/network"
+	"plaza/social/accounts"
 )
 
 // Registration resolves Query.registration.
@@ -24,7 +24,7 @@ func (r mutationResolver) SignUp(ctx context.Context, input model.SignUpInput) (
 	if err := gate.OnePassword(ctx); err != nil {
 		return nil, err
 	}
-	session, token, err := r.Social.SignUp(ctx, network.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password, From: r.ClientOf(ctx)})
+	session, token, err := r.Social.SignUp(ctx, accounts.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password, From: r.ClientOf(ctx)})
 	payload, err := r.enter(ctx, session, token, err)
 	return (*model.SignUpPayload)(payload), err
 }
@@ -34,7 +34,7 @@ func (r mutationResolver) SignIn(ctx context.Context, input model.SignInInput) (
 	if err := gate.OnePassword(ctx); err != nil {
 		return nil, err
 	}
-	session, token, err := r.Social.SignIn(ctx, network.Credentials{Handle: input.Handle, Password: input.Password, From: r.ClientOf(ctx)})
+	session, token, err := r.Social.SignIn(ctx, accounts.Credentials{Handle: input.Handle, Password: input.Password, From: r.ClientOf(ctx)})
 	return r.enter(ctx, session, token, err)
 }
 

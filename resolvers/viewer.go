@@ -109,5 +109,5 @@ func (r viewerResolver) WallPolicy(ctx context.Context, obj *model.Viewer) (soci
 
 // Rights resolves Viewer.rights.
 func (r viewerResolver) Rights(ctx context.Context, _ *model.Viewer) ([]social.Right, error) {
-	return loaders.For(ctx).Viewer.Rights(ctx)
+	return r.Social.Rights(ctx, gate.UserOf(ctx))
 }

@@ -55,7 +55,7 @@ func (c *Config) limits() *limits {
 func (c *Config) socialOptions(l *limits) network.Options {
 	o := c.Social
 	if l != nil {
-		o.Limits = l.signIns
+		o.Accounts.Limits = l.signIns
 	}
 	return o
 }

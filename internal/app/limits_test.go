@@ -16,6 +16,7 @@ import (
 	"plaza/ratelimit"
 	"plaza/resolvers/gate"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/social/passwords"
 	"plaza/transport/execution"
@@ -65,8 +66,8 @@ func TestExportsAreCharged(t *testing.T) {
 	st := openFile(t)
 	limiting := newLimits()
 	limiting.tokens = hourly("token", 2*exportCharge.Cost)
-	s := newServer(st, &Config{Social: network.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}, limiting, nil)
-	_, token, err := s.social.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
+	s := newServer(st, &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, limiting, nil)
+	_, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,8 +123,8 @@ func TestPastIsCharged(t *testing.T) {
 	t.Parallel()
 	const items, atOnce, cost = 8, 5, 3
 	limiting := newLimits()
-	s := newServer(openFile(t), &Config{Social: network.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}, limiting, nil)
-	session, token, err := s.social.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
+	s := newServer(openFile(t), &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, limiting, nil)
+	session, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
 	if err != nil {
 		t.Fatal(err)
 	}

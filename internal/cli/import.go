@@ -13,6 +13,7 @@ import (
 	"plaza/importer"
 	"plaza/internal/progress"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 )
 
@@ -70,7 +71,7 @@ func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
 	if c.Password == nil {
 		return "", nil
 	}
-	in := network.SignUpInput{Handle: "fb0", Name: "User 0", Password: *c.Password}
+	in := accounts.SignUpInput{Handle: "fb0", Name: "User 0", Password: *c.Password}
 	account, err := network.New(nil, network.Options{}).NewAccount(ctx, in, social.UserID{ID: id.New()})
 	if refused, ok := errors.AsType[*fault.Error](err); ok {
 		return "", fmt.Errorf("--password: %s", refused.Message)

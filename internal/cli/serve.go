@@ -14,6 +14,7 @@ import (
 	"plaza/ads"
 	"plaza/internal/app"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/storage"
 )
@@ -133,7 +134,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
 		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
-		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, NoSignUp: c.Registration == "closed"},
+		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{NoSignUp: c.Registration == "closed"}},
 		AccessLog: c.AccessLog == "on", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },

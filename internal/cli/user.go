@@ -15,6 +15,7 @@ import (
 
 	"plaza/fault"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 )
 
@@ -129,7 +130,7 @@ func (c *addUserCommand) Run(ctx context.Context, common *commonFlags) error {
 		name = c.Handle
 	}
 	return withService(ctx, common, func(service *network.Service) error {
-		user, err := service.AddUser(ctx, network.SignUpInput{Handle: handleOf(c.Handle), Name: name, Password: password})
+		user, err := service.AddUser(ctx, accounts.SignUpInput{Handle: handleOf(c.Handle), Name: name, Password: password})
 		if err == nil {
 			fmt.Fprintf(os.Stdout, "%s has an account now: %s\n", user.Handle, user.ID)
 		}

@@ -22,6 +22,7 @@ import (
 	"plaza/issuer"
 	"plaza/loaders"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/social/passwords"
 	"plaza/storage"
@@ -72,7 +73,7 @@ func init() { //nolint:gochecknoinits // only in tests
 }
 
 // Cheap makes signing up fast: the passwords of tests protect nothing.
-var Cheap = network.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}
+var Cheap = network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}
 
 // ForEachEngine runs a test on every engine, in parallel subtests: they begin when the calling test
 // function returns.
@@ -151,7 +152,7 @@ func ServeAt(t testing.TB, st storage.Store, publicURL string, origins ...string
 func ServeTrusting(t testing.TB, st storage.Store, o issuer.Options, now func() time.Time) *Plaza {
 	t.Helper()
 	config := testConfig()
-	config.Issuer, config.Social.Now, config.Social.NoSignUp = &o, now, true
+	config.Issuer, config.Social.Now, config.Social.Accounts.NoSignUp = &o, now, true
 	return serveAs(t, st, config)
 }
 

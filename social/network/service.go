@@ -7,32 +7,25 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"plaza/id"
 	"plaza/social"
-	"plaza/social/passwords"
+	"plaza/social/accounts"
 	"plaza/social/people"
 )
 
 // Service is the domain: every write goes through it, and every read through a Viewer that it
-// creates.
+// creates. What changes accounts is in package accounts.
 type Service struct {
+	*accounts.Service
 	store    social.Store
 	now      func() time.Time
 	newID    func() id.ID
 	givenID  func() id.ID // for a post, comment, follow, block or mute; zero: the store assigns one
 	newSlug  func() string
 	maxDepth int
-	noSignUp bool
-	hashes   *passwords.Hasher
-	limits   *passwords.Limits // nil: none
-	cache    *people.Cache     // nil: none
-	people   people.Reader     // the cache, or else the store
+	cache    *people.Cache // nil: none
+	people   people.Reader // the cache, or else the store
 	hidings  atomic.Uint64
-	holders  rightHolders
-	using    singleflight.Group // notes the use of sessions
-	sighting singleflight.Group // creates the accounts of identities
 }
 
 // Options configure a Service; the zero value is ready for use.
@@ -45,23 +38,16 @@ type Options struct {
 	NewSlug  func() string // default: 8 random characters of base32
 	MaxDepth int           // levels of a thread; default: DefaultMaxDepth
 
-	// NoSignUp closes registration: SignUp fails, and only operators create accounts (AddUser).
-	NoSignUp bool
-
-	Passwords passwords.Cost    // of new hashes; default: DefaultPasswordCost
-	Limits    *passwords.Limits // default: none
-
 	// CacheSize is how many bytes of users, relations and sessions are kept in memory; default:
 	// none are.
 	CacheSize int64
+
+	Accounts accounts.Options // Now and NewID are those above
 }
 
 // New creates the domain's service over a store.
 func New(store social.Store, o Options) *Service {
-	s := &Service{
-		store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: passwords.NewHasher(o.Passwords, o.Limits),
-		limits: o.Limits, noSignUp: o.NoSignUp,
-	}
+	s := &Service{store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth}
 	s.people = people.Unremembered(store)
 	if o.CacheSize > 0 {
 		s.cache = people.New(store, o.CacheSize)
@@ -80,8 +66,8 @@ func New(store social.Store, o Options) *Service {
 	if s.maxDepth <= 0 {
 		s.maxDepth = social.DefaultMaxDepth
 	}
-	s.holders.now = s.now
-	s.holders.read = func(ctx context.Context) ([]*social.User, error) { return store.UsersWithRights(ctx) }
+	o.Accounts.Now, o.Accounts.NewID = s.now, s.newID
+	s.Service = accounts.New(store, s.people, o.Accounts)
 	return s
 }
 
@@ -111,6 +97,3 @@ func randomSlug() string {
 func (s *Service) event(kind social.EventKind, actor social.UserID) social.Event {
 	return social.Event{ID: social.EventID{ID: s.newID()}, Kind: kind, Actor: actor}
 }
-
-// Moment returns the current time as every engine stores it: in milliseconds, UTC.
-func (s *Service) Moment() time.Time { return s.now().UTC().Truncate(time.Millisecond) }

@@ -489,15 +489,3 @@ func (v *Viewer) CanVote(p *social.Poll) bool { return social.CanVote(v.ID, p, v
 
 // IsClosed reports whether a poll is closed.
 func (v *Viewer) IsClosed(p *social.Poll) bool { return p.IsClosed(v.s.now()) }
-
-// account reads the viewer's current account. Error: UNAUTHENTICATED.
-func (v *Viewer) account(ctx context.Context) (*social.User, error) {
-	users, err := v.s.people.Users(ctx, []social.UserID{v.ID})
-	if err != nil {
-		return nil, err
-	}
-	if users[v.ID] == nil {
-		return nil, social.ErrAccountGone
-	}
-	return users[v.ID], nil
-}

@@ -14,6 +14,7 @@ import (
 	"plaza/fault"
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/storage"
 )
@@ -228,11 +229,11 @@ func TestEndedSessionsLeaveNoAccessToken(t *testing.T) {
 	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	service := network.New(plaza.Store, plazatest.Cheap)
-	session, _, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
+	session, _, err := service.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, token, err := network.New(ending{plaza.Store, session}, plazatest.Cheap).CreateAccessToken(t.Context(), session, network.NewAccessToken{Name: "robot", Days: 1})
+	_, token, err := network.New(ending{plaza.Store, session}, plazatest.Cheap).CreateAccessToken(t.Context(), session, accounts.NewAccessToken{Name: "robot", Days: 1})
 	var mistake *fault.Error
 	if !errors.As(err, &mistake) || mistake.Code != fault.CodeUnauthenticated {
 		t.Errorf("creating a token: %v", err)

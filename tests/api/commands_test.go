@@ -15,6 +15,7 @@ import (
 	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
@@ -280,7 +281,7 @@ func (f *newsFiller) ok(err error) {
 // author signs up, and is followed by the reader.
 func (f *newsFiller) author(handle string, reader social.UserID) {
 	f.t.Helper()
-	session, _, err := f.service.SignUp(f.t.Context(), network.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
+	session, _, err := f.service.SignUp(f.t.Context(), accounts.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
 	f.ok(err)
 	f.ok(f.service.Follow(f.t.Context(), reader, session.User))
 	f.authors = append(f.authors, session.User)

@@ -16,6 +16,7 @@ import (
 	"plaza/internal/plazatest"
 	"plaza/issuer/issuertest"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/storage"
 )
@@ -347,7 +348,7 @@ func TestAccessTokensDuringSignOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	operator := network.New(midway{w.Store, func() {
-		if _, _, err := service.CreateAccessToken(t.Context(), stolen, network.NewAccessToken{Name: "robot", Days: 1}); err == nil {
+		if _, _, err := service.CreateAccessToken(t.Context(), stolen, accounts.NewAccessToken{Name: "robot", Days: 1}); err == nil {
 			t.Error("the token has created an access token")
 		}
 	}}, network.Options{})

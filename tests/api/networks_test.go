@@ -8,6 +8,7 @@ import (
 	"plaza/importer"
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/mongodb"
@@ -36,7 +37,7 @@ func TestImportedNetworks(t *testing.T) {
 		t.Fatalf("fb107 has %d friends, which is not the real data", len(friends))
 	}
 	post := writePosts(t, service, friends)
-	_, token, err := service.SignIn(t.Context(), network.Credentials{Handle: importer.Handle(107), Password: networkPassword})
+	_, token, err := service.SignIn(t.Context(), accounts.Credentials{Handle: importer.Handle(107), Password: networkPassword})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func importNetworks(t *testing.T, st storage.Store, who importer.Person) social.
 		t.Fatal(err)
 	}
 	account, err := network.New(st, plazatest.Cheap).NewAccount(t.Context(),
-		network.SignUpInput{Handle: "x", Name: "x", Password: networkPassword}, importer.UserID(who))
+		accounts.SignUpInput{Handle: "x", Name: "x", Password: networkPassword}, importer.UserID(who))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"plaza/fault"
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 )
 
@@ -63,11 +64,11 @@ func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
 		now, options := began, plazatest.Cheap
 		options.Now, options.CacheSize = func() time.Time { return now }, 1<<20
 		service := network.New(store, options)
-		session, token, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
+		session, token, err := service.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, robot, err := service.CreateAccessToken(t.Context(), session, network.NewAccessToken{Name: "robot", Days: 40})
+		_, robot, err := service.CreateAccessToken(t.Context(), session, accounts.NewAccessToken{Name: "robot", Days: 40})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,11 +180,11 @@ func TestAnEndedSessionEndsNoOthers(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		service := network.New(e.Open(t), plazatest.Cheap)
-		stolen, _, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
+		stolen, _, err := service.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		mine, token, err := service.SignIn(t.Context(), network.Credentials{Handle: "ada", Password: "analytical engine"})
+		mine, token, err := service.SignIn(t.Context(), accounts.Credentials{Handle: "ada", Password: "analytical engine"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"plaza/internal/plazatest"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/storage/sqlite"
 )
@@ -84,7 +85,7 @@ func signsIn(t *testing.T, data, password string) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	if _, _, err := network.New(st, network.Options{}).SignIn(t.Context(), network.Credentials{Handle: "fb3", Password: password}); err != nil {
+	if _, _, err := network.New(st, network.Options{}).SignIn(t.Context(), accounts.Credentials{Handle: "fb3", Password: password}); err != nil {
 		t.Error(err)
 	}
 }

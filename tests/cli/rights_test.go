@@ -11,6 +11,7 @@ import (
 
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/sqlite"
@@ -24,7 +25,7 @@ func TestRightsCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	service := network.New(st, network.Options{})
-	ada, _, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
+	ada, _, err := service.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestHadRight(t *testing.T) {
 		var clock atomic.Int64
 		clock.Store(time.Now().UnixNano())
 		service := network.New(store, network.Options{Now: func() time.Time { return time.Unix(0, clock.Load()) }})
-		ada, _, err := service.SignUp(t.Context(), network.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
+		ada, _, err := service.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/social"
+	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/sqlite"
@@ -109,7 +110,7 @@ func openSQLite(t *testing.T, data string) storage.Store {
 func requireSignIn(t *testing.T, service *network.Service, passwords map[string]bool) {
 	t.Helper()
 	for password, want := range passwords {
-		if _, _, err := service.SignIn(t.Context(), network.Credentials{Handle: "ada", Password: password}); (err == nil) != want {
+		if _, _, err := service.SignIn(t.Context(), accounts.Credentials{Handle: "ada", Password: password}); (err == nil) != want {
 			t.Errorf("signing in with %q: %v", password, err)
 		}
 	}
@@ -165,12 +166,12 @@ func TestOperatorsChangeAccounts(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		service := network.New(e.Open(t), plazatest.Cheap)
 		for _, handle := range []string{"ada", "bob"} {
-			if _, err := service.AddUser(t.Context(), network.SignUpInput{Handle: handle, Name: handle, Password: "analytical engine"}); err != nil {
+			if _, err := service.AddUser(t.Context(), accounts.SignUpInput{Handle: handle, Name: handle, Password: "analytical engine"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		signIn := func(handle, password string) string {
-			_, token, err := service.SignIn(t.Context(), network.Credentials{Handle: handle, Password: password})
+			_, token, err := service.SignIn(t.Context(), accounts.Credentials{Handle: handle, Password: password})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +197,7 @@ func TestOperatorsChangeAccounts(t *testing.T) {
 			}
 		}
 		requireSignIn(t, service, map[string]bool{"difference engine": true, "analytical engine": false})
-		_, err := service.AddUser(t.Context(), network.SignUpInput{Handle: "Ada", Name: "Ada", Password: "analytical engine"})
+		_, err := service.AddUser(t.Context(), accounts.SignUpInput{Handle: "Ada", Name: "Ada", Password: "analytical engine"})
 		if mistake, ok := errors.AsType[*fault.Error](err); !ok || mistake.Code != fault.CodeTaken {
 			t.Errorf("a taken handle: %v", err)
 		}

@@ -1,4 +1,4 @@
-package network
+package accounts
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func (s *Service) RevokeRight(ctx context.Context, handle string, right social.R
 func (s *Service) changeRight(ctx context.Context, handle string, right social.Right, kind social.EventKind,
 	store func(context.Context, social.UserID, social.Right, social.Event) (bool, error),
 ) (bool, error) {
-	user, err := s.Viewer(social.UserID{}).UserByHandle(ctx, handle)
+	user, err := s.named(ctx, handle)
 	if err != nil {
 		return false, err
 	}
@@ -31,7 +31,7 @@ func (s *Service) changeRight(ctx context.Context, handle string, right social.R
 	e.Target = user.ID
 	changed, err := store(ctx, user.ID, right, e)
 	if errors.Is(err, social.ErrNotFound) {
-		return false, fault.NotFound("handle", "user")
+		return false, errNoUser()
 	}
 	return changed, err
 }
@@ -45,7 +45,7 @@ func (s *Service) HadRight(ctx context.Context, user social.UserID, right social
 
 // RequireRight rejects viewers who do not have the right now. Errors: FORBIDDEN, UNAUTHENTICATED.
 func (s *Service) RequireRight(ctx context.Context, viewer social.UserID, right social.Right) error {
-	user, err := s.Viewer(viewer).account(ctx)
+	user, err := s.account(ctx, viewer)
 	if err != nil {
 		return err
 	}
@@ -55,9 +55,9 @@ func (s *Service) RequireRight(ctx context.Context, viewer social.UserID, right 
 	return nil
 }
 
-// Rights reads the viewer's own rights, in the order of [Rights]. Error: UNAUTHENTICATED.
-func (v *Viewer) Rights(ctx context.Context) ([]social.Right, error) {
-	user, err := v.account(ctx)
+// Rights reads the viewer's own rights, in the order of [social.Rights]. Error: UNAUTHENTICATED.
+func (s *Service) Rights(ctx context.Context, viewer social.UserID) ([]social.Right, error) {
+	user, err := s.account(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package network
+package accounts
 
 import (
 	"context"
@@ -171,18 +171,6 @@ func (s *Service) passwordMatches(ctx context.Context, c passwords.Candidate, ha
 
 // WaitingPasswords is how many passwords wait for their hash.
 func (s *Service) WaitingPasswords() int { return s.hashes.Waiting() }
-
-// UpdateProfile changes the viewer's profile. Errors: INVALID, BLANK, TOO_LONG.
-func (s *Service) UpdateProfile(ctx context.Context, viewer social.UserID, change social.ProfileChange) error {
-	if err := change.Check(); err != nil {
-		return err
-	}
-	err := s.store.UpdateProfile(ctx, viewer, change, s.event(social.EventProfileUpdated, viewer))
-	if errors.Is(err, social.ErrNotFound) {
-		return social.ErrAccountGone
-	}
-	return err
-}
 
 func checkPassword(argument, password string) error {
 	return fault.CheckText(argument, password, social.MinPasswordLen, social.MaxPasswordLen)

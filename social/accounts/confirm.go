@@ -1,4 +1,4 @@
-package network
+package accounts
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type confirmed struct {
 // confirm checks the password of a signed-in user, which the argument has. Errors: BAD_CREDENTIALS,
 // NOT_ALLOWED (the account has no password), UNAUTHENTICATED (the account is deleted), RATE_LIMITED.
 func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, password string) (confirmed, error) {
-	user, err := s.Viewer(viewer).account(ctx)
+	user, err := s.account(ctx, viewer)
 	if err != nil {
 		return confirmed{}, err
 	}

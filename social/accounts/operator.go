@@ -1,4 +1,4 @@
-package network
+package accounts
 
 import (
 	"context"
@@ -30,13 +30,16 @@ func (s *Service) ReplacePassword(ctx context.Context, handle, password string) 
 	if err := checkPassword("password", password); err != nil {
 		return nil, err
 	}
-	user, err := s.Viewer(social.UserID{}).UserByHandle(ctx, handle)
+	user, err := s.named(ctx, handle)
 	if err != nil {
 		return nil, err
 	}
 	_, old, err := s.store.PasswordHash(ctx, user.Handle)
+	if errors.Is(err, social.ErrNotFound) {
+		return nil, errNoUser()
+	}
 	if err != nil {
-		return nil, userError(err)
+		return nil, err
 	}
 	hash, err := s.hashes.Hash(ctx, passwords.Candidate{Password: password, Rank: 0})
 	if err != nil {
@@ -55,7 +58,7 @@ func (s *Service) ReplacePassword(ctx context.Context, handle, password string) 
 // EndAllSessions signs the user with that handle out everywhere: it ends their sessions, and the
 // tokens that other sites have issued so far. Error: NOT_FOUND.
 func (s *Service) EndAllSessions(ctx context.Context, handle string) (*social.User, error) {
-	user, err := s.Viewer(social.UserID{}).UserByHandle(ctx, handle)
+	user, err := s.named(ctx, handle)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +74,4 @@ func (s *Service) AllUsers(ctx context.Context, p social.Page) ([]*social.User, 
 	}
 	last := users[len(users)-1]
 	return users, social.Key(social.NameOrder(last.Name, last.ID)), nil
-}
-
-func userError(err error) error {
-	if errors.Is(err, social.ErrNotFound) {
-		return fault.NotFound("handle", "user")
-	}
-	return err
 }

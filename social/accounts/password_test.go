@@ -1,4 +1,4 @@
-package network
+package accounts
 
 import (
 	"strings"
@@ -11,8 +11,8 @@ import (
 // checked at the cost that it was made with.
 func TestPasswordCostIsRecommended(t *testing.T) {
 	t.Parallel()
-	usual := New(nil, Options{}).hashes
-	cheap := New(nil, Options{Passwords: passwords.Cost{Passes: 1, Memory: 8}}).hashes
+	usual := New(nil, nil, Options{}).hashes
+	cheap := New(nil, nil, Options{Passwords: passwords.Cost{Passes: 1, Memory: 8}}).hashes
 	for prefix, h := range map[string]*passwords.Hasher{"$argon2id$v=19$m=19456,t=2,p=1$": usual, "$argon2id$v=19$m=8,t=1,p=1$": cheap} {
 		hash, err := h.Hash(t.Context(), passwords.Candidate{Password: "secret"})
 		if err != nil || !strings.HasPrefix(hash, prefix) {

@@ -1,0 +1,59 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+// DeleteAccount deletes the viewer's account. When it returns, the viewer is invisible to everyone;
+// their data is removed in the background. It can't be undone. An account that has no password is
+// deleted without one (nil). Errors: BAD_CREDENTIALS, BLANK and NOT_ALLOWED (the password),
+// UNAUTHENTICATED (already deleted), RATE_LIMITED.
+func (s *Service) DeleteAccount(ctx context.Context, viewer social.UserID, password *string) error {
+	if err := s.confirmDeletion(ctx, viewer, password); err != nil {
+		return err
+	}
+	err := s.deleteUser(ctx, viewer, viewer)
+	if errors.Is(err, social.ErrNotFound) {
+		return social.ErrAccountGone
+	}
+	return err
+}
+
+func (s *Service) confirmDeletion(ctx context.Context, viewer social.UserID, password *string) error {
+	if password != nil {
+		_, err := s.confirm(ctx, viewer, "password", *password)
+		return err
+	}
+	user, err := s.account(ctx, viewer)
+	if err != nil {
+		return err
+	}
+	switch owner, hash, err := s.store.PasswordHash(ctx, user.Handle); {
+	case errors.Is(err, social.ErrNotFound), err == nil && owner != viewer:
+		return social.ErrAccountGone
+	case err != nil:
+		return err
+	case hash != "":
+		return fault.Errorf(fault.CodeBlank, "password", "Your account has a password: send it, as confirmation.")
+	}
+	return nil
+}
+
+// DeleteUser deletes a user's account on behalf of an operator. Error: NOT_FOUND.
+func (s *Service) DeleteUser(ctx context.Context, user social.UserID) error {
+	err := s.deleteUser(ctx, user, social.UserID{})
+	if errors.Is(err, social.ErrNotFound) {
+		return fault.NotFound("", "user")
+	}
+	return err
+}
+
+func (s *Service) deleteUser(ctx context.Context, user, actor social.UserID) error {
+	e := s.event(social.EventUserDeleted, actor)
+	e.Target = user
+	return s.store.DeleteUser(ctx, user, e)
+}

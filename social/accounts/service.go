@@ -1,0 +1,89 @@
+package accounts
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"plaza/fault"
+	"plaza/id"
+	"plaza/social"
+	"plaza/social/passwords"
+	"plaza/social/people"
+)
+
+// Service changes accounts, and says which tokens belong to whom.
+type Service struct {
+	store    social.Store
+	people   people.Reader
+	now      func() time.Time
+	newID    func() id.ID
+	noSignUp bool
+	hashes   *passwords.Hasher
+	limits   *passwords.Limits // nil: none
+	holders  rightHolders
+	using    singleflight.Group // notes the use of sessions
+	sighting singleflight.Group // creates the accounts of identities
+}
+
+// Options configure a Service; the zero value is ready for use.
+type Options struct {
+	Now   func() time.Time // default: time.Now
+	NewID func() id.ID     // creates all ids; default: id.New
+
+	// NoSignUp closes registration: SignUp fails, and only operators create accounts (AddUser).
+	NoSignUp bool
+
+	Passwords passwords.Cost    // of new hashes; default: DefaultPasswordCost
+	Limits    *passwords.Limits // default: none
+}
+
+// New creates a service over a store; it reads people through the reader.
+func New(store social.Store, reader people.Reader, o Options) *Service {
+	s := &Service{
+		store: store, people: reader, now: o.Now, newID: o.NewID,
+		noSignUp: o.NoSignUp, hashes: passwords.NewHasher(o.Passwords, o.Limits), limits: o.Limits,
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.newID == nil {
+		s.newID = id.New
+	}
+	s.holders.now = s.now
+	s.holders.read = func(ctx context.Context) ([]*social.User, error) { return store.UsersWithRights(ctx) }
+	return s
+}
+
+// event creates an event of a kind by an actor; the caller adds the objects.
+func (s *Service) event(kind social.EventKind, actor social.UserID) social.Event {
+	return social.Event{ID: social.EventID{ID: s.newID()}, Kind: kind, Actor: actor}
+}
+
+// Moment returns the current time as every engine stores it: in milliseconds, UTC.
+func (s *Service) Moment() time.Time { return s.now().UTC().Truncate(time.Millisecond) }
+
+// account reads a signed-in user's current account. Error: UNAUTHENTICATED.
+func (s *Service) account(ctx context.Context, viewer social.UserID) (*social.User, error) {
+	users, err := s.people.Users(ctx, []social.UserID{viewer})
+	if err != nil {
+		return nil, err
+	}
+	if users[viewer] == nil {
+		return nil, social.ErrAccountGone
+	}
+	return users[viewer], nil
+}
+
+// named reads the user with a handle, for an operator. Error: NOT_FOUND.
+func (s *Service) named(ctx context.Context, handle string) (*social.User, error) {
+	normal, _ := social.NormalHandle(handle)
+	users, err := s.store.UsersByHandle(ctx, []string{normal})
+	if err == nil && users[normal] == nil {
+		err = errNoUser()
+	}
+	return users[normal], err
+}
+
+func errNoUser() error { return fault.NotFound("handle", "user") }
