@@ -3,7 +3,6 @@ package plazatest
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"os"
@@ -208,23 +207,6 @@ func serveAs(t testing.TB, st storage.Store, config app.Config) *Plaza {
 		}
 	})
 	return &Plaza{URL: listener.URL, Store: st, Server: s, People: map[string]Person{}}
-}
-
-// afterWork delays requests until the background work is done, so that each request sees what
-// earlier ones have written.
-func afterWork(st social.Worker, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		look := time.NewTicker(time.Millisecond) // the work needs the processor, too
-		defer look.Stop()
-		for {
-			backlog, err := st.Backlog(r.Context())
-			if err != nil || backlog.Waiting == 0 {
-				break
-			}
-			<-look.C
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // As returns the user with that handle, who signs up at the first call; "anyone" means signed out.

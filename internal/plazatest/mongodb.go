@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -51,11 +52,18 @@ func Patient(o mongodb.Options) mongodb.Options {
 // otherwise its heartbeat would fail when the database is dropped.
 func OpenMongoDB(t testing.TB, uri string, o mongodb.Options) storage.Store {
 	t.Helper()
+	counter, _ := writesTo.LoadOrStore(uri, &atomic.Uint64{})
+	writes := counter.(*atomic.Uint64)
+	o.Monitor = countingWrites(writes, o.Monitor)
 	st, err := mongodb.Open(t.Context(), uri, Patient(o))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = st.Close() })
+	writesOf.Store(st, writes)
+	t.Cleanup(func() {
+		writesOf.Delete(st)
+		_ = st.Close()
+	})
 	return st
 }
 

@@ -23,8 +23,8 @@ func TestPollsThatCloseNotify(t *testing.T) {
 			voters[handle] = plaza.As(t, handle)
 			ada.Do(t, `mutation($id: ID!) { followUser(input: {userId: $id}) { userErrors { code } } }`, map[string]any{"id": ada.IDOf(t, handle)}, nil)
 		}
-		poll := insertClosedPoll(t, plaza, ada, voters)
-		gone := insertClosedPoll(t, plaza, ada, voters)
+		poll := insertClosedPoll(t, plaza, ada, social.AudienceCircles, voters)
+		gone := insertClosedPoll(t, plaza, ada, social.AudienceCircles, voters)
 		ada.Do(t, `mutation($id: ID!) { deletePost(input: {postId: $id}) { userErrors { code } } }`, map[string]any{"id": gone}, nil)
 		ada.Do(t, `mutation($id: ID!) { unfollowUser(input: {userId: $id}) { userErrors { code } } }`, map[string]any{"id": ada.IDOf(t, "cyd")}, nil)
 		voters["dan"].Do(t, `mutation { setNotificationSetting(input: {kind: POLL_CLOSED, enabled: false}) { userErrors { code } } }`, nil, nil)
@@ -81,8 +81,8 @@ func closingsOf(t *testing.T, p plazatest.Person) (found []string) {
 	return found
 }
 
-// insertClosedPoll stores a poll for the author's circles that has closed already, with votes.
-func insertClosedPoll(t *testing.T, plaza *plazatest.Plaza, author plazatest.Person, voters map[string]plazatest.Person) string {
+// insertClosedPoll stores a poll that has closed already, with votes.
+func insertClosedPoll(t *testing.T, plaza *plazatest.Plaza, author plazatest.Person, audience social.AudienceKind, voters map[string]plazatest.Person) string {
 	t.Helper()
 	user := func(p plazatest.Person, handle string) social.UserID {
 		found, err := social.ParseUserID(p.IDOf(t, handle))
@@ -93,7 +93,7 @@ func insertClosedPoll(t *testing.T, plaza *plazatest.Plaza, author plazatest.Per
 	}
 	ada := user(author, "ada")
 	p := &social.Post{
-		Author: ada, WallOwner: ada, Audience: social.Audience{Kind: social.AudienceCircles},
+		Author: ada, WallOwner: ada, Audience: social.Audience{Kind: audience},
 		Content: social.Content{Poll: &social.Poll{Question: "Tea?", Options: []string{"yes", "no"}, ClosesAt: time.Now().Add(-time.Minute)}},
 		Replies: social.ReplyPolicy{Kind: social.RepliesEveryone}, Order: social.OrderOldest,
 	}

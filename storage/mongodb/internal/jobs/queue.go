@@ -263,11 +263,7 @@ func (q *Queue) Backlog(ctx context.Context) (b social.Backlog, err error) {
 	if err != nil {
 		return b, err
 	}
-	dead, err := q.jobs.CountDocuments(ctx, isDead(), options.Count().SetHint(byFailure))
-	if err != nil {
-		return b, err
-	}
-	b.Waiting, b.Dead = int(waiting), int(dead)
+	b.Waiting = int(waiting)
 	if b.Waiting > 0 {
 		if b.Oldest, err = q.oldest(ctx); err != nil {
 			return b, err
@@ -275,7 +271,12 @@ func (q *Queue) Backlog(ctx context.Context) (b social.Backlog, err error) {
 	}
 	failed, err := mdb.FindAll[Job](ctx, q.jobs, mdb.Doc("failedAt", mdb.Doc("$gt", time.Time{})), social.MaxFaults,
 		options.Find().SetSort(mdb.Doc("failedAt", -1)).SetLimit(social.MaxFaults).SetHint(byFailure))
+	if err != nil || len(failed) == 0 { // none is dead either
+		return b, err
+	}
 	b.Faults = mdb.Map(failed, (*Job).fault)
+	dead, err := q.jobs.CountDocuments(ctx, isDead(), options.Count().SetHint(byFailure))
+	b.Dead = int(dead)
 	return b, err
 }
 
