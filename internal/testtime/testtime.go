@@ -19,11 +19,13 @@ const EnvSlowness = "PLAZA_TEST_SLOWNESS"
 const (
 	// patience is the limit for things that take at most a few seconds on an idle machine.
 	patience = 2 * time.Minute
-	// lookEvery is the pause between two checks of a condition.
-	lookEvery = 5 * time.Millisecond
+	// leastPause and mostPause bound the pause between two checks of a condition, which is a
+	// twentieth of the time waited so far: a check may cost a request.
+	leastPause = 5 * time.Millisecond
+	mostPause  = 100 * time.Millisecond
 	// leastLooks is how often a condition is checked before a wait gives up. A machine that hardly
 	// runs the test also hardly runs the process that the test waits for.
-	leastLooks = 4_000
+	leastLooks = 400
 	slowest    = 100
 )
 
@@ -54,14 +56,13 @@ func Eventually(tb testing.TB, what string, condition func() bool) {
 
 // Becomes waits until a condition holds, and reports whether it did within Patience.
 func Becomes(condition func() bool) bool {
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	deadline := time.Now().Add(Patience())
+	began := time.Now()
+	deadline := began.Add(Patience())
 	for looks := 1; !condition(); looks++ {
 		if looks > leastLooks && time.Now().After(deadline) {
 			return false
 		}
-		<-look.C
+		<-time.After(min(max(leastPause, time.Since(began)/20), mostPause))
 	}
 	return true
 }
