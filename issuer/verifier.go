@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// leeway is how far the clocks of the issuer and of this server may differ.
-	leeway = 30 * time.Second
 	// maxToken limits a token, in bytes.
 	maxToken = 8 << 10
 	// lastMoment is the last second of the year 9999: later times are mistakes.
@@ -68,7 +66,7 @@ func New(o Options) *Verifier {
 // dots.
 func (*Verifier) LooksIssued(token string) bool { return strings.Contains(token, ".") }
 
-// Verify returns what a token says. ExpiresAt includes the leeway. Errors: UNAUTHENTICATED, the same
+// Verify returns what a token says. ExpiresAt includes social.ClockLeeway. Errors: UNAUTHENTICATED, the same
 // for all tokens that are refused; social.ErrIssuerUnavailable.
 func (v *Verifier) Verify(ctx context.Context, token string) (social.Assertion, error) {
 	a, err := v.verify(ctx, token)
@@ -133,7 +131,7 @@ func (c *claims) read(by func(into ...any) error) error { return by(&c.Claims, &
 // check refuses a token that is not for this server, or not for now.
 func (v *Verifier) check(c *claims) error {
 	o := &v.options
-	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.Issuer, AnyAudience: jwt.Audience{o.Audience}, Time: o.Now()}, leeway)
+	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.Issuer, AnyAudience: jwt.Audience{o.Audience}, Time: o.Now()}, social.ClockLeeway)
 	switch {
 	case errors.Is(err, jwt.ErrInvalidIssuer):
 		return refusal("of another issuer")
@@ -157,7 +155,7 @@ func isPlausible(n *jwt.NumericDate) bool { return n == nil || *n > 0 && *n <= l
 
 // assertion is what a verified token says.
 func (v *Verifier) assertion(c *claims) (social.Assertion, error) {
-	a := social.Assertion{Issuer: c.Issuer, Subject: c.Subject, IssuedAt: c.IssuedAt.Time(), ExpiresAt: c.Expiry.Time().Add(leeway)}
+	a := social.Assertion{Issuer: c.Issuer, Subject: c.Subject, IssuedAt: c.IssuedAt.Time(), ExpiresAt: c.Expiry.Time().Add(social.ClockLeeway)}
 	for _, claim := range []struct {
 		name string
 		to   *string

@@ -9,6 +9,9 @@ import (
 // MaxSubjectLen limits, in characters, the name that an issuer gives one of its users.
 const MaxSubjectLen = 255
 
+// ClockLeeway is how far the clocks of an issuer and of a server may differ.
+const ClockLeeway = 30 * time.Second
+
 // Assertion is what an issuer says of one of its users, in a token that has been verified.
 type Assertion struct {
 	Issuer, Subject string    // together they name the user, for ever

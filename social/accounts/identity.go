@@ -116,11 +116,14 @@ func (s *Service) isLive(ctx context.Context, session social.Session) (bool, err
 }
 
 // endEverything ends all tokens of a user that other sites have issued up to now, and all sessions.
+// The clock of a site may be ahead, so a token may have been issued although its time has not come:
+// tokens of the next ClockLeeway end, too.
+//
 // The tokens come first: an access token that one of them is creating is either among the sessions
 // by then, or its creation finds that the token has ended (mustStillBeValid).
 func (s *Service) endEverything(ctx context.Context, user social.UserID) error {
 	return errors.Join(
-		s.store.EndIdentities(ctx, user, s.Moment().Truncate(time.Second)),
+		s.store.EndIdentities(ctx, user, s.Moment().Truncate(time.Second).Add(social.ClockLeeway)),
 		s.store.EndSessions(ctx, user, [32]byte{}, social.AllSessions),
 	)
 }
