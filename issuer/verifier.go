@@ -69,7 +69,7 @@ func (*Verifier) LooksIssued(token string) bool { return strings.Contains(token,
 // Verify returns what a token says. ExpiresAt includes social.ClockLeeway. Errors: UNAUTHENTICATED, the same
 // for all tokens that are refused; social.ErrIssuerUnavailable.
 func (v *Verifier) Verify(ctx context.Context, token string) (social.Assertion, error) {
-	a, err := v.verify(ctx, token)
+	a, err := v.verify(ctx, token, nil)
 	if reason, ok := errors.AsType[refusal](err); ok {
 		v.options.Logger.DebugContext(ctx, "a token of the issuer was refused", "issuer", v.options.Issuer, "reason", string(reason))
 		return social.Assertion{}, errRefused
@@ -82,7 +82,14 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-func (v *Verifier) verify(ctx context.Context, token string) (social.Assertion, error) {
+// errForeign refuses tokens that are of another issuer, or for another audience.
+const errForeign = refusal("of another issuer, or for another audience")
+
+// extraCheck refuses some of the tokens that are for this server and for now.
+type extraCheck func(jose.Header, *claims) error
+
+// verify returns what a token says that passes an extra check (nil: none).
+func (v *Verifier) verify(ctx context.Context, token string, extra extraCheck) (social.Assertion, error) {
 	if len(token) > maxToken {
 		return social.Assertion{}, refusal("too long")
 	}
@@ -100,6 +107,11 @@ func (v *Verifier) verify(ctx context.Context, token string) (social.Assertion, 
 		return social.Assertion{}, err
 	}
 	header := parsed.Headers[0]
+	if extra != nil {
+		if err := extra(header, &unverified); err != nil {
+			return social.Assertion{}, err
+		}
+	}
 	candidates, err := v.keys.find(ctx, header.KeyID, header.Algorithm)
 	if err != nil {
 		return social.Assertion{}, err
@@ -133,10 +145,8 @@ func (v *Verifier) check(c *claims) error {
 	o := &v.options
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.Issuer, AnyAudience: jwt.Audience{o.Audience}, Time: o.Now()}, social.ClockLeeway)
 	switch {
-	case errors.Is(err, jwt.ErrInvalidIssuer):
-		return refusal("of another issuer")
-	case errors.Is(err, jwt.ErrInvalidAudience):
-		return refusal("for another audience")
+	case errors.Is(err, jwt.ErrInvalidIssuer), errors.Is(err, jwt.ErrInvalidAudience):
+		return errForeign
 	case errors.Is(err, jwt.ErrExpired):
 		return refusal("expired")
 	case err != nil:

@@ -21,6 +21,9 @@ type Assertion struct {
 	// Handle, Name and AvatarURL are what the user is called there; "": not said.
 	Handle, Name, AvatarURL string
 	Nonce                   string // of the sign-in that the token is for; "": none
+
+	// CreatesAccount lets a first sign-in create an account where registration is closed.
+	CreatesAccount bool
 }
 
 // Identity is a user of an issuer: the account here that belongs to it.

@@ -69,13 +69,17 @@ func (s *Service) checkHandle(ctx context.Context, handle string) error {
 // AcceptsSignUps reports whether registration is open.
 func (s *Service) AcceptsSignUps() bool { return !s.noSignUp }
 
+func errRegistrationClosed() error {
+	return fault.Errorf(fault.CodeNotAllowed, "", "Registration is closed: ask those who run this site for an account.")
+}
+
 func errTaken() error { return fault.Errorf(fault.CodeTaken, "handle", "This handle is taken.") }
 
 // SignUp creates an account and signs in. The token is returned only here. Errors: INVALID, BLANK,
 // TOO_LONG, RESERVED, TAKEN, RATE_LIMITED; NOT_ALLOWED: registration is closed.
 func (s *Service) SignUp(ctx context.Context, in SignUpInput) (session social.Session, token string, err error) {
 	if s.noSignUp {
-		return social.Session{}, "", fault.Errorf(fault.CodeNotAllowed, "", "Registration is closed: ask those who run this site for an account.")
+		return social.Session{}, "", errRegistrationClosed()
 	}
 	if err := in.check(); err != nil {
 		return social.Session{}, "", fault.All(err, s.checkHandle(ctx, in.Handle))
