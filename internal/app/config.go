@@ -45,6 +45,7 @@ type Config struct {
 	MembersOnly      bool              // signed-out clients read nothing
 	PublicMaxAge     time.Duration     // how long caches may keep what a signed-out client reads by GET
 	AccessLog        bool              // log each request and operation
+	AuditLog         bool              // log sign-ins, and changes of accounts and rights
 	SlowOperation    time.Duration     // warn of queries and mutations that take longer; 0: never
 	Demo             bool              // fill the database with a community, and keep it active
 	Version          string            // for the log

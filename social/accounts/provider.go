@@ -21,6 +21,8 @@ type IDToken struct {
 // accounts. Errors: those of Verify; BAD_CREDENTIALS: an operator has signed the user out since the
 // provider has; NOT_ALLOWED: there is no account and none is created, or it is deleted; RATE_LIMITED.
 func (s *Service) SignInWith(ctx context.Context, in IDToken) (session social.Session, token string, err error) {
+	act := Act{How: ByIDToken}
+	defer func() { s.recordSignIn(ctx, act, session, err) }()
 	attempt, err := s.limits.Token(in.From)
 	if err != nil {
 		return social.Session{}, "", err
@@ -30,10 +32,11 @@ func (s *Service) SignInWith(ctx context.Context, in IDToken) (session social.Se
 		return social.Session{}, "", err
 	}
 	attempt.Succeeded()
+	act.Issuer = a.Issuer
 	if err := s.mayEnter(ctx, in.From, a); err != nil {
 		return social.Session{}, "", err
 	}
-	identity, err := s.identityOf(ctx, a)
+	identity, err := s.identityOf(ctx, a, ByIDToken)
 	if err != nil {
 		return social.Session{}, "", asSignIn(err)
 	}
@@ -77,7 +80,7 @@ func (s *Service) mustStillAccept(ctx context.Context, key [32]byte, a social.As
 	if err != nil || found[key].Accepts(a.IssuedAt) {
 		return err
 	}
-	if err := s.SignOut(ctx, session); err != nil {
+	if err := s.endSession(ctx, session); err != nil {
 		return err
 	}
 	return social.ErrBadIDToken
