@@ -26,6 +26,7 @@ type commonFlags struct {
 	Lease           time.Duration `help:"How long a server on MongoDB keeps its lease without a heartbeat." env:"PLAZA_LEASE" hidden:""`
 	TransactionLife time.Duration `help:"MongoDB's transactionLifetimeLimitSeconds." env:"PLAZA_TRANSACTION_LIFE" hidden:""`
 
+	console  console     `kong:"-"`
 	Outdated func(error) `kong:"-"` // called when the database was upgraded beyond this Plaza; see mongodb.Options
 }
 

@@ -173,7 +173,14 @@ func (c *serveCommand) openStore(ctx context.Context, common *commonFlags) (stor
 	if err := errors.Join(c.warnOfIdle(ctx, common, st), st.KeepEvents(ctx, c.EventRetention)); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	return st, nil
+	if common.MongodbURI != "" {
+		return st, nil
+	}
+	local := &localServer{store: st}
+	if c.AuditLog == "on" {
+		local.audit = app.Audit(slog.Default())
+	}
+	return serveCommands(ctx, common.socketPath(), local), nil
 }
 
 // warnOfIdle logs settings without effect. They are not errors, because environments are shared.

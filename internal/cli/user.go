@@ -17,6 +17,7 @@ import (
 	"plaza/social"
 	"plaza/social/accounts"
 	"plaza/social/network"
+	"plaza/storage"
 )
 
 // userCommand has what operators do with accounts; deleteUserCommand deletes them.
@@ -30,7 +31,7 @@ type userCommand struct {
 
 // Help explains the commands, below their one-line help.
 func (*userCommand) Help() string {
-	return `With the embedded database, stop the server first; MongoDB can be changed at any time, and all servers see the change immediately.`
+	return `They work while servers run, which see the change immediately. If a server has opened the embedded database, it carries the command out.`
 }
 
 // withService runs do with the domain's service over the database.
@@ -39,7 +40,12 @@ func withService(ctx context.Context, common *commonFlags, do func(*network.Serv
 	if err != nil {
 		return err
 	}
-	return errors.Join(naming(do(network.New(st, network.Options{}))), st.Close())
+	return errors.Join(naming(do(common.service(st))), st.Close())
+}
+
+// service returns the domain's service over an open store.
+func (c *commonFlags) service(st storage.Store) *network.Service {
+	return network.New(st, network.Options{Accounts: accounts.Options{Audit: c.console.audit}})
 }
 
 // naming reduces a refusal to its message, after the name of the part that is wrong.
@@ -51,6 +57,8 @@ func naming(err error) error {
 }
 
 type listUsersCommand struct {
+	forServers
+
 	JSON bool `help:"Write one JSON object per line."`
 }
 
@@ -72,7 +80,7 @@ func (*listUsersCommand) Help() string {
 
 // Run prints a line for each user.
 func (c *listUsersCommand) Run(ctx context.Context, common *commonFlags) error {
-	out := bufio.NewWriter(os.Stdout)
+	out := bufio.NewWriter(common.console.stdout())
 	err := withService(ctx, common, func(service *network.Service) error { return c.list(ctx, out, service) })
 	return errors.Join(err, out.Flush())
 }
@@ -115,13 +123,15 @@ func (c *listUsersCommand) write(out io.Writer, u *social.User) error {
 }
 
 type addUserCommand struct {
+	forServers
+
 	Handle string `arg:"" help:"The handle: letters (a–z), digits and underscores. It may be a reserved one."`
 	Name   string `help:"The name; default: the handle." placeholder:"NAME"`
 }
 
 // Run creates the account.
 func (c *addUserCommand) Run(ctx context.Context, common *commonFlags) error {
-	password, err := readPassword(os.Stdin, os.Stderr)
+	password, err := common.console.readPassword()
 	if err != nil {
 		return err
 	}
@@ -132,32 +142,36 @@ func (c *addUserCommand) Run(ctx context.Context, common *commonFlags) error {
 	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.AddUser(ctx, accounts.SignUpInput{Handle: handleOf(c.Handle), Name: name, Password: password})
 		if err == nil {
-			fmt.Fprintf(os.Stdout, "%s has an account now: %s\n", user.Handle, user.ID)
+			fmt.Fprintf(common.console.stdout(), "%s has an account now: %s\n", user.Handle, user.ID)
 		}
 		return err
 	})
 }
 
 type userPasswordCommand struct {
+	forServers
+
 	Handle string `arg:"" help:"The handle of the user."`
 }
 
 // Run sets the password.
 func (c *userPasswordCommand) Run(ctx context.Context, common *commonFlags) error {
-	password, err := readPassword(os.Stdin, os.Stderr)
+	password, err := common.console.readPassword()
 	if err != nil {
 		return err
 	}
 	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.ReplacePassword(ctx, handleOf(c.Handle), password)
 		if err == nil {
-			fmt.Fprintf(os.Stdout, "%s has a new password, and is signed out everywhere.\n", user.Handle)
+			fmt.Fprintf(common.console.stdout(), "%s has a new password, and is signed out everywhere.\n", user.Handle)
 		}
 		return err
 	})
 }
 
 type signOutUserCommand struct {
+	forServers
+
 	Handle string `arg:"" help:"The handle of the user."`
 }
 
@@ -166,13 +180,15 @@ func (c *signOutUserCommand) Run(ctx context.Context, common *commonFlags) error
 	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.EndAllSessions(ctx, handleOf(c.Handle))
 		if err == nil {
-			fmt.Fprintf(os.Stdout, "%s is signed out everywhere.\n", user.Handle)
+			fmt.Fprintf(common.console.stdout(), "%s is signed out everywhere.\n", user.Handle)
 		}
 		return err
 	})
 }
 
 type readmitUserCommand struct {
+	forServers
+
 	Issuer  string `arg:"" help:"The site, as in --jwt-issuer."`
 	Subject string `arg:"" help:"What the site calls the user: the claim sub."`
 }
@@ -187,7 +203,7 @@ func (c *readmitUserCommand) Run(ctx context.Context, common *commonFlags) error
 	return withService(ctx, common, func(service *network.Service) error {
 		err := service.ReadmitIdentity(ctx, c.Issuer, c.Subject)
 		if err == nil {
-			fmt.Fprintln(os.Stdout, "The user may come back: the next token creates an account.")
+			fmt.Fprintln(common.console.stdout(), "The user may come back: the next token creates an account.")
 		}
 		return err
 	})
