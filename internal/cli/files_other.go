@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"net"
 )
@@ -11,4 +12,4 @@ import (
 func openFiles() uint64 { return 0 }
 
 // listenPrivately does nothing on this system: commands need the server to stop.
-func listenPrivately(string) (net.Listener, error) { return nil, errors.ErrUnsupported }
+func listenPrivately(context.Context, string) (net.Listener, error) { return nil, errors.ErrUnsupported }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"net"
 	"syscall"
 )
@@ -18,8 +19,8 @@ func openFiles() uint64 {
 
 // listenPrivately listens on a socket that only the process's user can open. It is removed when the
 // listener closes.
-func listenPrivately(path string) (net.Listener, error) {
+func listenPrivately(ctx context.Context, path string) (net.Listener, error) {
 	before := syscall.Umask(0o177) // chmod would come too late
 	defer syscall.Umask(before)
-	return net.Listen("unix", path)
+	return (&net.ListenConfig{}).Listen(ctx, "unix", path)
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"time"
 
@@ -40,8 +41,8 @@ const maxLocalCommand = 1 << 20
 // socketPath is where a server listens for commands: beside the file of the database.
 func (c *commonFlags) socketPath() string {
 	path := filepath.Join(c.Data, databaseName)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
 	}
 	return path + ".sock"
 }
@@ -78,7 +79,7 @@ func (s *servedStore) Close() error {
 // a server that was killed. Without a socket the server works, and commands say that they can't.
 func serveCommands(ctx context.Context, path string, local *localServer) storage.Store {
 	_ = os.Remove(path)
-	listener, err := listenPrivately(path)
+	listener, err := listenPrivately(ctx, path)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return local.store
 	}
@@ -151,22 +152,22 @@ func isForServers(command *kong.Context) bool {
 	if selected == nil || !selected.Target.CanAddr() {
 		return false
 	}
-	_, ok := selected.Target.Addr().Interface().(interface{ isForServers() })
+	_, ok := reflect.TypeAssert[interface{ isForServers() }](selected.Target.Addr())
 	return ok
 }
 
 // errNoServer means that no server listens for commands.
 var errNoServer = errors.New("no server listens for commands")
 
-// errFailed is the failure of a command that a server has carried out.
-type errFailed string
+// failedError is the failure of a command that a server has carried out.
+type failedError string
 
-func (e errFailed) Error() string { return string(e) }
+func (e failedError) Error() string { return string(e) }
 
 // send lets the server that has the database open carry out a command, and writes its output. Errors:
-// errNoServer; errFailed.
+// errNoServer; failedError.
 func (c *commonFlags) send(ctx context.Context, args []string) error {
-	text, err := json.Marshal(localCommand{args, c.console.password})
+	text, err := json.Marshal(localCommand{args, c.console.password}) //nolint:gosec // through a socket of the same user
 	if err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func (c *commonFlags) send(ctx context.Context, args []string) error {
 	return readLocalAnswer(response.Body, c.console.stdout())
 }
 
-// readLocalAnswer writes a command's output. Error: errFailed.
+// readLocalAnswer writes a command's output. Error: failedError.
 func readLocalAnswer(from io.Reader, out io.Writer) error {
 	for answers := json.NewDecoder(from); ; {
 		var a localAnswer
@@ -200,7 +201,7 @@ func readLocalAnswer(from io.Reader, out io.Writer) error {
 			return err
 		}
 		if a.Ended && a.Error != "" {
-			return errFailed(a.Error)
+			return failedError(a.Error)
 		}
 		if a.Ended {
 			return nil

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func TestLocalCommands(t *testing.T) {
 		`{"args": ["delete", "user", "ada", "--yes"]}`:  "There is no such user.",
 	} {
 		answer := httptest.NewRecorder()
-		local.ServeHTTP(answer, httptest.NewRequest("POST", "/", strings.NewReader(body)))
+		local.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)))
 		var out strings.Builder
 		err := readLocalAnswer(answer.Body, &out)
 		if want == "" && (err != nil || out.Len() == 0) || want != "" && (err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0) {
@@ -37,12 +38,12 @@ func TestLocalCommands(t *testing.T) {
 		}
 	}
 	answer := httptest.NewRecorder()
-	if local.ServeHTTP(answer, httptest.NewRequest("POST", "/", strings.NewReader("x"))); answer.Code != 400 {
+	if local.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x"))); answer.Code != 400 {
 		t.Errorf("no JSON: %d", answer.Code)
 	}
 	var out strings.Builder
 	err := readLocalAnswer(strings.NewReader(`{"output":"aGk="}`+"\n"), &out)
-	if _, failed := errors.AsType[errFailed](err); err == nil || failed || out.String() != "hi" {
+	if _, failed := errors.AsType[failedError](err); err == nil || failed || out.String() != "hi" {
 		t.Errorf("a server that ends in the middle: %v, %q", err, out.String())
 	}
 }

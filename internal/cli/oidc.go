@@ -25,7 +25,7 @@ func (p *providerFlag) UnmarshalText(text []byte) error {
 	return p.check(settings["registration"])
 }
 
-// providerSettings reads NAME=VALUE,…
+// providerSettings reads NAME=VALUE, several of them, separated by commas.
 func providerSettings(text string) (map[string]string, error) {
 	settings := map[string]string{}
 	for each := range strings.SplitSeq(text, ",") {

@@ -311,8 +311,10 @@ func (w *world) inputFields() map[string][]bad {
 		"DeleteCommentInput.commentId":   comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
 		"SignInWithIdTokenInput.idToken": values("BAD_CREDENTIALS", "", "x", "a.b", "..", "a.b.c\x00", veryLong),
 		"SignInWithIdTokenInput.nonce": {
-			{why: "empty", value: "", code: "BLANK"}, {why: "31 characters", value: strings.Repeat("x", 31), code: "INVALID"},
-			{why: "256 characters", value: strings.Repeat("x", 256), code: "TOO_LONG"}, {why: "256 kB", value: veryLong, code: "TOO_LONG"},
+			{why: "empty", value: "", code: "BLANK"},
+			{why: "31 characters", value: strings.Repeat("x", 31), code: "INVALID"},
+			{why: "256 characters", value: strings.Repeat("x", 256), code: "TOO_LONG"},
+			{why: "256 kB", value: veryLong, code: "TOO_LONG"},
 			{why: "a control character", value: strings.Repeat("x", 32) + "\x00", code: "INVALID"},
 		},
 		"ChangePasswordInput.currentPassword":  values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -220,7 +221,7 @@ func TestSignInsWithIDTokensAreLimited(t *testing.T) {
 	users := 0
 	next := func(context.Context) (social.Assertion, error) {
 		users++
-		return social.Assertion{Issuer: "https://id.example", Subject: fmt.Sprint(users), IssuedAt: time.Now()}, nil
+		return social.Assertion{Issuer: "https://id.example", Subject: strconv.Itoa(users), IssuedAt: time.Now()}, nil
 	}
 	known := func(context.Context) (social.Assertion, error) {
 		return social.Assertion{Issuer: "https://id.example", Subject: "1", IssuedAt: time.Now()}, nil
