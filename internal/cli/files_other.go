@@ -12,4 +12,6 @@ import (
 func openFiles() uint64 { return 0 }
 
 // listenPrivately does nothing on this system: commands need the server to stop.
-func listenPrivately(context.Context, string) (net.Listener, error) { return nil, errors.ErrUnsupported }
+func listenPrivately(context.Context, string) (net.Listener, error) {
+	return nil, errors.ErrUnsupported
+}

@@ -38,7 +38,6 @@ type serveCommand struct {
 	OnlyTrusted      bool           `help:"Run only the operations of --trusted-documents, whatever clients send." env:"PLAZA_ONLY_TRUSTED_DOCUMENTS" name:"only-trusted-documents"`
 	PublicMaxAge     time.Duration  `help:"How long caches may keep what signed-out clients read by GET, without asking again; what is deleted or hidden remains visible there as long." env:"PLAZA_PUBLIC_MAX_AGE" name:"public-max-age" default:"0s" placeholder:"TIME"`
 	AccessLog        string         `help:"Whether to log each request and operation: on or off." env:"PLAZA_ACCESS_LOG" name:"access-log" default:"off" enum:"on,off"`
-	AuditLog         string         `help:"Whether to log sign-ins, and changes of accounts, passwords, sessions, tokens and rights: on or off." env:"PLAZA_AUDIT_LOG" name:"audit-log" default:"on" enum:"on,off"`
 	SlowOperation    time.Duration  `help:"Log a warning of queries and mutations that take longer; 0: never." env:"PLAZA_SLOW_OPERATION" name:"slow-operation" default:"5s" placeholder:"TIME"`
 	PeopleCache      int64          `help:"How many MiB of users, relations between them, and sessions to keep in memory; 0: none. Every server still sees each change immediately." env:"PLAZA_PEOPLE_CACHE" name:"people-cache" default:"64" placeholder:"MIB"`
 	DrainDelay       time.Duration  `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
@@ -141,7 +140,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
 		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), Providers: providers, MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
 		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{NoSignUp: c.Registration == "closed"}},
-		AccessLog: c.AccessLog == "on", AuditLog: c.AuditLog == "on", SlowOperation: c.SlowOperation,
+		AccessLog: c.AccessLog == "on", AuditLog: common.AuditLog != "off", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },
 	})
@@ -177,7 +176,7 @@ func (c *serveCommand) openStore(ctx context.Context, common *commonFlags) (stor
 		return st, nil
 	}
 	local := &localServer{store: st}
-	if c.AuditLog == "on" {
+	if common.AuditLog != "off" {
 		local.audit = app.Audit(slog.Default())
 	}
 	return serveCommands(ctx, common.socketPath(), local), nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"plaza/fault"
+	"plaza/internal/app"
 	"plaza/social"
 	"plaza/social/accounts"
 	"plaza/social/network"
@@ -45,7 +47,11 @@ func withService(ctx context.Context, common *commonFlags, do func(*network.Serv
 
 // service returns the domain's service over an open store.
 func (c *commonFlags) service(st storage.Store) *network.Service {
-	return network.New(st, network.Options{Accounts: accounts.Options{Audit: c.console.audit}})
+	audit := c.console.audit
+	if c.console.store == nil && c.AuditLog == "on" {
+		audit = app.Audit(slog.Default())
+	}
+	return network.New(st, network.Options{Accounts: accounts.Options{Audit: audit}})
 }
 
 // naming reduces a refusal to its message, after the name of the part that is wrong.

@@ -181,3 +181,18 @@ func TestAuditLogOfOperators(t *testing.T) {
 		t.Errorf("a password is in the log: %s", log.String())
 	}
 }
+
+// TestAuditLogOfCommands: a command that opens the database itself records what it does, if asked.
+func TestAuditLogOfCommands(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	openSQLite(t, data).Close()
+	if out := do(t, data, secretPassword, "user", "add", "ada"); out.ExitCode != 0 || out.Stderr != "" {
+		t.Errorf("without the flag: %+v", out)
+	}
+	out := do(t, data, "", "grant", "admin", "ada", "--audit-log=on")
+	want := []audited{{Act: "right granted", By: "operator", Handle: "ada", Right: "admin"}}
+	if diff := cmp.Diff(want, auditOf(t, out.Stderr)); diff != "" || out.Stdout != "ada has the right admin now.\n" {
+		t.Errorf("%+v: %s", out, diff)
+	}
+}
