@@ -51,7 +51,7 @@ func (c *commonFlags) socketPath() string {
 type localServer struct {
 	store   storage.Store
 	audit   func(context.Context, accounts.Act) // nil: none
-	running sync.WaitGroup
+	running sync.RWMutex                        // read-locked by each command; locked for ever when the store closes
 }
 
 // servedStore is a store that commands can use until it is closed.
@@ -70,7 +70,7 @@ func (s *servedStore) Close() error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.server.Close() // this ends the contexts of commands
 	}
-	s.commands.running.Wait()
+	s.commands.running.Lock()
 	return errors.Join(err, s.Store.Close())
 }
 
@@ -94,8 +94,11 @@ func serveCommands(ctx context.Context, path string, local *localServer) storage
 
 // ServeHTTP carries out a command.
 func (l *localServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	l.running.Add(1)
-	defer l.running.Done()
+	if !l.running.TryRLock() {
+		http.Error(w, "The server is shutting down.", http.StatusServiceUnavailable)
+		return
+	}
+	defer l.running.RUnlock()
 	var command localCommand
 	if err := json.NewDecoder(io.LimitReader(r.Body, maxLocalCommand)).Decode(&command); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)

@@ -4,10 +4,15 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"plaza/internal/plazatest"
+	"plaza/internal/testtime"
+	"plaza/storage/sqlite"
 )
 
 // TestLocalCommands: a server carries out nothing but commands that are marked for it, and none that
@@ -45,5 +50,43 @@ func TestLocalCommands(t *testing.T) {
 	err := readLocalAnswer(strings.NewReader(`{"output":"aGk="}`+"\n"), &out)
 	if _, failed := errors.AsType[failedError](err); err == nil || failed || out.String() != "hi" {
 		t.Errorf("a server that ends in the middle: %v, %q", err, out.String())
+	}
+}
+
+// TestCommandsDuringShutdown: the store closes when no command uses it any more, and each command is
+// carried out, or says that the server has gone.
+func TestCommandsDuringShutdown(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	common := &commonFlags{Data: data}
+	st, err := sqlite.Open(t.Context(), filepath.Join(data, databaseName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := serveCommands(t.Context(), common.socketPath(), &localServer{store: st})
+	var clients sync.WaitGroup
+	var answered atomic.Int64
+	for range 4 {
+		clients.Go(func() {
+			for {
+				var out strings.Builder
+				err := (&commonFlags{Data: data, console: console{out: &out}}).send(t.Context(), []string{"rights"})
+				if err != nil {
+					if _, failed := errors.AsType[failedError](err); failed {
+						t.Errorf("a command during the shutdown: %v", err)
+					}
+					return
+				}
+				answered.Add(1)
+			}
+		})
+	}
+	testtime.Eventually(t, "commands are carried out", func() bool { return answered.Load() > 10 })
+	if err := served.Close(); err != nil {
+		t.Error(err)
+	}
+	clients.Wait()
+	if err := common.send(t.Context(), []string{"rights"}); !errors.Is(err, errNoServer) {
+		t.Errorf("a command after the shutdown: %v", err)
 	}
 }
