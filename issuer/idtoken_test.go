@@ -1,7 +1,6 @@
 package issuer_test
 
 import (
-	"bytes"
 	"errors"
 	"log/slog"
 	"strings"
@@ -19,16 +18,14 @@ const secret = "the secret that a sign-in began with"
 // lobby verifies ID tokens by a clock of its own.
 type lobby struct {
 	*issuer.Providers
-
-	ahead time.Duration
-	log   bytes.Buffer
+	*gateway
 }
 
 func newLobby(site *issuertest.Site, providers ...issuer.Provider) *lobby {
-	l := &lobby{}
+	l := &lobby{gateway: &gateway{}}
 	o := site.Options()
-	o.Now = func() time.Time { return time.Now().Add(l.ahead) }
-	o.Logger = slog.New(slog.NewTextHandler(&l.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	o.Now = func() time.Time { return time.Now().Add(time.Duration(l.ahead.Load())) }
+	o.Logger = slog.New(slog.NewTextHandler(l.gateway, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	l.Providers = issuer.NewProviders(providers, o)
 	return l
 }
@@ -50,18 +47,18 @@ func TestIDTokens(t *testing.T) {
 		"one for several audiences":     {map[string]any{"aud": []string{"api", issuertest.Audience}, "azp": issuertest.Audience}, false},
 		"one for another of our client": {map[string]any{"aud": "app", "azp": "app"}, true},
 	} {
-		a, err := l.Verify(t.Context(), site.IDToken(t, "7", secret, c.changes), secret)
+		a, err := l.Providers.Verify(t.Context(), site.IDToken(t, "7", secret, c.changes), secret)
 		if err != nil || a.Issuer != site.URL || a.Subject != "7" || a.CreatesAccount != c.creates {
 			t.Errorf("%s: %+v, %v: %s", what, a, err, l.log.String())
 		}
 	}
 	token := site.IDToken(t, "7", secret, map[string]any{"exp": time.Now().Add(time.Hour).Unix()})
-	l.ahead = 9 * time.Minute
-	if _, err := l.Verify(t.Context(), token, secret); err != nil {
+	l.pass(9 * time.Minute)
+	if _, err := l.Providers.Verify(t.Context(), token, secret); err != nil {
 		t.Errorf("after nine minutes: %v", err)
 	}
-	l.ahead = 11 * time.Minute
-	if _, err := l.Verify(t.Context(), token, secret); !errors.Is(err, social.ErrBadIDToken) {
+	l.pass(2 * time.Minute)
+	if _, err := l.Providers.Verify(t.Context(), token, secret); !errors.Is(err, social.ErrBadIDToken) {
 		t.Errorf("after eleven minutes: %v", err)
 	}
 }
@@ -73,7 +70,7 @@ func TestBadIDTokens(t *testing.T) {
 	site.Sign(key)
 	l := newLobby(site, issuer.Provider{Issuer: site.URL, ClientID: issuertest.Audience})
 	for what, token := range issuertest.BadIDTokens(t, site, key, secret) {
-		if a, err := l.Verify(t.Context(), token, secret); !errors.Is(err, social.ErrBadIDToken) || a != (social.Assertion{}) {
+		if a, err := l.Providers.Verify(t.Context(), token, secret); !errors.Is(err, social.ErrBadIDToken) || a != (social.Assertion{}) {
 			t.Errorf("%s: %+v, %v", what, a, err)
 		}
 	}
@@ -94,12 +91,12 @@ func TestSecrets(t *testing.T) {
 		"": fault.CodeBlank, "a nonce of 31 characters......": fault.CodeInvalid, strings.Repeat("x", 256): fault.CodeTooLong,
 		strings.Repeat("x", 31) + "\x00": fault.CodeInvalid,
 	} {
-		_, err := l.Verify(t.Context(), site.IDToken(t, "7", secret, nil), secret)
+		_, err := l.Providers.Verify(t.Context(), site.IDToken(t, "7", secret, nil), secret)
 		if refused, ok := errors.AsType[*fault.Error](err); !ok || refused.Code != code || refused.Field != "nonce" {
 			t.Errorf("%q: %v", secret, err)
 		}
 	}
-	_, err := newLobby(site).Verify(t.Context(), site.IDToken(t, "7", secret, nil), secret)
+	_, err := newLobby(site).Providers.Verify(t.Context(), site.IDToken(t, "7", secret, nil), secret)
 	if refused, ok := errors.AsType[*fault.Error](err); !ok || refused.Code != fault.CodeNotAllowed {
 		t.Errorf("without a provider: %v", err)
 	}
