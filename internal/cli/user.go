@@ -27,8 +27,8 @@ type userCommand struct {
 	List     listUsersCommand    `cmd:"" help:"List all users, sorted by name."`
 	Add      addUserCommand      `cmd:"" help:"Create an account. The password is read from the standard input."`
 	Password userPasswordCommand `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
-	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer has issued to them so far."`
-	Readmit  readmitUserCommand  `cmd:"" help:"Let a user of the site of --jwt-issuer come back who has deleted the account here."`
+	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer and OpenID providers have issued to them so far."`
+	Readmit  readmitUserCommand  `cmd:"" help:"Let a user of the site of --jwt-issuer or of an OpenID provider come back who has deleted the account here."`
 }
 
 // Help explains the commands, below their one-line help.
@@ -195,13 +195,13 @@ func (c *signOutUserCommand) Run(ctx context.Context, common *commonFlags) error
 type readmitUserCommand struct {
 	forServers
 
-	Issuer  string `arg:"" help:"The site, as in --jwt-issuer."`
+	Issuer  string `arg:"" help:"The site, as in --jwt-issuer, or the issuer in --oidc-provider."`
 	Subject string `arg:"" help:"What the site calls the user: the claim sub."`
 }
 
 // Help explains the command, below its one-line help.
 func (*readmitUserCommand) Help() string {
-	return `Who deletes an account, or whose account an operator deletes, would get a new one with the site's next token. Plaza therefore refuses their tokens, until this command allows them. The new account has nothing of the old one.`
+	return `Who deletes an account, or whose account an operator deletes, would get a new one with the site's next token, or by the next sign-in with the provider. Plaza therefore refuses their tokens, until this command allows them. The new account has nothing of the old one.`
 }
 
 // Run allows the user to come back.
