@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"slices"
 
 	"plaza/fault"
 	"plaza/social"
@@ -77,8 +78,11 @@ func (s *Service) handleFor(ctx context.Context, user social.UserID) string {
 	return users[user].Handle
 }
 
-// recordSignIn records how a sign-in has ended, unless it has ended by a limit or a failure: those
-// would fill the log, and say nothing of an account. The act names the user if the account exists.
+// unrecorded are how sign-ins end that say nothing of an account, and would fill the log: failures
+// (""), limits, and input that could not be right.
+var unrecorded = []fault.Code{"", fault.CodeRateLimited, fault.CodeBlank, fault.CodeInvalid, fault.CodeTooLong}
+
+// recordSignIn records how a sign-in has ended. The act names the user if the account exists.
 func (s *Service) recordSignIn(ctx context.Context, a Act, session social.Session, err error) {
 	if err == nil {
 		a.Kind, a.User, a.Session = ActSignedIn, session.User, session.ID()
@@ -86,7 +90,7 @@ func (s *Service) recordSignIn(ctx context.Context, a Act, session social.Sessio
 		return
 	}
 	a.Kind, a.Code = ActSignInFailed, codeOf(err)
-	if a.Code == fault.CodeBadCredentials || a.Code == fault.CodeNotAllowed {
+	if !slices.Contains(unrecorded, a.Code) {
 		s.record(ctx, a)
 	}
 }

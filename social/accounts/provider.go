@@ -61,16 +61,16 @@ func (s *Service) mayEnter(ctx context.Context, from string, a social.Assertion)
 }
 
 // asSignIn turns refusals of a token that a request brings along into those of a sign-in: front ends
-// take UNAUTHENTICATED for the end of a session.
+// take UNAUTHENTICATED for the end of a session. What is wrong with the account keeps its message.
 func asSignIn(err error) error {
 	refused, ok := errors.AsType[*fault.Error](err)
 	switch {
-	case errors.Is(err, social.ErrAccountGone):
-		return fault.Errorf(fault.CodeNotAllowed, "", "This account is deleted.")
-	case ok && refused.Code == fault.CodeUnauthenticated:
+	case !ok || refused.Code != fault.CodeUnauthenticated:
+		return err
+	case refused.Message == invalidToken:
 		return social.ErrBadIDToken
 	}
-	return err
+	return fault.Errorf(fault.CodeNotAllowed, "", "%s", refused.Message)
 }
 
 // mustStillAccept ends a new session if an operator has signed the user out meanwhile, who ends the

@@ -63,8 +63,10 @@ func (s *Service) Authenticate(ctx context.Context, token string) (social.Sessio
 	return session, err
 }
 
+const invalidToken = "The token is not valid: sign in again."
+
 func errInvalidToken() error {
-	return fault.Errorf(fault.CodeUnauthenticated, "", "The token is not valid: sign in again.")
+	return fault.Errorf(fault.CodeUnauthenticated, "", "%s", invalidToken)
 }
 
 // LiveSessions returns those of the sessions that are still valid, in any order.
