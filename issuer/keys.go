@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -52,13 +54,38 @@ type keys struct {
 
 // newClient is a client for requests that are minutes apart.
 func newClient() *http.Client {
-	transport, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return &http.Client{Timeout: fetchTime}
+	client := &http.Client{Timeout: fetchTime, CheckRedirect: checkRedirect}
+	if transport, ok := http.DefaultTransport.(*http.Transport); ok {
+		transport = transport.Clone()
+		transport.DisableKeepAlives = true
+		client.Transport = transport
 	}
-	transport = transport.Clone()
-	transport.DisableKeepAlives = true
-	return &http.Client{Timeout: fetchTime, Transport: transport}
+	return client
+}
+
+// checkRedirect refuses redirects that would read keys in plain text although the operator has named
+// an address with TLS.
+func checkRedirect(next *http.Request, before []*http.Request) error {
+	const most = 10 // as net/http has it
+	if len(before) >= most {
+		return fmt.Errorf("more than %d redirects", most)
+	}
+	return checkStep(before[len(before)-1].URL, next.URL)
+}
+
+// checkStep refuses to follow an address with TLS to one without. Addresses of the same machine are
+// excepted, for development.
+func checkStep(from, to *url.URL) error {
+	if from.Scheme == "https" && to.Scheme != "https" && !IsLoopback(to) {
+		return fmt.Errorf("%s leads to %s, which has no TLS", from.Redacted(), to.Redacted())
+	}
+	return nil
+}
+
+// IsLoopback reports whether an address is on this machine.
+func IsLoopback(u *url.URL) bool {
+	address, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && address.Unmap().IsLoopback()
 }
 
 // find returns the keys that may have signed a token whose header has a key's id ("": none) and an
@@ -150,44 +177,51 @@ func (k *keys) end(read []jose.JSONWebKey, err error) {
 }
 
 func (k *keys) read(ctx context.Context) ([]jose.JSONWebKey, error) {
-	url := k.url
-	if url == "" {
+	from := k.url
+	if from == "" {
 		var err error
-		if url, err = k.discover(ctx); err != nil {
+		if from, err = k.discover(ctx); err != nil {
 			return nil, err
 		}
 	}
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if err := k.get(ctx, url, &set); err != nil {
+	if err := k.get(ctx, from, &set); err != nil {
 		return nil, err
 	}
-	return usable(set.Keys, url)
+	return usable(set.Keys, from)
 }
 
 // discover finds the address of the keys (OpenID Connect Discovery 1.0, section 4).
 func (k *keys) discover(ctx context.Context) (string, error) {
-	url := strings.TrimSuffix(k.issuer, "/") + "/.well-known/openid-configuration"
+	from, err := url.Parse(strings.TrimSuffix(k.issuer, "/") + "/.well-known/openid-configuration")
+	if err != nil {
+		return "", err
+	}
 	var configuration struct {
 		Issuer  string `json:"issuer"`
 		JWKSURI string `json:"jwks_uri"`
 	}
-	if err := k.get(ctx, url, &configuration); err != nil {
+	if err := k.get(ctx, from.String(), &configuration); err != nil {
 		return "", err
 	}
 	if configuration.Issuer != k.issuer {
-		return "", fmt.Errorf("%s is about another issuer", url)
+		return "", fmt.Errorf("%s is about another issuer", from)
 	}
 	if configuration.JWKSURI == "" {
-		return "", fmt.Errorf("%s names no jwks_uri", url)
+		return "", fmt.Errorf("%s names no jwks_uri", from)
 	}
-	return configuration.JWKSURI, nil
+	to, err := url.Parse(configuration.JWKSURI)
+	if err != nil {
+		return "", fmt.Errorf("%s names a malformed jwks_uri: %w", from, err)
+	}
+	return to.String(), checkStep(from, to)
 }
 
 // get reads a JSON document.
-func (k *keys) get(ctx context.Context, url string, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+func (k *keys) get(ctx context.Context, from string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
 		return err
 	}
@@ -198,24 +232,24 @@ func (k *keys) get(ctx context.Context, url string, into any) error {
 	}
 	defer func() { _ = response.Body.Close() }() // it was only read
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", url, response.Status)
+		return fmt.Errorf("%s answers %s", from, response.Status)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
 	switch {
 	case err != nil:
 		return err
 	case len(text) > maxDocument:
-		return fmt.Errorf("%s answers more than %d KiB", url, maxDocument>>10)
+		return fmt.Errorf("%s answers more than %d KiB", from, maxDocument>>10)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%s: %w", url, err)
+		return fmt.Errorf("%s: %w", from, err)
 	}
 	return nil
 }
 
 // usable are the public keys for signatures among those of a set. It leaves out what it does not
 // know, as RFC 7517 says, and secrets: what is published is none.
-func usable(set []json.RawMessage, url string) ([]jose.JSONWebKey, error) {
+func usable(set []json.RawMessage, from string) ([]jose.JSONWebKey, error) {
 	var found []jose.JSONWebKey
 	for _, raw := range set {
 		var key jose.JSONWebKey
@@ -226,9 +260,9 @@ func usable(set []json.RawMessage, url string) ([]jose.JSONWebKey, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return nil, errors.New(url + " has no key that could have signed a token")
+		return nil, errors.New(from + " has no key that could have signed a token")
 	case len(found) > maxKeys:
-		return nil, fmt.Errorf("%s has more than %d keys", url, maxKeys)
+		return nil, fmt.Errorf("%s has more than %d keys", from, maxKeys)
 	}
 	return found, nil
 }

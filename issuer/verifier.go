@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// leeway is how far the clocks of the issuer and of this server may differ.
-	leeway = 30 * time.Second
 	// maxToken limits a token, in bytes.
 	maxToken = 8 << 10
 	// lastMoment is the last second of the year 9999: later times are mistakes.
@@ -68,10 +66,10 @@ func New(o Options) *Verifier {
 // dots.
 func (*Verifier) LooksIssued(token string) bool { return strings.Contains(token, ".") }
 
-// Verify returns what a token says. ExpiresAt includes the leeway. Errors: UNAUTHENTICATED, the same
+// Verify returns what a token says. ExpiresAt includes social.ClockLeeway. Errors: UNAUTHENTICATED, the same
 // for all tokens that are refused; social.ErrIssuerUnavailable.
 func (v *Verifier) Verify(ctx context.Context, token string) (social.Assertion, error) {
-	a, err := v.verify(ctx, token)
+	a, err := v.verify(ctx, token, nil)
 	if reason, ok := errors.AsType[refusal](err); ok {
 		v.options.Logger.DebugContext(ctx, "a token of the issuer was refused", "issuer", v.options.Issuer, "reason", string(reason))
 		return social.Assertion{}, errRefused
@@ -84,7 +82,14 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-func (v *Verifier) verify(ctx context.Context, token string) (social.Assertion, error) {
+// errForeign refuses tokens that are of another issuer, or for another audience.
+const errForeign = refusal("of another issuer, or for another audience")
+
+// extraCheck refuses some of the tokens that are for this server and for now.
+type extraCheck func(jose.Header, *claims) error
+
+// verify returns what a token says that passes an extra check (nil: none).
+func (v *Verifier) verify(ctx context.Context, token string, extra extraCheck) (social.Assertion, error) {
 	if len(token) > maxToken {
 		return social.Assertion{}, refusal("too long")
 	}
@@ -102,6 +107,11 @@ func (v *Verifier) verify(ctx context.Context, token string) (social.Assertion, 
 		return social.Assertion{}, err
 	}
 	header := parsed.Headers[0]
+	if extra != nil {
+		if err := extra(header, &unverified); err != nil {
+			return social.Assertion{}, err
+		}
+	}
 	candidates, err := v.keys.find(ctx, header.KeyID, header.Algorithm)
 	if err != nil {
 		return social.Assertion{}, err
@@ -133,12 +143,10 @@ func (c *claims) read(by func(into ...any) error) error { return by(&c.Claims, &
 // check refuses a token that is not for this server, or not for now.
 func (v *Verifier) check(c *claims) error {
 	o := &v.options
-	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.Issuer, AnyAudience: jwt.Audience{o.Audience}, Time: o.Now()}, leeway)
+	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.Issuer, AnyAudience: jwt.Audience{o.Audience}, Time: o.Now()}, social.ClockLeeway)
 	switch {
-	case errors.Is(err, jwt.ErrInvalidIssuer):
-		return refusal("of another issuer")
-	case errors.Is(err, jwt.ErrInvalidAudience):
-		return refusal("for another audience")
+	case errors.Is(err, jwt.ErrInvalidIssuer), errors.Is(err, jwt.ErrInvalidAudience):
+		return errForeign
 	case errors.Is(err, jwt.ErrExpired):
 		return refusal("expired")
 	case err != nil:
@@ -157,7 +165,7 @@ func isPlausible(n *jwt.NumericDate) bool { return n == nil || *n > 0 && *n <= l
 
 // assertion is what a verified token says.
 func (v *Verifier) assertion(c *claims) (social.Assertion, error) {
-	a := social.Assertion{Issuer: c.Issuer, Subject: c.Subject, IssuedAt: c.IssuedAt.Time(), ExpiresAt: c.Expiry.Time().Add(leeway)}
+	a := social.Assertion{Issuer: c.Issuer, Subject: c.Subject, IssuedAt: c.IssuedAt.Time(), ExpiresAt: c.Expiry.Time().Add(social.ClockLeeway)}
 	for _, claim := range []struct {
 		name string
 		to   *string

@@ -25,6 +25,7 @@ type Resolver struct {
 	Advertising *advertising.Resolver
 	Hub         *live.Hub
 	Notices     *notifications.Service
+	Providers   Providers
 	Logger      *slog.Logger
 	// StreamOf returns the subscription of a context.
 	StreamOf func(ctx context.Context) Stream
@@ -33,6 +34,15 @@ type Resolver struct {
 	LoaderWait time.Duration
 	// ClientOf returns what limits of sign-ins count as the client of ctx's request.
 	ClientOf func(ctx context.Context) string
+}
+
+// Providers are the OpenID providers whose users can sign in.
+type Providers interface {
+	// Clients names what people can sign in with.
+	Clients() []*model.IdentityProvider
+	// Verify returns what an ID token says, for a sign-in that began with a secret. Errors:
+	// BAD_CREDENTIALS, NOT_ALLOWED, INVALID, BLANK, TOO_LONG; social.ErrIssuerUnavailable.
+	Verify(ctx context.Context, idToken, secret string) (social.Assertion, error)
 }
 
 // Stream is a subscription that has begun, as the transport has it.

@@ -18,6 +18,8 @@ var (
 	// ErrIssuerUnavailable: the keys of another site, which has issued a token, could never be read.
 	// It is a failure, not a refusal.
 	ErrIssuerUnavailable = errors.New("the issuer's keys cannot be read")
+	// ErrBadIDToken refuses all ID tokens of providers that are not good, whatever is wrong with them.
+	ErrBadIDToken error = &fault.Error{Code: fault.CodeBadCredentials, Field: "idToken", Message: "The ID token is not valid: sign in with the provider again."}
 	// ErrConflict: the stored revision is not the one that the call expects.
 	ErrConflict = fault.Refusal("conflict")
 	// ErrBlocked: one of the two users blocks the other.

@@ -9,6 +9,9 @@ import (
 // MaxSubjectLen limits, in characters, the name that an issuer gives one of its users.
 const MaxSubjectLen = 255
 
+// ClockLeeway is how far the clocks of an issuer and of a server may differ.
+const ClockLeeway = 30 * time.Second
+
 // Assertion is what an issuer says of one of its users, in a token that has been verified.
 type Assertion struct {
 	Issuer, Subject string    // together they name the user, for ever
@@ -18,6 +21,9 @@ type Assertion struct {
 	// Handle, Name and AvatarURL are what the user is called there; "": not said.
 	Handle, Name, AvatarURL string
 	Nonce                   string // of the sign-in that the token is for; "": none
+
+	// CreatesAccount lets a first sign-in create an account where registration is closed.
+	CreatesAccount bool
 }
 
 // Identity is a user of an issuer: the account here that belongs to it.

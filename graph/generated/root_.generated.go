@@ -3477,6 +3477,16 @@ type Query {
   ): [AdChoice!]
   "Whether anyone can create an account with ` + "`" + `signUp` + "`" + `."
   registration: Registration!
+  "The OpenID providers whose users can sign in with ` + "`" + `signInWithIdToken` + "`" + `. Empty if there are none."
+  identityProviders: [IdentityProvider!]!
+}
+
+"An OpenID provider, such as Keycloak or Google, whose users can sign in."
+type IdentityProvider {
+  "The provider's address, the claim ` + "`" + `iss` + "`" + ` of its tokens. Its settings are at ` + "`" + `ISSUER/.well-known/openid-configuration` + "`" + `."
+  issuer: String!
+  "What the provider calls the front end: the ` + "`" + `client_id` + "`" + ` of a sign-in."
+  clientId: String!
 }
 
 "Who can create accounts."
@@ -3489,7 +3499,7 @@ enum Registration {
 
 """
 Every mutation except ` + "`" + `signOut` + "`" + ` takes one ` + "`" + `input` + "`" + `; all return ` + "`" + `userErrors` + "`" + ` beside what they changed.
-Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + `, ` + "`" + `recordAdImpression` + "`" + ` and ` + "`" + `recordAdConversion` + "`" + ` need a signed-in viewer, and otherwise fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
+Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + `, ` + "`" + `signInWithIdToken` + "`" + `, ` + "`" + `recordAdImpression` + "`" + ` and ` + "`" + `recordAdConversion` + "`" + ` need a signed-in viewer, and otherwise fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
 """
 type Mutation {
   "Create an account and sign in."
@@ -3502,6 +3512,14 @@ type Mutation {
     "Your handle and password."
     input: SignInInput!
   ): SignInPayload
+  """
+  Sign in with the ID token of one of ` + "`" + `Query.identityProviders` + "`" + `. Your first sign-in creates your account: its handle, name and picture come from
+  the token, and you can change them. ` + "`" + `NOT_ALLOWED` + "`" + ` if you have none and registration is closed, or if it was deleted.
+  """
+  signInWithIdToken(
+    "What the provider has said of you."
+    input: SignInWithIdTokenInput!
+  ): SignInWithIdTokenPayload
   "Sign out: the token becomes invalid, and its live connections close. ` + "`" + `NOT_ALLOWED` + "`" + ` if another site has issued the token: sign out there."
   signOut: SignOutPayload @scope
   "Change your password; ` + "`" + `NOT_ALLOWED` + "`" + ` if your account has none, because another site signs you in. All your other sessions and access tokens end, and their live connections close; this session goes on."
@@ -3675,6 +3693,26 @@ input SignInInput {
 
 "The answer to ` + "`" + `signIn` + "`" + `."
 type SignInPayload {
+  "The bearer token of this session. It is shown only here."
+  token: String
+  "When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none."
+  expiresAt: DateTime
+  "Yourself."
+  viewer: Viewer
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"What a provider has said of you."
+input SignInWithIdTokenInput {
+  "The ID token, issued in the last ten minutes."
+  idToken: String!
+  "The secret that this sign-in began with: 32 to 255 characters, random. The provider was sent only its hash as the ` + "`" + `nonce` + "`" + `: base64url(SHA-256(secret)), without padding."
+  nonce: String!
+}
+
+"The answer to ` + "`" + `signInWithIdToken` + "`" + `."
+type SignInWithIdTokenPayload {
   "The bearer token of this session. It is shown only here."
   token: String
   "When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none."

@@ -37,6 +37,7 @@ type IncomingAddedResolver interface {
 type MutationResolver interface {
 	SignUp(ctx context.Context, input model.SignUpInput) (*model.SignUpPayload, error)
 	SignIn(ctx context.Context, input model.SignInInput) (*model.SignInPayload, error)
+	SignInWithIDToken(ctx context.Context, input model.SignInWithIDTokenInput) (*model.SignInWithIDTokenPayload, error)
 	SignOut(ctx context.Context) (*model.SignOutPayload, error)
 	ChangePassword(ctx context.Context, input model.ChangePasswordInput) (*model.ChangePasswordPayload, error)
 	DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.DeleteAccountPayload, error)
@@ -110,6 +111,7 @@ type QueryResolver interface {
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
 	Ads(ctx context.Context, site string, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error)
 	Registration(ctx context.Context) (model.Registration, error)
+	IdentityProviders(ctx context.Context) ([]*model.IdentityProvider, error)
 	AdManager(ctx context.Context) (*model.AdManager, error)
 	Moderation(ctx context.Context) (*model.Moderation, error)
 	UsersByName(ctx context.Context, startsWith string, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
@@ -608,6 +610,17 @@ func (ec *executionContext) field_Mutation_setReplyPolicy_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_signInWithIdToken_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNSignInWithIdTokenInput2plazaᚋgraphᚋmodelᚐSignInWithIDTokenInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_signIn_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1074,6 +1087,18 @@ func (ec *executionContext) _Mutation_signIn(ctx context.Context, field graphql.
 		}
 		return ec.resolvers.Mutation().SignIn(ctx, fc.Args["input"].(model.SignInInput))
 	}, ec.marshalOSignInPayload2ᚖplazaᚋgraphᚋmodelᚐSignInPayload)
+}
+
+func (ec *executionContext) _Mutation_signInWithIdToken(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SignInWithIDTokenPayload, error) {
+		var nothing *model.SignInWithIDTokenPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_signInWithIdToken_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().SignInWithIDToken(ctx, fc.Args["input"].(model.SignInWithIDTokenInput))
+	}, ec.marshalOSignInWithIdTokenPayload2ᚖplazaᚋgraphᚋmodelᚐSignInWithIDTokenPayload)
 }
 
 func (ec *executionContext) _Mutation_signOut(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
@@ -1847,6 +1872,13 @@ func (ec *executionContext) _Query_registration(ctx context.Context, field graph
 	}, ec.marshalNRegistration2plazaᚋgraphᚋmodelᚐRegistration)
 }
 
+func (ec *executionContext) _Query_identityProviders(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.IdentityProvider, error) {
+		return ec.resolvers.Query().IdentityProviders(ctx)
+	}, ec.marshalNIdentityProvider2ᚕᚖplazaᚋgraphᚋmodelᚐIdentityProviderᚄ)
+}
+
 func (ec *executionContext) _Query_adManager(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdManager, error) {
@@ -1920,6 +1952,20 @@ func (ec *executionContext) _SignInPayload_viewer(ctx context.Context, field gra
 
 func (ec *executionContext) _SignInPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SignInPayload) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "SignInPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
+}
+
+func (ec *executionContext) _SignInWithIdTokenPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.SignInWithIDTokenPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SignInWithIdTokenPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return obj.Viewer, nil
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
+}
+
+func (ec *executionContext) _SignInWithIdTokenPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SignInWithIDTokenPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SignInWithIdTokenPayload", Field: field, IsMethod: false, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
 		return obj.UserErrors, nil
 	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
@@ -2143,6 +2189,40 @@ func (ec *executionContext) unmarshalInputSignInInput(ctx context.Context, obj a
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputSignInWithIdTokenInput(ctx context.Context, obj any) (model.SignInWithIDTokenInput, error) {
+	var it model.SignInWithIDTokenInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"idToken", "nonce"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "idToken":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idToken"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDToken = data
+		case "nonce":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nonce"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Nonce = data
+		}
+	}
+
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSignUpInput(ctx context.Context, obj any) (model.SignUpInput, error) {
 	var it model.SignUpInput
 	asMap := map[string]any{}
@@ -2357,6 +2437,26 @@ func (ec *executionContext) _DeleteAccountPayload(ctx context.Context, sel ast.S
 	return out.Done(ctx)
 }
 
+var identityProviderImplementors = []string{"IdentityProvider"}
+
+func (ec *executionContext) _IdentityProvider(ctx context.Context, sel ast.SelectionSet, obj *model.IdentityProvider) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, identityProviderImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("IdentityProvider")
+		case "issuer":
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Issuer))
+		case "clientId":
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.ClientID))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
 var incomingAddedImplementors = []string{"IncomingAdded"}
 
 func (ec *executionContext) _IncomingAdded(ctx context.Context, sel ast.SelectionSet, obj *live.Item) graphql.Marshaler {
@@ -2397,6 +2497,8 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Set(i, false, ec._Mutation_signUp(ctx, field))
 		case "signIn":
 			out.Set(i, false, ec._Mutation_signIn(ctx, field))
+		case "signInWithIdToken":
+			out.Set(i, false, ec._Mutation_signInWithIdToken(ctx, field))
 		case "signOut":
 			out.Set(i, false, ec._Mutation_signOut(ctx, field))
 		case "changePassword":
@@ -2632,6 +2734,10 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._Query_registration(ctx, field)
 			})
+		case "identityProviders":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_identityProviders(ctx, field)
+			})
 		case "adManager":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._Query_adManager(ctx, field)
@@ -2680,6 +2786,30 @@ func (ec *executionContext) _SignInPayload(ctx context.Context, sel ast.Selectio
 			out.Set(i, false, ec._SignInPayload_viewer(ctx, field, obj))
 		case "userErrors":
 			out.Set(i, true, ec._SignInPayload_userErrors(ctx, field, obj))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var signInWithIdTokenPayloadImplementors = []string{"SignInWithIdTokenPayload"}
+
+func (ec *executionContext) _SignInWithIdTokenPayload(ctx context.Context, sel ast.SelectionSet, obj *model.SignInWithIDTokenPayload) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, signInWithIdTokenPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SignInWithIdTokenPayload")
+		case "token":
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Token))
+		case "expiresAt":
+			out.Set(i, false, ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ExpiresAt))
+		case "viewer":
+			out.Set(i, false, ec._SignInWithIdTokenPayload_viewer(ctx, field, obj))
+		case "userErrors":
+			out.Set(i, true, ec._SignInWithIdTokenPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2860,6 +2990,60 @@ func (ec *executionContext) unmarshalNDeleteAccountInput2plazaᚋgraphᚋmodel�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNIdentityProvider2ᚕᚖplazaᚋgraphᚋmodelᚐIdentityProviderᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.IdentityProvider) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNIdentityProvider2ᚖplazaᚋgraphᚋmodelᚐIdentityProvider(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNIdentityProvider2ᚖplazaᚋgraphᚋmodelᚐIdentityProvider(ctx context.Context, sel ast.SelectionSet, v *model.IdentityProvider) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._IdentityProvider(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNIncomingAdded2plazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v live.Item) graphql.Marshaler {
 	return ec._IncomingAdded(ctx, sel, &v)
 }
@@ -2956,6 +3140,11 @@ func (ec *executionContext) marshalNRegistration2plazaᚋgraphᚋmodelᚐRegistr
 
 func (ec *executionContext) unmarshalNSignInInput2plazaᚋgraphᚋmodelᚐSignInInput(ctx context.Context, v any) (model.SignInInput, error) {
 	res, err := ec.unmarshalInputSignInInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSignInWithIdTokenInput2plazaᚋgraphᚋmodelᚐSignInWithIDTokenInput(ctx context.Context, v any) (model.SignInWithIDTokenInput, error) {
+	res, err := ec.unmarshalInputSignInWithIdTokenInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -3139,6 +3328,13 @@ func (ec *executionContext) marshalOSignInPayload2ᚖplazaᚋgraphᚋmodelᚐSig
 		return graphql.Null
 	}
 	return ec._SignInPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSignInWithIdTokenPayload2ᚖplazaᚋgraphᚋmodelᚐSignInWithIDTokenPayload(ctx context.Context, sel ast.SelectionSet, v *model.SignInWithIDTokenPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SignInWithIdTokenPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOSignOutPayload2ᚖplazaᚋgraphᚋmodelᚐSignOutPayload(ctx context.Context, sel ast.SelectionSet, v *model.SignOutPayload) graphql.Marshaler {

@@ -572,6 +572,14 @@ type FollowUserPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// An OpenID provider, such as Keycloak or Google, whose users can sign in.
+type IdentityProvider struct {
+	// The provider's address, the claim `iss` of its tokens. Its settings are at `ISSUER/.well-known/openid-configuration`.
+	Issuer string `json:"issuer"`
+	// What the provider calls the front end: the `client_id` of a sign-in.
+	ClientID string `json:"clientId"`
+}
+
 // A page on the web.
 type LinkInput struct {
 	// An http(s) address of up to 2,048 characters.
@@ -643,7 +651,7 @@ type ModerationDecision struct {
 }
 
 // Every mutation except `signOut` takes one `input`; all return `userErrors` beside what they changed.
-// Mutations other than `signUp`, `signIn`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and otherwise fail with `UNAUTHENTICATED`.
+// Mutations other than `signUp`, `signIn`, `signInWithIdToken`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and otherwise fail with `UNAUTHENTICATED`.
 type Mutation struct {
 }
 
@@ -1155,6 +1163,26 @@ type SignInInput struct {
 
 // The answer to `signIn`.
 type SignInPayload struct {
+	// The bearer token of this session. It is shown only here.
+	Token *string `json:"token,omitempty"`
+	// When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	// Yourself.
+	Viewer *Viewer `json:"viewer,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// What a provider has said of you.
+type SignInWithIDTokenInput struct {
+	// The ID token, issued in the last ten minutes.
+	IDToken string `json:"idToken"`
+	// The secret that this sign-in began with: 32 to 255 characters, random. The provider was sent only its hash as the `nonce`: base64url(SHA-256(secret)), without padding.
+	Nonce string `json:"nonce"`
+}
+
+// The answer to `signInWithIdToken`.
+type SignInWithIDTokenPayload struct {
 	// The bearer token of this session. It is shown only here.
 	Token *string `json:"token,omitempty"`
 	// When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none.

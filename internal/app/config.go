@@ -40,13 +40,15 @@ type Config struct {
 	// ReadManifest. With OnlyTrusted nothing else runs.
 	TrustedDocuments map[string]string
 	OnlyTrusted      bool
-	Issuer           *issuer.Options // of the tokens of another site that are accepted; nil: none
-	MembersOnly      bool            // signed-out clients read nothing
-	PublicMaxAge     time.Duration   // how long caches may keep what a signed-out client reads by GET
-	AccessLog        bool            // log each request and operation
-	SlowOperation    time.Duration   // warn of queries and mutations that take longer; 0: never
-	Demo             bool            // fill the database with a community, and keep it active
-	Version          string          // for the log
+	Issuer           *issuer.Options   // of the tokens of another site that are accepted; nil: none
+	Providers        []issuer.Provider // OpenID providers whose users can sign in
+	MembersOnly      bool              // signed-out clients read nothing
+	PublicMaxAge     time.Duration     // how long caches may keep what a signed-out client reads by GET
+	AccessLog        bool              // log each request and operation
+	AuditLog         bool              // log sign-ins, and changes of accounts and rights
+	SlowOperation    time.Duration     // warn of queries and mutations that take longer; 0: never
+	Demo             bool              // fill the database with a community, and keep it active
+	Version          string            // for the log
 
 	// LastCall is called when a server shuts down and is no longer ready, before it stops
 	// listening. It returns when proxies have had time to notice. Nil: return immediately.

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -51,11 +52,15 @@ func (c *Config) limits() *limits {
 	return newLimits()
 }
 
-// socialOptions returns the settings of the domain, with these limits.
+// socialOptions returns the settings of the domain, with these limits, and the audit
+// log.
 func (c *Config) socialOptions(l *limits) network.Options {
 	o := c.Social
 	if l != nil {
 		o.Accounts.Limits = l.signIns
+	}
+	if c.AuditLog {
+		o.Accounts.Audit = Audit(slog.Default())
 	}
 	return o
 }

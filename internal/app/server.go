@@ -80,7 +80,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		Advertising: &advertising.Resolver{
 			Server: s.ads, Social: s.social, News: c.NewsAds, ClickURL: strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		},
-		Notices:  notices,
+		Notices: notices, Providers: c.providers(),
 		StreamOf: func(ctx context.Context) resolvers.Stream { return execution.StreamOf(ctx) },
 		ClientOf: clientIn,
 	}

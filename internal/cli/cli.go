@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"plaza/storage/sqlite"
 )
 
 // commandLine has all of plaza's commands, flags and environment variables.
@@ -42,7 +44,11 @@ Every flag can be given as the environment variable shown after it.`
 // a mistake in the arguments.
 func Run() (exitCode int) {
 	var cli commandLine
-	command, err := kong.Must(&cli, kong.Name("plaza"), kong.Description(description), kong.Vars{"version": build()}).Parse(os.Args[1:])
+	parser, err := newParser(&cli)
+	if err != nil {
+		panic(err) // the commands contradict each other
+	}
+	command, err := parser.Parse(os.Args[1:])
 	if mistake, ok := errors.AsType[*kong.ParseError](err); ok {
 		fmt.Fprintf(os.Stderr, "plaza: %v\nRun %s --help for usage.\n", mistake, mistaken(mistake))
 		return mistake.ExitCode()
@@ -55,11 +61,28 @@ func Run() (exitCode int) {
 		fmt.Fprintln(os.Stderr, "plaza:", err)
 		return 1
 	}
-	if err := command.Run(&cli.commonFlags); err != nil {
+	if err := cli.run(ctx, command); err != nil {
 		fmt.Fprintln(os.Stderr, "plaza:", withAdvice(err))
 		return 1
 	}
 	return 0
+}
+
+// newParser parses arguments into cli.
+func newParser(cli *commandLine, options ...kong.Option) (*kong.Kong, error) {
+	return kong.New(cli, append(options, kong.Name("plaza"), kong.Description(description), kong.Vars{"version": build()})...)
+}
+
+// run runs a command. If a server has opened the embedded database, that server carries it out.
+func (c *commandLine) run(ctx context.Context, command *kong.Context) error {
+	err := command.Run(&c.commonFlags)
+	if !errors.Is(err, sqlite.ErrInUse) || !isForServers(command) {
+		return err
+	}
+	if sent := c.send(ctx, command.Args); !errors.Is(sent, errNoServer) {
+		return sent
+	}
+	return err
 }
 
 // endSignals ask a process to end. A hangup that is already ignored stays ignored, as nohup

@@ -21,11 +21,13 @@ type commonFlags struct {
 	MergeAbove int              `help:"With --feeds=hybrid: number of followers above which an author's posts are merged into feeds when these are read." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	Version    kong.VersionFlag `help:"Print the version, the commit and the version of Go, and exit."`
 	LogLevel   string           `help:"Minimum log level: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
+	AuditLog   string           `help:"Whether to log sign-ins, and changes of accounts, passwords, sessions, tokens and rights: on, off, or auto (servers do, commands that open the database themselves do not)." env:"PLAZA_AUDIT_LOG" name:"audit-log" default:"auto" enum:"auto,on,off"`
 
 	Heartbeat       time.Duration `help:"How often a server on MongoDB sends a heartbeat." env:"PLAZA_HEARTBEAT" hidden:""`
 	Lease           time.Duration `help:"How long a server on MongoDB keeps its lease without a heartbeat." env:"PLAZA_LEASE" hidden:""`
 	TransactionLife time.Duration `help:"MongoDB's transactionLifetimeLimitSeconds." env:"PLAZA_TRANSACTION_LIFE" hidden:""`
 
+	console  console     `kong:"-"`
 	Outdated func(error) `kong:"-"` // called when the database was upgraded beyond this Plaza; see mongodb.Options
 }
 

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"plaza/ads/adserver"
 	"plaza/social"
-	"plaza/social/network"
 	"plaza/storage"
 )
 
@@ -21,6 +18,8 @@ type deleteCommand struct {
 }
 
 type deleteUserCommand struct {
+	forServers
+
 	Handle string `arg:"" help:"The handle of the user to delete."`
 	Yes    bool   `help:"Confirm the deletion."`
 }
@@ -29,7 +28,7 @@ type deleteUserCommand struct {
 func (*deleteUserCommand) Help() string {
 	return `The user disappears immediately: profile, posts, comments and reactions are hidden, all sessions end, and the handle is free. Then their data is removed, and counts are corrected; the command takes part in that work and waits for it. You can stop the command: running servers complete the work, or the next one that starts.
 
-With the embedded database, stop the server first; MongoDB can be changed at any time.`
+It works while servers run. If a server has opened the embedded database, it carries the command out.`
 }
 
 // Run deletes the user.
@@ -38,11 +37,11 @@ func (c *deleteUserCommand) Run(ctx context.Context, common *commonFlags) error 
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.delete(ctx, os.Stdout, st), st.Close())
+	return errors.Join(c.delete(ctx, common, st), st.Close())
 }
 
-func (c *deleteUserCommand) delete(ctx context.Context, out io.Writer, st storage.Store) error {
-	service := network.New(st, network.Options{})
+func (c *deleteUserCommand) delete(ctx context.Context, common *commonFlags, st storage.Store) error {
+	service, out := common.service(st), common.console.stdout()
 	handle := strings.TrimPrefix(c.Handle, "@")
 	user, err := service.Viewer(social.UserID{}).UserByHandle(ctx, handle)
 	if err != nil {
@@ -57,18 +56,21 @@ func (c *deleteUserCommand) delete(ctx context.Context, out io.Writer, st storag
 		return plainly(err)
 	}
 	fmt.Fprintf(out, "%s is deleted: the account is hidden, and the handle is free.\n", user.Handle)
-	if err := errors.Join(adserver.New(st.Ads(), adserver.Options{}).Forget(ctx, gone.String()), removeLeft(ctx, st, gone)); err != nil {
+	if err := errors.Join(adserver.New(st.Ads(), adserver.Options{}).Forget(ctx, gone.String()), removeLeft(ctx, st, gone, common.console.store == nil)); err != nil {
 		return fmt.Errorf("the rest of the account's data will be removed in the background, by a running server or by the next one that starts: %w", err)
 	}
 	fmt.Fprintln(out, "All data of the account is removed.")
 	return nil
 }
 
-// removeLeft does background work until all data of a deleted user is removed, or ctx ends.
-func removeLeft(ctx context.Context, st storage.Store, user social.UserID) error {
+// removeLeft waits until all data of a deleted user is removed, or ctx ends. It takes part in the
+// background work, unless the store's server does it.
+func removeLeft(ctx context.Context, st storage.Store, user social.UserID, works bool) error {
 	working, stop := context.WithCancel(ctx)
 	var work sync.WaitGroup
-	work.Go(func() { st.Work(working) })
+	if works {
+		work.Go(func() { st.Work(working) })
+	}
 	defer work.Wait()
 	defer stop()
 	const again = 50 * time.Millisecond

@@ -18,16 +18,17 @@ func TestDeleteUserCommand(t *testing.T) {
 		ben.Status(t, "hello", plazatest.Public)
 		close(st.Rest) // the server leaves the work to the command
 		var out strings.Builder
+		common := &commonFlags{console: console{out: &out}}
 		for command, want := range map[*deleteUserCommand]string{
 			{Handle: "ben"}:                "pass --yes",
 			{Handle: "unknown", Yes: true}: "There is no such user.",
 			{Handle: "!", Yes: true}:       "There is no such user.",
 		} {
-			if err := command.delete(t.Context(), &out, st.Store); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
+			if err := command.delete(t.Context(), common, st.Store); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
 				t.Errorf("%+v: %v, %q, want %q", command, err, out.String(), want)
 			}
 		}
-		if err := (&deleteUserCommand{Handle: "@Ben", Yes: true}).delete(t.Context(), &out, st.Store); err != nil {
+		if err := (&deleteUserCommand{Handle: "@Ben", Yes: true}).delete(t.Context(), common, st.Store); err != nil {
 			t.Fatal(err)
 		}
 		if want := "ben is deleted: the account is hidden, and the handle is free.\nAll data of the account is removed.\n"; out.String() != want {

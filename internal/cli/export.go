@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"os"
 
 	"plaza/internal/app"
 )
@@ -13,6 +12,8 @@ type exportCommand struct {
 }
 
 type exportCommentsCommand struct {
+	forServers
+
 	User string `help:"The handle of the user whose comments to write." required:"" placeholder:"HANDLE"`
 }
 
@@ -20,7 +21,7 @@ type exportCommentsCommand struct {
 func (*exportCommentsCommand) Help() string {
 	return `Each line is an object with id, postId, parentId (absent for a reply to the post), slug, path, createdAt, editedAt (absent if never edited) and text. Deleted comments are left out. This command is for operators: it includes comments on posts that the user can no longer see.
 
-With the embedded database, stop the server first; MongoDB can be read at any time.`
+It works while servers run. If a server has opened the embedded database, it carries the command out.`
 }
 
 // Run writes the comments.
@@ -29,5 +30,5 @@ func (c *exportCommentsCommand) Run(ctx context.Context, common *commonFlags) er
 	if err != nil {
 		return err
 	}
-	return errors.Join(app.ExportComments(ctx, os.Stdout, st, c.User), st.Close())
+	return errors.Join(app.ExportComments(ctx, common.console.stdout(), st, c.User), st.Close())
 }

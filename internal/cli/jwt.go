@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -79,11 +78,7 @@ func (f *jwtFlags) warn(ctx context.Context) {
 	if from == "" {
 		from = f.Issuer
 	}
-	u, err := url.Parse(from)
-	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {
-		return
-	}
-	if address, err := netip.ParseAddr(u.Hostname()); err != nil || !address.IsLoopback() {
+	if u, err := url.Parse(from); err == nil && u.Scheme == "http" && !issuer.IsLoopback(u) {
 		slog.WarnContext(ctx, "the issuer's keys are read without TLS: use this only in a network that you trust", "from", u.Host)
 	}
 }

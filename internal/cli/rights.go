@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,6 +14,8 @@ import (
 
 // rightArgs are the arguments of the commands that grant and revoke rights.
 type rightArgs struct {
+	forServers
+
 	Right  string `arg:"" help:"admin: shape the community, and everything below. ads:manage: manage ads. moderate: see what is reported."`
 	Handle string `arg:"" help:"The handle of the user."`
 }
@@ -24,17 +24,17 @@ type grantCommand struct{ rightArgs }
 
 // Run grants the right.
 func (c *grantCommand) Run(ctx context.Context, common *commonFlags) error {
-	return c.change(ctx, common, os.Stdout, (*network.Service).GrantRight, "%s has the right %s now.\n", "%s has had the right %s already.\n")
+	return c.change(ctx, common, (*network.Service).GrantRight, "%s has the right %s now.\n", "%s has had the right %s already.\n")
 }
 
 type revokeCommand struct{ rightArgs }
 
 // Run revokes the right.
 func (c *revokeCommand) Run(ctx context.Context, common *commonFlags) error {
-	return c.change(ctx, common, os.Stdout, (*network.Service).RevokeRight, "%s does not have the right %s any more.\n", "%s has not had the right %s.\n")
+	return c.change(ctx, common, (*network.Service).RevokeRight, "%s does not have the right %s any more.\n", "%s has not had the right %s.\n")
 }
 
-func (c *rightArgs) change(ctx context.Context, common *commonFlags, out io.Writer,
+func (c *rightArgs) change(ctx context.Context, common *commonFlags,
 	change func(*network.Service, context.Context, string, social.Right) (bool, error), changed, unchanged string,
 ) error {
 	right, err := social.ParseRight(c.Right)
@@ -45,7 +45,7 @@ func (c *rightArgs) change(ctx context.Context, common *commonFlags, out io.Writ
 	if err != nil {
 		return err
 	}
-	done, err := change(network.New(st, network.Options{}), ctx, c.Handle, right)
+	done, err := change(common.service(st), ctx, c.Handle, right)
 	if err := errors.Join(plainly(err), st.Close()); err != nil {
 		return err
 	}
@@ -53,11 +53,11 @@ func (c *rightArgs) change(ctx context.Context, common *commonFlags, out io.Writ
 	if done {
 		text = changed
 	}
-	fmt.Fprintf(out, text, c.Handle, right)
+	fmt.Fprintf(common.console.stdout(), text, c.Handle, right)
 	return nil
 }
 
-type rightsCommand struct{}
+type rightsCommand struct{ forServers }
 
 // Run prints a line for every user who has rights, sorted by handle: the handle and the rights.
 func (c *rightsCommand) Run(ctx context.Context, common *commonFlags) error {
@@ -69,16 +69,17 @@ func (c *rightsCommand) Run(ctx context.Context, common *commonFlags) error {
 	if err := errors.Join(err, st.Close()); err != nil {
 		return err
 	}
+	out := common.console.stdout()
 	if len(users) == 0 {
-		fmt.Fprintln(os.Stdout, "No user has rights: plaza grant RIGHT HANDLE grants one.")
+		fmt.Fprintln(out, "No user has rights: plaza grant RIGHT HANDLE grants one.")
 	}
 	slices.SortFunc(users, func(a, b *social.User) int { return strings.Compare(a.Handle, b.Handle) })
 	for _, u := range users {
-		fmt.Fprint(os.Stdout, u.Handle)
+		fmt.Fprint(out, u.Handle)
 		for _, right := range u.RightsInOrder() {
-			fmt.Fprint(os.Stdout, "\t", right)
+			fmt.Fprint(out, "\t", right)
 		}
-		fmt.Fprintln(os.Stdout)
+		fmt.Fprintln(out)
 	}
 	return nil
 }

@@ -43,6 +43,7 @@ type serveCommand struct {
 	DrainDelay       time.Duration  `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
 	EventRetention   time.Duration  `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
 	JWT              jwtFlags       `embed:"" prefix:"jwt-"`
+	OIDCProviders    []providerFlag `help:"An OpenID provider whose users can sign in, by signInWithIdToken, as issuer=URL,client-id=ID; with ,registration=open a first sign-in creates an account although --registration is closed. Several: repeat the flag; in the variable, separate them with semicolons." env:"PLAZA_OIDC_PROVIDERS" name:"oidc-provider" sep:";" placeholder:"SETTINGS"`
 	Demo             bool           `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
 }
 
@@ -125,6 +126,10 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 	if err != nil {
 		return err
 	}
+	providers, err := c.providers(ctx)
+	if err != nil {
+		return err
+	}
 	c.JWT.warn(ctx)
 	tuneMemory()
 	interrupted, ignore := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -133,9 +138,9 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, MetricsAddr: c.MetricsAddr, BehindProxy: c.BehindProxy,
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
-		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
+		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), Providers: providers, MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
 		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{NoSignUp: c.Registration == "closed"}},
-		AccessLog: c.AccessLog == "on", SlowOperation: c.SlowOperation,
+		AccessLog: c.AccessLog == "on", AuditLog: common.AuditLog != "off", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },
 	})
@@ -167,7 +172,14 @@ func (c *serveCommand) openStore(ctx context.Context, common *commonFlags) (stor
 	if err := errors.Join(c.warnOfIdle(ctx, common, st), st.KeepEvents(ctx, c.EventRetention)); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	return st, nil
+	if common.MongodbURI != "" {
+		return st, nil
+	}
+	local := &localServer{store: st}
+	if common.AuditLog != "off" {
+		local.audit = app.Audit(slog.Default())
+	}
+	return serveCommands(ctx, common.socketPath(), local), nil
 }
 
 // warnOfIdle logs settings without effect. They are not errors, because environments are shared.

@@ -13,6 +13,9 @@ import (
 	"plaza/storage/sqlite"
 )
 
+// databaseName is the name of the embedded database's file.
+const databaseName = "plaza.sqlite"
+
 // makeStore opens the database that the configuration names, and creates it if missing.
 func (c *commonFlags) makeStore(ctx context.Context) (storage.Store, error) {
 	o := c.mongodbOptions()
@@ -23,6 +26,9 @@ func (c *commonFlags) makeStore(ctx context.Context) (storage.Store, error) {
 // openStore opens the database that the configuration names, for a command that needs existing
 // data: it does not create one.
 func (c *commonFlags) openStore(ctx context.Context) (storage.Store, error) {
+	if c.console.store != nil {
+		return borrowed{c.console.store}, nil
+	}
 	st, err := c.openWith(ctx, c.existingMongoDB())
 	if c.MongodbURI == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no Plaza database in %s: name its folder with --data or PLAZA_DATA", c.Data)
@@ -40,7 +46,7 @@ func (c *commonFlags) openWith(ctx context.Context, o mongodb.Options) (storage.
 	if c.MongodbURI != "" {
 		return mongodb.Open(ctx, string(c.MongodbURI), o)
 	}
-	return sqlite.OpenWith(ctx, filepath.Join(c.Data, "plaza.sqlite"), sqlite.Options{Logger: o.Logger, MustExist: o.MustExist})
+	return sqlite.OpenWith(ctx, filepath.Join(c.Data, databaseName), sqlite.Options{Logger: o.Logger, MustExist: o.MustExist})
 }
 
 // openMongoDB opens the database of a command that only works on MongoDB, whatever its layouts are;

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -14,9 +15,11 @@ import (
 	"golang.org/x/term"
 
 	"plaza/fault"
+	"plaza/internal/app"
 	"plaza/social"
 	"plaza/social/accounts"
 	"plaza/social/network"
+	"plaza/storage"
 )
 
 // userCommand has what operators do with accounts; deleteUserCommand deletes them.
@@ -24,13 +27,13 @@ type userCommand struct {
 	List     listUsersCommand    `cmd:"" help:"List all users, sorted by name."`
 	Add      addUserCommand      `cmd:"" help:"Create an account. The password is read from the standard input."`
 	Password userPasswordCommand `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
-	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer has issued to them so far."`
-	Readmit  readmitUserCommand  `cmd:"" help:"Let a user of the site of --jwt-issuer come back who has deleted the account here."`
+	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer and OpenID providers have issued to them so far."`
+	Readmit  readmitUserCommand  `cmd:"" help:"Let a user of the site of --jwt-issuer or of an OpenID provider come back who has deleted the account here."`
 }
 
 // Help explains the commands, below their one-line help.
 func (*userCommand) Help() string {
-	return `With the embedded database, stop the server first; MongoDB can be changed at any time, and all servers see the change immediately.`
+	return `They work while servers run, which see the change immediately. If a server has opened the embedded database, it carries the command out.`
 }
 
 // withService runs do with the domain's service over the database.
@@ -39,7 +42,16 @@ func withService(ctx context.Context, common *commonFlags, do func(*network.Serv
 	if err != nil {
 		return err
 	}
-	return errors.Join(naming(do(network.New(st, network.Options{}))), st.Close())
+	return errors.Join(naming(do(common.service(st))), st.Close())
+}
+
+// service returns the domain's service over an open store.
+func (c *commonFlags) service(st storage.Store) *network.Service {
+	audit := c.console.audit
+	if c.console.store == nil && c.AuditLog == "on" {
+		audit = app.Audit(slog.Default())
+	}
+	return network.New(st, network.Options{Accounts: accounts.Options{Audit: audit}})
 }
 
 // naming reduces a refusal to its message, after the name of the part that is wrong.
@@ -51,6 +63,8 @@ func naming(err error) error {
 }
 
 type listUsersCommand struct {
+	forServers
+
 	JSON bool `help:"Write one JSON object per line."`
 }
 
@@ -72,7 +86,7 @@ func (*listUsersCommand) Help() string {
 
 // Run prints a line for each user.
 func (c *listUsersCommand) Run(ctx context.Context, common *commonFlags) error {
-	out := bufio.NewWriter(os.Stdout)
+	out := bufio.NewWriter(common.console.stdout())
 	err := withService(ctx, common, func(service *network.Service) error { return c.list(ctx, out, service) })
 	return errors.Join(err, out.Flush())
 }
@@ -115,13 +129,15 @@ func (c *listUsersCommand) write(out io.Writer, u *social.User) error {
 }
 
 type addUserCommand struct {
+	forServers
+
 	Handle string `arg:"" help:"The handle: letters (a–z), digits and underscores. It may be a reserved one."`
 	Name   string `help:"The name; default: the handle." placeholder:"NAME"`
 }
 
 // Run creates the account.
 func (c *addUserCommand) Run(ctx context.Context, common *commonFlags) error {
-	password, err := readPassword(os.Stdin, os.Stderr)
+	password, err := common.console.readPassword()
 	if err != nil {
 		return err
 	}
@@ -132,32 +148,36 @@ func (c *addUserCommand) Run(ctx context.Context, common *commonFlags) error {
 	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.AddUser(ctx, accounts.SignUpInput{Handle: handleOf(c.Handle), Name: name, Password: password})
 		if err == nil {
-			fmt.Fprintf(os.Stdout, "%s has an account now: %s\n", user.Handle, user.ID)
+			fmt.Fprintf(common.console.stdout(), "%s has an account now: %s\n", user.Handle, user.ID)
 		}
 		return err
 	})
 }
 
 type userPasswordCommand struct {
+	forServers
+
 	Handle string `arg:"" help:"The handle of the user."`
 }
 
 // Run sets the password.
 func (c *userPasswordCommand) Run(ctx context.Context, common *commonFlags) error {
-	password, err := readPassword(os.Stdin, os.Stderr)
+	password, err := common.console.readPassword()
 	if err != nil {
 		return err
 	}
 	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.ReplacePassword(ctx, handleOf(c.Handle), password)
 		if err == nil {
-			fmt.Fprintf(os.Stdout, "%s has a new password, and is signed out everywhere.\n", user.Handle)
+			fmt.Fprintf(common.console.stdout(), "%s has a new password, and is signed out everywhere.\n", user.Handle)
 		}
 		return err
 	})
 }
 
 type signOutUserCommand struct {
+	forServers
+
 	Handle string `arg:"" help:"The handle of the user."`
 }
 
@@ -166,20 +186,22 @@ func (c *signOutUserCommand) Run(ctx context.Context, common *commonFlags) error
 	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.EndAllSessions(ctx, handleOf(c.Handle))
 		if err == nil {
-			fmt.Fprintf(os.Stdout, "%s is signed out everywhere.\n", user.Handle)
+			fmt.Fprintf(common.console.stdout(), "%s is signed out everywhere.\n", user.Handle)
 		}
 		return err
 	})
 }
 
 type readmitUserCommand struct {
-	Issuer  string `arg:"" help:"The site, as in --jwt-issuer."`
+	forServers
+
+	Issuer  string `arg:"" help:"The site, as in --jwt-issuer, or the issuer in --oidc-provider."`
 	Subject string `arg:"" help:"What the site calls the user: the claim sub."`
 }
 
 // Help explains the command, below its one-line help.
 func (*readmitUserCommand) Help() string {
-	return `Who deletes an account, or whose account an operator deletes, would get a new one with the site's next token. Plaza therefore refuses their tokens, until this command allows them. The new account has nothing of the old one.`
+	return `Who deletes an account, or whose account an operator deletes, would get a new one with the site's next token, or by the next sign-in with the provider. Plaza therefore refuses their tokens, until this command allows them. The new account has nothing of the old one.`
 }
 
 // Run allows the user to come back.
@@ -187,7 +209,7 @@ func (c *readmitUserCommand) Run(ctx context.Context, common *commonFlags) error
 	return withService(ctx, common, func(service *network.Service) error {
 		err := service.ReadmitIdentity(ctx, c.Issuer, c.Subject)
 		if err == nil {
-			fmt.Fprintln(os.Stdout, "The user may come back: the next token creates an account.")
+			fmt.Fprintln(common.console.stdout(), "The user may come back: the next token creates an account.")
 		}
 		return err
 	})

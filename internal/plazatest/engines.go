@@ -155,6 +155,14 @@ func ServeTrusting(t testing.TB, st storage.Store, o issuer.Options, now func() 
 	return serveAs(t, st, config)
 }
 
+// ServeProviders serves a store for people who sign in with OpenID providers, by a clock of its own.
+func ServeProviders(t testing.TB, st storage.Store, now func() time.Time, noSignUp bool, providers ...issuer.Provider) *Plaza {
+	t.Helper()
+	config := testConfig()
+	config.Providers, config.Social.Now, config.Social.Accounts.NoSignUp = providers, now, noSignUp
+	return serveAs(t, st, config)
+}
+
 // ServeUncached serves a store from which all people are read each time.
 func ServeUncached(t testing.TB, st storage.Store) *Plaza {
 	t.Helper()
@@ -172,12 +180,15 @@ func ServeCounted(t testing.TB, st storage.Store) *Plaza {
 	return serveAs(t, st, config)
 }
 
+// Provider is the OpenID provider of servers under test, which does not exist; see ServeProviders.
+var Provider = issuer.Provider{Issuer: "https://id.example", ClientID: "plaza-web"}
+
 // testConfig puts ads of NewsZone into news, one after every second public post, and counts ads
 // before a request is answered.
 func testConfig() app.Config {
 	service := Cheap
 	service.CacheSize = 1 << 20
-	return app.Config{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: app.NewsAds{Zone: NewsZone, Every: 2}, Social: service, Ads: adserver.Options{Go: func(do func()) { do() }}}
+	return app.Config{Providers: []issuer.Provider{Provider}, PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: app.NewsAds{Zone: NewsZone, Every: 2}, Social: service, Ads: adserver.Options{Go: func(do func()) { do() }}}
 }
 
 func serveAs(t testing.TB, st storage.Store, config app.Config) *Plaza {

@@ -87,12 +87,17 @@ func encode(text string) string { return base64.RawURLEncoding.EncodeToString([]
 // embedded is a token whose header brings its key along.
 func embedded(t testing.TB, key jose.JSONWebKey, claims any) string {
 	t.Helper()
+	key.KeyID = ""
+	return signWith(t, key, &jose.SignerOptions{EmbedJWK: true}, asJSON(t, claims))
+}
+
+func asJSON(t testing.TB, claims any) []byte {
+	t.Helper()
 	text, err := json.Marshal(claims)
 	if err != nil {
 		t.Fatal(err)
 	}
-	key.KeyID = ""
-	return signWith(t, key, &jose.SignerOptions{EmbedJWK: true}, text)
+	return text
 }
 
 // signText signs claims that may not be an object.

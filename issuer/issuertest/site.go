@@ -1,4 +1,4 @@
-// Package issuertest is a site that issues tokens to its users, for tests.
+// Package issuertest is a site that issues tokens to its users, and an OpenID provider, for tests.
 package issuertest
 
 import (
@@ -6,8 +6,10 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -40,9 +42,14 @@ func New(t testing.TB) *Site {
 	s := &Site{publish: func(public []jose.JSONWebKey) any { return jose.JSONWebKeySet{Keys: public} }}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]string{"issuer": s.URL, "jwks_uri": s.URL + "/keys"})
+		_ = json.NewEncoder(w).Encode(map[string]string{
+			"issuer": s.URL, "jwks_uri": s.URL + "/keys", "authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token",
+		})
 	})
 	mux.HandleFunc("GET /keys", s.serveKeys)
+	flow := &codeFlow{site: s, t: t, begun: map[string]url.Values{}}
+	mux.HandleFunc("GET /authorize", flow.authorize)
+	mux.HandleFunc("POST /token", flow.token)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	s.URL = server.URL
@@ -138,6 +145,14 @@ func (s *Site) Token(t testing.TB, subject string, changes map[string]any) strin
 	key := s.keys[len(s.keys)-1]
 	s.mu.Unlock()
 	return SignedBy(t, key, s.Claims(subject, changes))
+}
+
+// IDToken is an ID token of a user for the sign-in that began with a secret, with changed claims.
+func (s *Site) IDToken(t testing.TB, subject, secret string, changes map[string]any) string {
+	t.Helper()
+	claims := map[string]any{"nonce": issuer.NonceOf(secret)}
+	maps.Copy(claims, changes)
+	return s.Token(t, subject, claims)
 }
 
 // SignedBy signs claims with a private key, by the algorithm that it names.

@@ -9,7 +9,7 @@ import (
 )
 
 // openToAll are the fields of Query and Mutation that a signed-out client needs to become a member.
-var openToAll = append([]string{"viewer", "registration"}, SignedOut...)
+var openToAll = append([]string{"viewer", "registration", "identityProviders"}, SignedOut...)
 
 // RequireMember refuses operations of signed-out clients that read or change anything, if only
 // members may read; it is a graphql.OperationMiddleware.

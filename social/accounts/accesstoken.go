@@ -54,7 +54,11 @@ func (s *Service) CreateAccessToken(ctx context.Context, by social.Session, n Ne
 	if err := s.store.InsertSession(ctx, created); err != nil {
 		return social.Session{}, "", err
 	}
-	return created, token, s.mustStillBeValid(ctx, by, created)
+	if err := s.mustStillBeValid(ctx, by, created); err != nil {
+		return social.Session{}, "", err
+	}
+	s.record(ctx, Act{Kind: ActAccessTokenCreated, User: by.User, AccessToken: created.AccessTokenID()})
+	return created, token, nil
 }
 
 // mustStillBeValid ends a new access token if the session that created it has ended since:
@@ -64,7 +68,7 @@ func (s *Service) mustStillBeValid(ctx context.Context, by, created social.Sessi
 	if err != nil || isLive {
 		return err
 	}
-	if err := s.SignOut(ctx, created); err != nil {
+	if err := s.endSession(ctx, created); err != nil {
 		return err
 	}
 	return errInvalidToken()
@@ -90,5 +94,5 @@ func (s *Service) RevokeAccessToken(ctx context.Context, user social.UserID, whi
 	if i < 0 {
 		return social.Session{}, fault.NotFound("accessTokenId", "access token")
 	}
-	return tokens[i], s.SignOut(ctx, tokens[i])
+	return tokens[i], s.revoke(ctx, tokens[i])
 }

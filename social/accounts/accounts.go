@@ -69,13 +69,17 @@ func (s *Service) checkHandle(ctx context.Context, handle string) error {
 // AcceptsSignUps reports whether registration is open.
 func (s *Service) AcceptsSignUps() bool { return !s.noSignUp }
 
+func errRegistrationClosed() error {
+	return fault.Errorf(fault.CodeNotAllowed, "", "Registration is closed: ask those who run this site for an account.")
+}
+
 func errTaken() error { return fault.Errorf(fault.CodeTaken, "handle", "This handle is taken.") }
 
 // SignUp creates an account and signs in. The token is returned only here. Errors: INVALID, BLANK,
 // TOO_LONG, RESERVED, TAKEN, RATE_LIMITED; NOT_ALLOWED: registration is closed.
 func (s *Service) SignUp(ctx context.Context, in SignUpInput) (session social.Session, token string, err error) {
 	if s.noSignUp {
-		return social.Session{}, "", fault.Errorf(fault.CodeNotAllowed, "", "Registration is closed: ask those who run this site for an account.")
+		return social.Session{}, "", errRegistrationClosed()
 	}
 	if err := in.check(); err != nil {
 		return social.Session{}, "", fault.All(err, s.checkHandle(ctx, in.Handle))
@@ -99,7 +103,10 @@ func (s *Service) SignUp(ctx context.Context, in SignUpInput) (session social.Se
 	if err != nil {
 		return social.Session{}, "", err
 	}
-	return s.newSession(ctx, user)
+	s.record(ctx, Act{Kind: ActAccountCreated, User: user, Handle: account.User.Handle, How: ByPassword})
+	session, token, err = s.newSession(ctx, user)
+	s.recordSignIn(ctx, Act{How: ByPassword, Handle: account.User.Handle}, session, err)
+	return session, token, err
 }
 
 // Credentials are what someone signs in with.
@@ -112,16 +119,20 @@ type Credentials struct {
 // SignIn creates a session. The token is returned only here. Errors: BAD_CREDENTIALS, which takes
 // as long for an unknown handle as for a wrong password; RATE_LIMITED.
 func (s *Service) SignIn(ctx context.Context, in Credentials) (session social.Session, token string, err error) {
+	act := Act{How: ByPassword}
+	defer func() { s.recordSignIn(ctx, act, session, err) }()
 	attempt, err := s.limits.Attempt(in.From, in.Handle)
 	if err != nil {
 		return social.Session{}, "", err
 	}
-	var user social.UserID
 	var hash string
 	if normal, ok := social.NormalHandle(in.Handle); ok {
-		user, hash, err = s.store.PasswordHash(ctx, normal)
+		act.User, hash, err = s.store.PasswordHash(ctx, normal)
 		if err != nil && !errors.Is(err, social.ErrNotFound) {
 			return social.Session{}, "", err
+		}
+		if err == nil { // the text that someone else has typed may be a password
+			act.Handle = normal
 		}
 	}
 	matches, err := s.passwordMatches(ctx, passwords.Candidate{Password: in.Password, Rank: attempt.Rank}, hash)
@@ -132,7 +143,7 @@ func (s *Service) SignIn(ctx context.Context, in Credentials) (session social.Se
 		return social.Session{}, "", errBadCredentials()
 	}
 	attempt.Succeeded()
-	if session, token, err = s.newSession(ctx, user); err != nil {
+	if session, token, err = s.newSession(ctx, act.User); err != nil {
 		return social.Session{}, "", err
 	}
 	return session, token, s.mustStillMatch(ctx, in.Handle, hash, session)
@@ -149,7 +160,7 @@ func (s *Service) mustStillMatch(ctx context.Context, handle, hash string, sessi
 	if err != nil && !errors.Is(err, social.ErrNotFound) {
 		return err
 	}
-	if err := s.SignOut(ctx, session); err != nil {
+	if err := s.endSession(ctx, session); err != nil {
 		return err
 	}
 	return errBadCredentials()

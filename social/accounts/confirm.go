@@ -39,6 +39,7 @@ func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, p
 		return confirmed{}, err
 	}
 	if !matches || owner != viewer {
+		s.record(ctx, Act{Kind: ActPasswordRefused, User: viewer, Handle: user.Handle, Code: fault.CodeBadCredentials})
 		return confirmed{}, errWrongPassword(argument)
 	}
 	attempt.Succeeded()
@@ -75,6 +76,7 @@ func (s *Service) ChangePassword(ctx context.Context, session social.Session, cu
 	if err != nil {
 		return err
 	}
+	s.record(ctx, Act{Kind: ActPasswordChanged, User: session.User, Handle: c.user.Handle})
 	// A sign-in that compared the old password may have stored its session meanwhile. Either it is
 	// here by now, or the sign-in finds the new hash (mustStillMatch).
 	err = s.store.EndSessions(ctx, session.User, storedHash(session), social.AllSessions)

@@ -55,5 +55,10 @@ func (s *Service) DeleteUser(ctx context.Context, user social.UserID) error {
 func (s *Service) deleteUser(ctx context.Context, user, actor social.UserID) error {
 	e := s.event(social.EventUserDeleted, actor)
 	e.Target = user
-	return s.store.DeleteUser(ctx, user, e)
+	act := Act{Kind: ActAccountDeleted, User: user, Handle: s.handleFor(ctx, user), Operator: actor.IsZero()}
+	err := s.store.DeleteUser(ctx, user, e)
+	if err == nil {
+		s.record(ctx, act)
+	}
+	return err
 }

@@ -18,22 +18,26 @@ import (
 // chosen the issuer. Errors: UNAUTHENTICATED: the token's user is signed out since it was issued, or
 // has deleted the account.
 func (s *Service) AuthenticateAs(ctx context.Context, token string, a social.Assertion) (social.Session, error) {
-	identity, err := s.identityOf(ctx, a)
+	identity, err := s.identityOf(ctx, a, ByIssuedToken)
 	if err != nil {
 		return social.Session{}, err
 	}
-	return social.Session{
+	session := social.Session{
 		TokenHash: social.HashToken(token), User: identity.User, ExpiresAt: a.ExpiresAt, CreatedAt: a.IssuedAt, Identity: identity.Key,
-	}, nil
+	}
+	if s.audit != nil && s.seen.add(session.TokenHash) {
+		s.record(ctx, Act{Kind: ActSignedIn, User: identity.User, How: ByIssuedToken, Issuer: a.Issuer})
+	}
+	return session, nil
 }
 
 // identityOf returns the identity of an assertion, which accepts its token.
-func (s *Service) identityOf(ctx context.Context, a social.Assertion) (social.Identity, error) {
+func (s *Service) identityOf(ctx context.Context, a social.Assertion, how string) (social.Identity, error) {
 	key := social.KeyOfIdentity(a.Issuer, a.Subject)
 	identity, err := s.knownIdentity(ctx, key)
 	if errors.Is(err, social.ErrNotFound) {
 		_, err, _ = s.sighting.Do(string(key[:]), func() (any, error) { // requests that come together try once
-			return nil, s.addIdentity(context.WithoutCancel(ctx), key, a)
+			return nil, s.addIdentity(context.WithoutCancel(ctx), key, a, how)
 		})
 		if err != nil {
 			return social.Identity{}, err
@@ -64,8 +68,8 @@ func (s *Service) knownIdentity(ctx context.Context, key [32]byte) (social.Ident
 }
 
 // addIdentity creates the account of an identity that is seen for the first time, if no concurrent
-// call does.
-func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assertion) error {
+// call does; how says how it came.
+func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assertion, how string) error {
 	handles := social.HandlesFor(a.Handle, key)
 	for _, handle := range handles {
 		user := social.UserID{ID: s.newID()}
@@ -77,6 +81,9 @@ func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assert
 			Identity:  key,
 		}, s.event(social.EventUserSignedUp, user))
 		switch {
+		case err == nil:
+			s.record(ctx, Act{Kind: ActAccountCreated, User: user, Handle: handle, How: how, Issuer: a.Issuer})
+			return nil
 		case errors.Is(err, social.ErrIdentityKnown):
 			return nil
 		case !errors.Is(err, social.ErrTaken):
@@ -116,11 +123,14 @@ func (s *Service) isLive(ctx context.Context, session social.Session) (bool, err
 }
 
 // endEverything ends all tokens of a user that other sites have issued up to now, and all sessions.
+// The clock of a site may be ahead, so a token may have been issued although its time has not come:
+// tokens of the next ClockLeeway end, too.
+//
 // The tokens come first: an access token that one of them is creating is either among the sessions
 // by then, or its creation finds that the token has ended (mustStillBeValid).
 func (s *Service) endEverything(ctx context.Context, user social.UserID) error {
 	return errors.Join(
-		s.store.EndIdentities(ctx, user, s.Moment().Truncate(time.Second)),
+		s.store.EndIdentities(ctx, user, s.Moment().Truncate(time.Second).Add(social.ClockLeeway)),
 		s.store.EndSessions(ctx, user, [32]byte{}, social.AllSessions),
 	)
 }
@@ -131,6 +141,9 @@ func (s *Service) ReadmitIdentity(ctx context.Context, issuer, subject string) e
 	err := s.store.ReadmitIdentity(ctx, social.KeyOfIdentity(issuer, subject))
 	if errors.Is(err, social.ErrNotFound) {
 		return fault.Errorf(fault.CodeNotFound, "", "This user of %s has deleted no account here.", issuer)
+	}
+	if err == nil {
+		s.record(ctx, Act{Kind: ActUserReadmitted, Operator: true, Issuer: issuer})
 	}
 	return err
 }

@@ -21,6 +21,9 @@ func (s *Service) AddUser(ctx context.Context, in SignUpInput) (*social.User, er
 	if errors.Is(err, social.ErrTaken) {
 		return nil, errTaken()
 	}
+	if err == nil {
+		s.record(ctx, Act{Kind: ActAccountCreated, User: user, Handle: account.User.Handle, Operator: true, How: ByPassword})
+	}
 	return &account.User, err
 }
 
@@ -52,6 +55,7 @@ func (s *Service) ReplacePassword(ctx context.Context, handle, password string) 
 	if err != nil {
 		return nil, err
 	}
+	s.record(ctx, Act{Kind: ActPasswordReplaced, User: user.ID, Handle: user.Handle, Operator: true})
 	return user, s.endEverything(ctx, user.ID) // as ChangePassword does
 }
 
@@ -62,7 +66,11 @@ func (s *Service) EndAllSessions(ctx context.Context, handle string) (*social.Us
 	if err != nil {
 		return nil, err
 	}
-	return user, s.endEverything(ctx, user.ID)
+	err = s.endEverything(ctx, user.ID)
+	if err == nil {
+		s.record(ctx, Act{Kind: ActAllRevoked, User: user.ID, Handle: user.Handle, Operator: true})
+	}
+	return user, err
 }
 
 // AllUsers lists all users by name, for an operator: a page of at most p.Limit, and the cursor of

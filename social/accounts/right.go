@@ -11,27 +11,35 @@ import (
 // GrantRight gives the right to the user with that handle; false if they already have it. Error:
 // NOT_FOUND.
 func (s *Service) GrantRight(ctx context.Context, handle string, right social.Right) (bool, error) {
-	return s.changeRight(ctx, handle, right, social.EventRightGranted, s.store.GrantRight)
+	return s.changeRight(ctx, handle, right, rightChange{ActRightGranted, social.EventRightGranted, s.store.GrantRight})
 }
 
 // RevokeRight takes the right from the user with that handle; false if they do not have it. Error:
 // NOT_FOUND.
 func (s *Service) RevokeRight(ctx context.Context, handle string, right social.Right) (bool, error) {
-	return s.changeRight(ctx, handle, right, social.EventRightRevoked, s.store.RevokeRight)
+	return s.changeRight(ctx, handle, right, rightChange{ActRightRevoked, social.EventRightRevoked, s.store.RevokeRight})
 }
 
-func (s *Service) changeRight(ctx context.Context, handle string, right social.Right, kind social.EventKind,
-	store func(context.Context, social.UserID, social.Right, social.Event) (bool, error),
-) (bool, error) {
+// rightChange is the granting or revoking of a right.
+type rightChange struct {
+	act   ActKind
+	event social.EventKind
+	store func(context.Context, social.UserID, social.Right, social.Event) (bool, error)
+}
+
+func (s *Service) changeRight(ctx context.Context, handle string, right social.Right, change rightChange) (bool, error) {
 	user, err := s.named(ctx, handle)
 	if err != nil {
 		return false, err
 	}
-	e := s.event(kind, social.UserID{})
+	e := s.event(change.event, social.UserID{})
 	e.Target = user.ID
-	changed, err := store(ctx, user.ID, right, e)
+	changed, err := change.store(ctx, user.ID, right, e)
 	if errors.Is(err, social.ErrNotFound) {
 		return false, errNoUser()
+	}
+	if err == nil && changed {
+		s.record(ctx, Act{Kind: change.act, User: user.ID, Handle: user.Handle, Operator: true, Right: right})
 	}
 	return changed, err
 }

@@ -21,7 +21,9 @@ type Service struct {
 	newID    func() id.ID
 	noSignUp bool
 	hashes   *passwords.Hasher
-	limits   *passwords.Limits // nil: none
+	limits   *passwords.Limits          // nil: none
+	audit    func(context.Context, Act) // nil: none
+	seen     seenTokens
 	holders  rightHolders
 	using    singleflight.Group // notes the use of sessions
 	sighting singleflight.Group // creates the accounts of identities
@@ -37,13 +39,17 @@ type Options struct {
 
 	Passwords passwords.Cost    // of new hashes; default: DefaultPasswordCost
 	Limits    *passwords.Limits // default: none
+
+	// Audit is called when someone has signed in, or failed to, and when an account, its password,
+	// sessions, tokens or rights have changed; default: none.
+	Audit func(context.Context, Act)
 }
 
 // New creates a service over a store; it reads people through the reader.
 func New(store social.Store, reader people.Reader, o Options) *Service {
 	s := &Service{
 		store: store, people: reader, now: o.Now, newID: o.NewID,
-		noSignUp: o.NoSignUp, hashes: passwords.NewHasher(o.Passwords, o.Limits), limits: o.Limits,
+		noSignUp: o.NoSignUp, hashes: passwords.NewHasher(o.Passwords, o.Limits), limits: o.Limits, audit: o.Audit,
 	}
 	if s.now == nil {
 		s.now = time.Now

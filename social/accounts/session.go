@@ -63,8 +63,10 @@ func (s *Service) Authenticate(ctx context.Context, token string) (social.Sessio
 	return session, err
 }
 
+const invalidToken = "The token is not valid: sign in again."
+
 func errInvalidToken() error {
-	return fault.Errorf(fault.CodeUnauthenticated, "", "The token is not valid: sign in again.")
+	return fault.Errorf(fault.CodeUnauthenticated, "", "%s", invalidToken)
 }
 
 // LiveSessions returns those of the sessions that are still valid, in any order.
@@ -77,6 +79,23 @@ func (s *Service) SignOut(ctx context.Context, session social.Session) error {
 	if session.IsIssued() {
 		return fault.Errorf(fault.CodeNotAllowed, "", "Another site has signed you in: sign out there.")
 	}
+	err := s.endSession(ctx, session)
+	if err == nil {
+		s.record(ctx, endOf(ActSignedOut, session))
+	}
+	return err
+}
+
+// endOf is the end of a session, or of an access token.
+func endOf(kind ActKind, session social.Session) Act {
+	if session.Grant != nil {
+		return Act{Kind: ActAccessTokenRevoked, User: session.User, AccessToken: session.AccessTokenID()}
+	}
+	return Act{Kind: kind, User: session.User, Session: session.ID()}
+}
+
+// endSession invalidates the token of a stored session.
+func (s *Service) endSession(ctx context.Context, session social.Session) error {
 	e := s.event(social.EventSessionEnded, session.User)
 	e.Session = session.TokenHash
 	return s.store.DeleteSession(ctx, session.TokenHash, e)
@@ -116,7 +135,16 @@ func (s *Service) RevokeSession(ctx context.Context, user social.UserID, which s
 	if i < 0 {
 		return social.Session{}, fault.NotFound("sessionId", "session")
 	}
-	return sessions[i], s.SignOut(ctx, sessions[i])
+	return sessions[i], s.revoke(ctx, sessions[i])
+}
+
+// revoke ends a session or an access token of its user.
+func (s *Service) revoke(ctx context.Context, session social.Session) error {
+	err := s.endSession(ctx, session)
+	if err == nil {
+		s.record(ctx, endOf(ActSessionRevoked, session))
+	}
+	return err
 }
 
 // RevokeOtherSessions ends all sign-ins of a session's user but this one. Error: UNAUTHENTICATED if
@@ -126,6 +154,9 @@ func (s *Service) RevokeOtherSessions(ctx context.Context, session social.Sessio
 	err := s.store.EndSessions(ctx, session.User, storedHash(session), social.SignIns)
 	if errors.Is(err, social.ErrNotFound) {
 		return errInvalidToken()
+	}
+	if err == nil {
+		s.record(ctx, Act{Kind: ActOthersRevoked, User: session.User})
 	}
 	return err
 }

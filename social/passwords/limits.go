@@ -67,6 +67,14 @@ func (a *Attempt) Succeeded() {
 	a.limits.Handles.Give(a.handle, 1)
 }
 
+// Token counts an attempt to sign in with a token of a provider. Error: RATE_LIMITED.
+func (l *Limits) Token(from string) (*Attempt, error) {
+	if l == nil {
+		return &Attempt{limits: &Limits{}}, nil
+	}
+	return &Attempt{limits: &Limits{Addresses: l.Addresses}, from: from}, refused(l.Addresses.Take(from, 1))
+}
+
 // Confirmation counts an attempt of a signed-in user to confirm the password. Error: RATE_LIMITED.
 func (l *Limits) Confirmation(user string) (*Attempt, error) {
 	if l == nil {

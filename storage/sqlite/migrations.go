@@ -26,6 +26,9 @@ func tables() (sqldb.Migrations, error) {
 	return sqldb.Migrations{Files: files, Steps: []*goose.Migration{nameOrders}, Oldest: OldestVersion}, err
 }
 
+// ErrInUse means that another process has opened the file.
+var ErrInUse = sqldb.ErrInUse
+
 // TooNewError means that a newer Plaza has written the file.
 type TooNewError = sqldb.TooNewError
 

@@ -305,9 +305,17 @@ func (w *world) inputFields() map[string][]bad {
 			bad{why: "on another post", value: w.ids["bobComment"], code: "INVALID"},
 			bad{why: "at the depth limit", value: w.ids["deepest"], code: "TOO_DEEP", beside: map[string]any{"postId": w.ids["photo"]}},
 			bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.commentId":           comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.text":                text(10_000),
-		"DeleteCommentInput.commentId":         comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"EditCommentInput.commentId":     comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"EditCommentInput.text":          text(10_000),
+		"DeleteCommentInput.commentId":   comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"SignInWithIdTokenInput.idToken": values("BAD_CREDENTIALS", "", "x", "a.b", "..", "a.b.c\x00", veryLong),
+		"SignInWithIdTokenInput.nonce": {
+			{why: "empty", value: "", code: "BLANK"},
+			{why: "31 characters", value: strings.Repeat("x", 31), code: "INVALID"},
+			{why: "256 characters", value: strings.Repeat("x", 256), code: "TOO_LONG"},
+			{why: "256 kB", value: veryLong, code: "TOO_LONG"},
+			{why: "a control character", value: strings.Repeat("x", 32) + "\x00", code: "INVALID"},
+		},
 		"ChangePasswordInput.currentPassword":  values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
 		"ChangePasswordInput.newPassword":      password(),
 		"RevokeSessionInput.sessionId":         append(notAnyID("session"), bad{why: "another user's", value: w.bobSession, code: "NOT_FOUND"}),
@@ -592,6 +600,7 @@ func (w *world) inputs() map[string][]map[string]any {
 	}
 	inputs := map[string][]map[string]any{
 		"signUp":                {{"handle": "newcomer", "name": "New", "password": "long enough"}},
+		"signInWithIdToken":     {{"idToken": "a.b.c", "nonce": "the secret that a sign-in began with"}},
 		"signIn":                {{"handle": "ada", "password": "password of ada"}},
 		"updateProfile":         {{"name": "New"}},
 		"createCircle":          {{"name": "New"}},
@@ -1567,7 +1576,7 @@ func TestSignedOutMutations(t *testing.T) {
 		w := newWorld(t, plazatest.Start(t, e))
 		before := w.dump(t)
 		for _, mutation := range schema.Mutation.Fields {
-			if slices.Contains([]string{"signUp", "signIn", "recordAdImpression", "recordAdConversion"}, mutation.Name) || strings.HasPrefix(mutation.Name, "__") {
+			if slices.Contains([]string{"signUp", "signIn", "signInWithIdToken", "recordAdImpression", "recordAdConversion"}, mutation.Name) || strings.HasPrefix(mutation.Name, "__") {
 				continue
 			}
 			operation, variables := `mutation { `+mutation.Name+` { userErrors { code message path } } }`, map[string]any(nil)

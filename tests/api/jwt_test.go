@@ -316,7 +316,11 @@ func TestOperatorsEndTokensOfAnotherSite(t *testing.T) {
 		open.MustClose()
 		mustBeRefused(t, ada, "an earlier token", notValid)
 		mustBeRefused(t, untimed, "a token that does not say when it was issued", notValid)
-		later := map[string]any{"iat": w.now().Add(5 * time.Second).Unix()}
+		ahead := w.with(t, "1", map[string]any{"iat": w.now().Add(20 * time.Second).Unix()})
+		mustBeRefused(t, ahead, "a token of a clock that is ahead, which may have been issued before", notValid)
+		w.ahead.Store(int64(time.Minute))
+		mustBeRefused(t, ahead, "the same, when its time has come", notValid)
+		later := map[string]any{"iat": w.now().Unix()}
 		if after := profileOf(t, w.with(t, "1", later)); after != before {
 			t.Errorf("with a later token: %+v", after)
 		}

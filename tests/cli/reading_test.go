@@ -10,7 +10,7 @@ import (
 // TestReadingForMembers: a signed-out client can read nothing in any way, and can become a member.
 func TestReadingForMembers(t *testing.T) {
 	t.Parallel()
-	server := plazatest.StartProcess(t, "--reading=members", "--drain-delay=0s")
+	server := plazatest.StartProcess(t, "--reading=members", "--oidc-provider=issuer=https://id.example,client-id=web", "--oidc-provider=issuer=https://id.example,client-id=app", "--drain-delay=0s")
 	anyone := plazatest.Person{URL: server.URL(t)}
 	var answer struct{ SignUp struct{ Token string } }
 	anyone.Do(t, `mutation { signUp(input: {handle: "ada", name: "Ada", password: "analytical engine"}) { token viewer { user { handle } } } }`, nil, &answer)
@@ -31,7 +31,9 @@ func TestReadingForMembers(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		`{ viewer { id } registration __typename }`: `"OPEN"`,
-		`{ __schema { queryType { name } } }`:       `"Query"`,
+		`{ identityProviders { clientId } }`:        `"app"`,
+		`mutation { signInWithIdToken(input: {idToken: "a.b.c", nonce: "the secret that a sign-in began with"}) { userErrors { code } } }`: `"BAD_CREDENTIALS"`,
+		`{ __schema { queryType { name } } }`: `"Query"`,
 		`mutation { signIn(input: {handle: "ada", password: "analytical engine"}) { viewer { user { handle } } } }`: `"ada"`,
 	} {
 		if said := anyone.Raw(t, query); !strings.Contains(said, want) || strings.Contains(said, "errors") {

@@ -36,6 +36,9 @@ func isNoRoom(err error) bool {
 	return errors.Is(err, sqlite3.FULL) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
+// ErrInUse means that another process has opened the database.
+var ErrInUse = errors.New("in use by another Plaza: stop it first, or choose another data folder")
+
 // explain tells the operator what is wrong with the file.
 func explain(path string, err error) error {
 	switch {

@@ -19,7 +19,7 @@ func lockFile(path string) (io.Closer, error) {
 	}
 	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		err = errors.New("in use by another Plaza: stop it first, or choose another data folder")
+		err = ErrInUse
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())

@@ -1,0 +1,104 @@
+package accounts
+
+import (
+	"context"
+	"slices"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+// ActKind is the kind of an act.
+type ActKind string
+
+// The kinds of acts.
+const (
+	ActSignedIn           ActKind = "signed in"
+	ActSignInFailed       ActKind = "sign-in failed"
+	ActSignedOut          ActKind = "signed out"
+	ActSessionRevoked     ActKind = "session revoked"
+	ActOthersRevoked      ActKind = "other sessions revoked"
+	ActAllRevoked         ActKind = "everything revoked" // sessions, access tokens, and tokens of other sites
+	ActAccessTokenCreated ActKind = "access token created"
+	ActAccessTokenRevoked ActKind = "access token revoked"
+	ActPasswordChanged    ActKind = "password changed"
+	ActPasswordReplaced   ActKind = "password replaced"
+	ActPasswordRefused    ActKind = "password refused" // where it confirms something
+	ActAccountCreated     ActKind = "account created"
+	ActAccountDeleted     ActKind = "account deleted"
+	ActUserReadmitted     ActKind = "user readmitted"
+	ActRightGranted       ActKind = "right granted"
+	ActRightRevoked       ActKind = "right revoked"
+)
+
+// How someone signs in, or gets an account.
+const (
+	ByPassword    = "password"
+	ByIDToken     = "ID token"
+	ByIssuedToken = "token of another site"
+)
+
+// Act is what the audit log records. It has no token, no password and no text that someone has
+// chosen, except for handles of accounts and names of issuers.
+type Act struct {
+	Kind     ActKind
+	User     social.UserID // whose account; zero: not known
+	Handle   string        // the user's; "": not known
+	Operator bool          // an operator did it, and not the user
+	How      string        // ByPassword, …; "": says nothing
+	Issuer   string        // of the token; "": none
+	// Session names the session that began or ended, as Viewer.sessions does, and AccessToken an
+	// access token; zero: none, or several.
+	Session     social.SessionID
+	AccessToken social.AccessTokenID
+	Right       social.Right
+	Code        fault.Code // why it failed
+}
+
+// record passes an act on to the audit log, with the user's handle.
+func (s *Service) record(ctx context.Context, a Act) {
+	if s.audit == nil {
+		return
+	}
+	if a.Handle == "" {
+		a.Handle = s.handleFor(ctx, a.User)
+	}
+	s.audit(ctx, a)
+}
+
+// handleFor is the handle of a user, for the audit log; "": there is none, or no audit log.
+func (s *Service) handleFor(ctx context.Context, user social.UserID) string {
+	if s.audit == nil || user.IsZero() {
+		return ""
+	}
+	users, err := s.people.Users(ctx, []social.UserID{user})
+	if err != nil || users[user] == nil {
+		return ""
+	}
+	return users[user].Handle
+}
+
+// unrecorded are how sign-ins end that say nothing of an account, and would fill the log: failures
+// (""), limits, and input that could not be right.
+var unrecorded = []fault.Code{"", fault.CodeRateLimited, fault.CodeBlank, fault.CodeInvalid, fault.CodeTooLong}
+
+// recordSignIn records how a sign-in has ended. The act names the user if the account exists.
+func (s *Service) recordSignIn(ctx context.Context, a Act, session social.Session, err error) {
+	if err == nil {
+		a.Kind, a.User, a.Session = ActSignedIn, session.User, session.ID()
+		s.record(ctx, a)
+		return
+	}
+	a.Kind, a.Code = ActSignInFailed, codeOf(err)
+	if !slices.Contains(unrecorded, a.Code) {
+		s.record(ctx, a)
+	}
+}
+
+// codeOf returns the code of a refusal; "" for a failure.
+func codeOf(err error) fault.Code {
+	if found := fault.Mistakes(err); len(found) > 0 {
+		return found[0].Code
+	}
+	return ""
+}
