@@ -34,6 +34,9 @@ func (s *Service) all() []list {
 		{'b', "block", isID, s.blocks},
 		{'p', "post", isID, s.posts},
 		{'k', "comment", isID, s.comments},
+		{'r', "reaction", isID, s.reactions},
+		{'v', "vote", isID, s.votes},
+		{'h', "threadMute", isID, s.threadMutes},
 		{'d', "decision", isID, s.decisions},
 		{'a', "adSeen", isText, once(s.adsSeen)},
 	}
@@ -249,6 +252,29 @@ func (s *Service) comments(ctx context.Context, user social.UserID, after social
 	by := social.List[social.UserID]{Of: user, Page: social.Page{After: after, Limit: pageSize}}
 	found, err := s.store.CommentsBy(ctx, []social.List[social.UserID]{by})
 	return entriesOf(found[by], func(c *social.Comment) entry { return entry{keyOf(c.ID.ID), newComment(c)} }), err
+}
+
+func (s *Service) reactions(ctx context.Context, user social.UserID, after social.Key) ([]entry, error) {
+	found, err := s.store.ReactionsBy(ctx, user, postOf(after), pageSize)
+	return entriesOf(found, func(m social.Mark[social.ReactionKind]) entry {
+		return entry{keyOf(m.Post.ID), reaction{m.Post.String(), string(m.Value)}}
+	}), err
+}
+
+func (s *Service) votes(ctx context.Context, user social.UserID, after social.Key) ([]entry, error) {
+	found, err := s.store.VotesBy(ctx, user, postOf(after), pageSize)
+	return entriesOf(found, func(m social.Mark[int]) entry { return entry{keyOf(m.Post.ID), vote{m.Post.String(), m.Value}} }), err
+}
+
+func (s *Service) threadMutes(ctx context.Context, user social.UserID, after social.Key) ([]entry, error) {
+	found, err := s.store.ThreadsMutedBy(ctx, user, postOf(after), pageSize)
+	return entriesOf(found, func(m social.Mark[bool]) entry { return entry{keyOf(m.Post.ID), threadMute{m.Post.String()}} }), err
+}
+
+// postOf reads a key that is a post's id; the empty key is the zero id.
+func postOf(key social.Key) (post social.PostID) {
+	copy(post.ID[:], key)
+	return post
 }
 
 func (s *Service) decisions(ctx context.Context, user social.UserID, after social.Key) ([]entry, error) {

@@ -235,6 +235,22 @@ func newComment(c *social.Comment) comment {
 	return exported
 }
 
+// The posts of reactions, votes and muted threads may be those that the user can no longer see, so
+// nothing but their ids is listed.
+type reaction struct {
+	PostID string `json:"postId"`
+	Kind   string `json:"kind"`
+}
+
+type vote struct {
+	PostID string `json:"postId"`
+	Option int    `json:"option"` // counted from 0
+}
+
+type threadMute struct {
+	PostID string `json:"postId"`
+}
+
 type decision struct {
 	ID        string    `json:"id"`
 	SubjectID string    `json:"subjectId"`
