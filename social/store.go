@@ -20,6 +20,7 @@ type Store interface {
 	Circles
 	Graph
 	Posts
+	Marks
 	Feeds
 	Comments
 	Notifications

@@ -30,6 +30,7 @@ const (
 	KindDecision     Kind = 'd' // a decision's id
 	KindAd           Kind = 'a' // the id of an advertiser, a campaign or an ad unit
 	KindAdZone       Kind = 'z' // a zone's site and name
+	KindExport       Kind = 'x' // a position in an export, which the reader checks
 )
 
 // maxTreePath limits the length of accepted cursors, far above any useful depth limit.
@@ -80,6 +81,8 @@ func (k Kind) fits(key []byte) bool {
 		return social.IsNameOrder(paging.Key(key))
 	case KindTree:
 		return fitsTree(key)
+	case KindExport:
+		return len(key) > 0
 	case KindAdZone:
 		_, err := ads.ParseZoneID(string(key))
 		return err == nil

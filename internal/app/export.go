@@ -37,15 +37,15 @@ func ExportComments(ctx context.Context, out io.Writer, st social.Store, handle 
 	})
 }
 
-// exportPath is the path of export.
+// exportPath is the path of commentExport.
 const exportPath = "/export/comments"
 
-// export is a handler: it answers a GET of a signed-in user with all their comments that they can
+// commentExport is a handler: it answers a GET of a signed-in user with all their comments that they can
 // see, newest first, as JSON Lines. It answers 401 if the client is not signed in, and 429 if a
 // rate limit refuses the first page. If a limit refuses a later page, the export waits. If an error
 // occurs later, or the session ends, the connection is cut, so that clients do not take the answer
 // for a complete one.
-type export struct {
+type commentExport struct {
 	service      *network.Service
 	authenticate authenticator
 	limits       *limits
@@ -60,7 +60,7 @@ type authenticator func(ctx context.Context, authorization string) (context.Cont
 var exportCharge = execution.Charge{Cost: 8 * exportPage}
 
 // ServeHTTP implements http.Handler.
-func (e *export) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (e *commentExport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	ctx, err := e.authenticate(r.Context(), r.Header.Get("Authorization"))
 	if err != nil || gate.UserOf(ctx).IsZero() {
@@ -81,7 +81,7 @@ func (e *export) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // write writes all pages. The first of them was charged already.
-func (e *export) write(ctx context.Context, w http.ResponseWriter, authorization string) error {
+func (e *commentExport) write(ctx context.Context, w http.ResponseWriter, authorization string) error {
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="comments.jsonl"`)
 	control, viewer := http.NewResponseController(w), gate.UserOf(ctx)
@@ -98,7 +98,7 @@ func (e *export) write(ctx context.Context, w http.ResponseWriter, authorization
 
 // continues waits until the limits admit another page. It returns an error if the session or ctx
 // has ended.
-func (e *export) continues(ctx context.Context, authorization string, p social.Page) error {
+func (e *commentExport) continues(ctx context.Context, authorization string, p social.Page) error {
 	if p.After == "" {
 		return nil
 	}

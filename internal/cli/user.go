@@ -28,6 +28,7 @@ type userCommand struct {
 	Add      addUserCommand      `cmd:"" help:"Create an account. The password is read from the standard input."`
 	Password userPasswordCommand `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
 	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer and OpenID providers have issued to them so far."`
+	Export   exportUserCommand   `cmd:"" help:"Write all that is stored about a user, on the standard output, as JSON Lines."`
 	Readmit  readmitUserCommand  `cmd:"" help:"Let a user of the site of --jwt-issuer or of an OpenID provider come back who has deleted the account here."`
 }
 

@@ -539,6 +539,12 @@ func callPosts(w *town, ada, ben social.NewUser) {
 		w.ok(err)
 		_, err = w.MutedThreads(w.ctx, ben.User.ID, both)
 		w.ok(err)
+		_, err = w.ThreadsMutedBy(w.ctx, ben.User.ID, social.PostID{}, 10)
+		w.ok(err)
+		_, err = w.ReactionsBy(w.ctx, ben.User.ID, social.PostID{}, 10)
+		w.ok(err)
+		_, err = w.VotesBy(w.ctx, ben.User.ID, social.PostID{}, 10)
+		w.ok(err)
 	}
 	for range 2 {
 		w.ok(w.DeleteReaction(w.ctx, p.ID, ben.User.ID, happened(social.EventReactionRemoved)))

@@ -9,5 +9,6 @@ const (
 	byInbox      = feeds.ByInbox
 	byPostNumber = "post_number"
 	byUser       = "user"
+	byUserID     = "user_id" // of marks: in the order of posts
 	byClosing    = "closesAt"
 )

@@ -26,6 +26,8 @@ const indexParallel = 2
 // database, and they name indexes in their hints. testdata/indexes.json records all definitions
 // that have ever existed.
 func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
+	// byUser is for servers of earlier versions, which name it in hints.
+	marksIndexes := []mongo.IndexModel{mdb.Index(byUser, mdb.Doc("user", 1)), mdb.Index(byUserID, mdb.Doc("user", 1, "_id", 1))}
 	return map[*mongo.Collection][]mongo.IndexModel{
 		s.posts: {
 			mdb.Index(byWall, mdb.Doc("wallOwner", 1, "seq", -1)),
@@ -33,10 +35,9 @@ func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 			mdb.IndexHaving("inbox", byInbox, mdb.Doc("inbox", 1, "seq", -1)),
 		},
 		s.versions:  {mdb.UniqueIndex(byPostNumber, mdb.Doc("post", 1, "number", 1))},
-		s.reactions: {mdb.Index(byUser, mdb.Doc("user", 1))}, // _id is post and user
-		s.votes:     {mdb.Index(byUser, mdb.Doc("user", 1))},
-
-		s.threadMutes: {mdb.Index(byUser, mdb.Doc("user", 1))},
+		s.reactions:   marksIndexes, // _id is post and user
+		s.votes:       marksIndexes,
+		s.threadMutes: marksIndexes,
 		s.openPolls:   {mdb.Index(byClosing, mdb.Doc("closesAt", 1))},
 		s.settings:    nil, // _id is the name
 		s.sequences:   nil, // the same

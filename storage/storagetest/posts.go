@@ -30,6 +30,7 @@ var postCases = []testCase{
 	{"VotersAreRead", votersAreRead},
 	{"VotesAndReactionsReadManyPosts", votesAndReactionsReadManyPosts},
 	{"ThreadSettingsAreStored", threadSettingsAreStored},
+	{"MarksAreListed", marksAreListed},
 	{"ThreadMutesAreCountedOncePerUser", threadMutesAreCountedOncePerUser},
 }
 

@@ -340,6 +340,20 @@ func (all *several) MutedThreads(ctx context.Context, user social.UserID, posts 
 	return all.next().MutedThreads(ctx, user, posts)
 }
 
+// The calls of social.Marks.
+
+func (all *several) ReactionsBy(ctx context.Context, user social.UserID, after social.PostID, limit int) ([]social.Mark[social.ReactionKind], error) {
+	return all.next().ReactionsBy(ctx, user, after, limit)
+}
+
+func (all *several) VotesBy(ctx context.Context, user social.UserID, after social.PostID, limit int) ([]social.Mark[int], error) {
+	return all.next().VotesBy(ctx, user, after, limit)
+}
+
+func (all *several) ThreadsMutedBy(ctx context.Context, user social.UserID, after social.PostID, limit int) ([]social.Mark[bool], error) {
+	return all.next().ThreadsMutedBy(ctx, user, after, limit)
+}
+
 // The calls of social.Feeds.
 
 func (all *several) Wall(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {

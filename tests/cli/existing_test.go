@@ -20,6 +20,7 @@ var needDatabase = [][]string{
 	{"work", "status"},
 	{"work", "retry"},
 	{"export", "comments", "--user", "ada"},
+	{"user", "export", "ada"},
 	{"delete", "user", "ada", "--yes"},
 	{"ads", "rebuild"},
 }

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"plaza/fault"
+	"plaza/resolvers/gate"
+	"plaza/social"
+	"plaza/social/accounts"
+	"plaza/social/export"
+	"plaza/social/network"
+	"plaza/social/passwords"
+)
+
+// TestWholeExportIsCutOff: when the session ends, or the server shuts down, after the first page,
+// the lines so far are sent without an end, and an export that continues behind them has the rest.
+func TestWholeExportIsCutOff(t *testing.T) {
+	t.Parallel()
+	st := openFile(t)
+	s := newServer(st, &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, nil, nil)
+	_, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entrance := &gate.Gate{Social: s.social}
+	whole := serve(s, "198.51.100.1", http.MethodGet, wholeExportPath, "Bearer "+token).Body.String()
+	for name, drains := range map[string]bool{"the session ends": false, "the server shuts down": true} {
+		var ending atomic.Bool
+		pages := 0
+		authenticate := func(ctx context.Context, authorization string) (context.Context, error) {
+			if pages++; pages > 1 {
+				return ctx, fault.Errorf(fault.CodeUnauthenticated, "", "The session has ended.")
+			}
+			ending.Store(drains)
+			return entrance.Authenticate(ctx, authorization)
+		}
+		e := &wholeExport{records: export.New(st, s.social, adsSeen{s.ads}), authenticate: authenticate, refused: s.refused, ending: &ending}
+		got, aborted := cutOff(t, e, token)
+		if aborted == drains {
+			t.Errorf("%s: the connection is cut: %v", name, aborted)
+		}
+		if got == "" || !strings.HasPrefix(whole, got) || strings.Contains(got, `"end"`) || !strings.HasSuffix(got, "\n") {
+			t.Fatalf("%s: the export has %q", name, got)
+		}
+		_, cursor, _ := strings.Cut(got[strings.LastIndex(got, `"cursor":`):], `:"`)
+		cursor, _, _ = strings.Cut(cursor, `"`)
+		rest := serve(s, "198.51.100.1", http.MethodGet, wholeExportPath+"?after="+cursor, "Bearer "+token).Body.String()
+		if got+rest != whole {
+			t.Errorf("%s: the rest is %q", name, rest)
+		}
+		if len(e.running.of) > 0 {
+			t.Errorf("%s: the export still counts", name)
+		}
+	}
+}
+
+func cutOff(t *testing.T, e *wholeExport, token string) (body string, aborted bool) {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	defer func() { body, aborted = answer.Body.String(), recover() != nil }()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, wholeExportPath, nil)
+	request.Header.Set("Authorization", "Bearer "+token)
+	e.ServeHTTP(answer, request)
+	return "", false
+}
+
+// TestExportsOfAUserAreFew: a server writes maxExports of a user at a time.
+func TestExportsOfAUserAreFew(t *testing.T) {
+	t.Parallel()
+	st := openFile(t)
+	s := newServer(st, &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, nil, nil)
+	session, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entrance := &gate.Gate{Social: s.social}
+	e := &wholeExport{records: export.New(st, s.social, adsSeen{s.ads}), authenticate: entrance.Authenticate, refused: s.refused, ending: new(atomic.Bool)}
+	for range maxExports {
+		if !e.running.begin(session.User) {
+			t.Fatal("an export is refused")
+		}
+	}
+	if !e.running.begin(social.UserID{}) {
+		t.Error("an export of another user is refused")
+	}
+	for _, want := range []int{http.StatusTooManyRequests, http.StatusOK} {
+		answer := httptest.NewRecorder()
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, wholeExportPath, nil)
+		request.Header.Set("Authorization", "Bearer "+token)
+		e.ServeHTTP(answer, request)
+		if answer.Code != want || want != http.StatusOK && answer.Header().Get("Retry-After") == "" {
+			t.Errorf("status %d, want %d", answer.Code, want)
+		}
+		if want != http.StatusOK {
+			e.running.end(session.User)
+		}
+	}
+}
