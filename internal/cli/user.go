@@ -21,11 +21,14 @@ import (
 
 // userCommand has what operators do with accounts; deleteUserCommand deletes them.
 type userCommand struct {
-	List     listUsersCommand    `cmd:"" help:"List all users, sorted by name."`
-	Add      addUserCommand      `cmd:"" help:"Create an account. The password is read from the standard input."`
-	Password userPasswordCommand `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
-	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer has issued to them so far."`
-	Readmit  readmitUserCommand  `cmd:"" help:"Let a user of the site of --jwt-issuer come back who has deleted the account here."`
+	List      listUsersCommand     `cmd:"" help:"List all users, sorted by name."`
+	Add       addUserCommand       `cmd:"" help:"Create an account. The password is read from the standard input."`
+	Password  userPasswordCommand  `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
+	SignOut   signOutUserCommand   `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer has issued to them so far."`
+	Suspend   suspendUserCommand   `cmd:"" help:"Let a user only read, until a time: they change nothing but their own account."`
+	Ban       banUserCommand       `cmd:"" help:"Sign a user out everywhere, let them sign in no more, and hide all that they wrote."`
+	Reinstate reinstateUserCommand `cmd:"" help:"End the suspension or the ban of a user immediately."`
+	Readmit   readmitUserCommand   `cmd:"" help:"Let a user of the site of --jwt-issuer come back who has deleted the account here."`
 }
 
 // Help explains the commands, below their one-line help.

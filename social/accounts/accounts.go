@@ -110,7 +110,8 @@ type Credentials struct {
 }
 
 // SignIn creates a session. The token is returned only here. Errors: BAD_CREDENTIALS, which takes
-// as long for an unknown handle as for a wrong password; RATE_LIMITED.
+// as long for an unknown handle as for a wrong password; BANNED, only with the right password;
+// RATE_LIMITED.
 func (s *Service) SignIn(ctx context.Context, in Credentials) (session social.Session, token string, err error) {
 	attempt, err := s.limits.Attempt(in.From, in.Handle)
 	if err != nil {

@@ -1,0 +1,106 @@
+package social
+
+import (
+	"context"
+	"time"
+
+	"plaza/fault"
+)
+
+// Standing is whether an account may be used, and by what decision not. The zero value is an
+// active account.
+type Standing struct {
+	Sanction Sanction  // what moderators or operators have decided
+	Until    time.Time // of SanctionSuspended: when it ends by itself
+	Reason   string    // of the sanction; its user reads it
+	Left     bool      // the owner has deactivated the account
+}
+
+// Sanction is what moderators have decided about an account.
+type Sanction string
+
+// The sanctions.
+const (
+	SanctionNone      Sanction = ""
+	SanctionSuspended Sanction = "SUSPENDED" // the user signs in and reads, and changes nothing
+	SanctionBanned    Sanction = "BANNED"    // the user does not sign in, and no one sees the account
+)
+
+// MaxSuspension is how long a suspension may last.
+const MaxSuspension = 10 * 366 * 24 * time.Hour
+
+// StandingKind is what a standing means at one moment.
+type StandingKind string
+
+// The kinds of standing.
+const (
+	StandingActive      StandingKind = "ACTIVE"
+	StandingSuspended   StandingKind = "SUSPENDED"
+	StandingBanned      StandingKind = "BANNED"
+	StandingDeactivated StandingKind = "DEACTIVATED"
+)
+
+// At returns what the standing means at a time: a suspension ends by itself.
+func (s Standing) At(now time.Time) StandingKind {
+	switch {
+	case s.Sanction == SanctionBanned:
+		return StandingBanned
+	case s.Left:
+		return StandingDeactivated
+	case s.Sanction == SanctionSuspended && now.Before(s.Until):
+		return StandingSuspended
+	default:
+		return StandingActive
+	}
+}
+
+// Sanctioned returns the standing after a decision with that action; the owner's part stays.
+func (s Standing) Sanctioned(d *Decision) Standing {
+	after := Standing{Left: s.Left}
+	switch d.Action {
+	case ActionSuspend:
+		after.Sanction, after.Until, after.Reason = SanctionSuspended, d.Until, d.Reason
+	case ActionBan:
+		after.Sanction, after.Reason = SanctionBanned, d.Reason
+	case ActionDismiss, ActionHide, ActionRestore, ActionRemove, ActionReinstate:
+	}
+	return after
+}
+
+// check validates a decision about an account that has this standing now. Errors: INVALID (the
+// end of a suspension), CONFLICT (it would change nothing, or soften a ban).
+func (s Standing) check(d *Decision) error {
+	is := s.Sanction
+	if is == SanctionSuspended && !d.At.Before(s.Until) {
+		is = SanctionNone
+	}
+	switch {
+	case d.Action == ActionSuspend && !d.Until.After(d.At):
+		return fault.Invalidf("until", "A suspension ends in the future: say when.")
+	case d.Action == ActionSuspend && d.Until.Sub(d.At) > MaxSuspension:
+		return fault.Invalidf("until", "A suspension lasts for at most ten years: ban the account instead.")
+	case d.Action != ActionSuspend && !d.Until.IsZero():
+		return fault.Invalidf("until", "Only a suspension has an end.")
+	case d.Action == ActionSuspend && is == SanctionBanned:
+		return fault.Errorf(fault.CodeConflict, "", "This account is banned: reinstate it first.")
+	case d.Action == ActionBan && is == SanctionBanned:
+		return fault.Errorf(fault.CodeConflict, "", "This account is banned already.")
+	case d.Action == ActionReinstate && is == SanctionNone:
+		return fault.Errorf(fault.CodeConflict, "", "This account is neither suspended nor banned.")
+	}
+	return nil
+}
+
+// Standings stores how accounts may be used. See Decisions.Decide for sanctions.
+//
+// An account is away while IsAway says so of its standing. While it is, Relation.Away holds between
+// its user and everyone, and its identities are away. When it begins, the user's sessions end, and
+// the tokens of identities that were issued up to then, each with its own event; all this is one
+// transaction.
+type Standings interface {
+	// Leave deactivates an account at a time, and appends the event. ErrNotFound.
+	Leave(ctx context.Context, user UserID, at time.Time, e Event) error
+	// Return ends what Leave did, and appends the event. False: the account is not deactivated.
+	// ErrNotFound.
+	Return(ctx context.Context, user UserID, e Event) (bool, error)
+}
