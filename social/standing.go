@@ -96,7 +96,7 @@ func (s Standing) check(d *Decision) error {
 // An account is away while IsAway says so of its standing. While it is, Relation.Away holds between
 // its user and everyone, and its identities are away. When it begins, the user's sessions end, and
 // the tokens of identities that were issued up to then, each with its own event; all this is one
-// transaction.
+// transaction. A session that is stored meanwhile may remain: callers end the sessions once more.
 type Standings interface {
 	// Leave deactivates an account at a time, and appends the event. ErrNotFound.
 	Leave(ctx context.Context, user UserID, at time.Time, e Event) error

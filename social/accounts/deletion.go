@@ -56,7 +56,10 @@ func (s *Service) DeactivateAccount(ctx context.Context, viewer social.UserID, p
 	if errors.Is(err, social.ErrNotFound) {
 		return social.ErrAccountGone
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.endLateSessions(ctx, viewer)
 }
 
 // DeleteUser deletes a user's account on behalf of an operator. Error: NOT_FOUND.

@@ -112,9 +112,26 @@ func (s *Service) Sanction(ctx context.Context, handle string, d social.Decision
 	}
 	e := s.event(social.EventStandingChanged, social.UserID{})
 	e.Target = user.ID
-	err = s.store.Decide(ctx, ruling, e)
+	err = s.CarryOut(ctx, ruling, e)
 	if errors.Is(err, social.ErrNotFound) {
 		return nil, errNoUser()
 	}
 	return user, err
+}
+
+// CarryOut stores a ruling, as social.Decisions.Decide does. A ban also ends the sessions of
+// sign-ins that were under way.
+func (s *Service) CarryOut(ctx context.Context, r social.Ruling, e social.Event) error {
+	err := s.store.Decide(ctx, r, e)
+	if err == nil && r.Action == social.ActionBan {
+		err = s.endLateSessions(ctx, r.Author)
+	}
+	return err
+}
+
+// endLateSessions ends what the transaction that made a user away could not see: a sign-in that had
+// looked at the standing before. Either its session is here by now, or it finds the user away
+// (mustStillBeThere).
+func (s *Service) endLateSessions(ctx context.Context, user social.UserID) error {
+	return s.store.EndSessions(ctx, user, [32]byte{}, social.AllSessions)
 }

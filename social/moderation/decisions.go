@@ -43,7 +43,7 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 	if err != nil {
 		return err
 	}
-	err = s.store.Decide(ctx, ruling, e)
+	err = s.network.CarryOut(ctx, ruling, e)
 	switch {
 	case errors.Is(err, social.ErrConflict):
 		return fault.Errorf(fault.CodeConflict, caseField, "Another moderator has just decided, or the post was just changed: look again.")
