@@ -332,6 +332,8 @@ func (w *world) inputFields() map[string][]bad {
 		"DecideCaseInput.caseId":                notAnyID("case"),
 		"DecideCaseInput.decision":              named("input.caseId", values("CONFLICT", "RESTORE")),
 		"DecideCaseInput.reason":                text(2_000),
+		"DecideCaseInput.until":                 values("INVALID", "2020-01-01T00:00:00Z", "2100-01-01T00:00:00Z"),
+		"DeactivateAccountInput.password":       values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
 		"ReportInput.reason":                    {},
 		"ReportInput.text":                      optionalText(2_000),
 		"DeleteAccountInput.password":           values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
