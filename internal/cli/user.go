@@ -59,13 +59,14 @@ type listUsersCommand struct {
 
 // listedUser is a line of plaza user list --json.
 type listedUser struct {
-	ID        string         `json:"id"`
-	Handle    string         `json:"handle"`
-	Name      string         `json:"name"`
-	CreatedAt time.Time      `json:"createdAt"`
-	Followers int            `json:"followersCount"`
-	Following int            `json:"followingCount"`
-	Rights    []social.Right `json:"rights"`
+	ID        string              `json:"id"`
+	Handle    string              `json:"handle"`
+	Name      string              `json:"name"`
+	CreatedAt time.Time           `json:"createdAt"`
+	Followers int                 `json:"followersCount"`
+	Following int                 `json:"followingCount"`
+	Rights    []social.Right      `json:"rights"`
+	Standing  social.StandingKind `json:"standing"`
 }
 
 // Help explains the command, below its one-line help.
@@ -111,6 +112,7 @@ func (c *listUsersCommand) write(out io.Writer, u *social.User) error {
 		return json.NewEncoder(out).Encode(listedUser{
 			ID: u.ID.String(), Handle: u.Handle, Name: u.Name, CreatedAt: u.CreatedAt().UTC(), Followers: u.FollowersCount,
 			Following: u.FollowingCount, Rights: append([]social.Right{}, u.RightsInOrder()...),
+			Standing: u.Standing.At(time.Now()),
 		})
 	}
 	_, err := fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", u.Handle, u.CreatedAt().UTC().Format(time.DateOnly), u.ID, u.Name)
