@@ -17,8 +17,7 @@ const (
 	ActionRestore Action = "RESTORE" // the opposite
 	ActionRemove  Action = "REMOVE"  // a post or comment is deleted
 
-	// Of the subject's author, or the user:
-	ActionSuspend   Action = "SUSPEND"   // they change nothing until a time
+	ActionSuspend   Action = "SUSPEND"   // the author, or the user, changes nothing until a time
 	ActionBan       Action = "BAN"       // they do not sign in, and no one sees them
 	ActionReinstate Action = "REINSTATE" // the opposite of both
 )
