@@ -39,19 +39,6 @@ func (a Action) IsSanction() bool {
 	return a == ActionSuspend || a == ActionBan || a == ActionReinstate
 }
 
-// Sanction makes the ruling of a decision about an account, on a case (nil: an operator decides
-// without one). Errors: INVALID (the end of a suspension), CONFLICT (it would change nothing, or
-// soften a ban).
-func (u *User) Sanction(d Decision, c *Case) (Ruling, error) {
-	if err := u.Standing.check(&d); err != nil {
-		return Ruling{}, err
-	}
-	if c != nil {
-		return c.Rule(d, nil)
-	}
-	return Ruling{Decision: d, Sanctions: true}, nil
-}
-
 // IsTold reports whether the author learns of the decision, with its reason. A dismissal would say
 // that someone made a report.
 func (d *Decision) IsTold() bool { return d.Action != ActionDismiss }
