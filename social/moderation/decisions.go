@@ -62,11 +62,12 @@ func rulingOn(c *CaseSeen, d social.Decision) (social.Ruling, error) {
 		return c.Rule(d, c.Post)
 	case c.Author == nil:
 		return social.Ruling{}, fault.NotFound(caseField, "user")
-	case !social.CanSanction(c.Author):
-		return social.Ruling{}, fault.Errorf(fault.CodeNotAllowed, caseField, "This user has the right to moderate or administer: ask an operator.")
-	default:
-		return c.Author.Sanction(d, c.Case)
 	}
+	r, err := c.Author.Sanction(d, c.Case)
+	if err == nil && !social.CanSanction(c.Author) {
+		err = fault.Errorf(fault.CodeNotAllowed, caseField, "This user has the right to moderate or administer: ask an operator.")
+	}
+	return r, err
 }
 
 // caseField is the argument that names a case.
