@@ -28,6 +28,8 @@ const (
 	CodeTooDeep         Code = "TOO_DEEP"          // a reply below the depth limit
 	CodeThreadFull      Code = "THREAD_FULL"       // the thread has as many comments as its storage allows
 	CodeUnauthenticated Code = "UNAUTHENTICATED"   // signed out, or the token is not valid
+	CodeSuspended       Code = "SUSPENDED"         // the viewer's account is suspended, and may only read
+	CodeBanned          Code = "BANNED"            // the account may not be used
 	CodeBadCredentials  Code = "BAD_CREDENTIALS"   // unknown handle or wrong password, without saying which
 	CodeRateLimited     Code = "RATE_LIMITED"      // too many attempts; try again later
 	CodeUnavailable     Code = "UNAVAILABLE"       // the database is unavailable; try again

@@ -42,7 +42,7 @@ func (c *changes) tell(ctx context.Context, e social.Event) {
 // touchedBy finds the watches for which an event may show or hide some of their posts.
 func (c *changes) touchedBy(e social.Event) []*Subscription {
 	switch e.Kind {
-	case social.EventCircleDeleted, social.EventUserDeleted:
+	case social.EventCircleDeleted, social.EventUserDeleted, social.EventStandingChanged:
 		return c.registry.subscribers(topic{kind: ofAllPosts})
 	case social.EventMemberAdded, social.EventMemberRemoved, social.EventUnfollowed, social.EventBlocked, social.EventUnblocked:
 		return append(c.registry.subscribers(topic{kind: ofRelations, user: e.Target}), c.registry.subscribers(topic{kind: ofRelations, user: e.Actor})...)

@@ -77,6 +77,22 @@ func (r mutationResolver) ChangePassword(ctx context.Context, input model.Change
 	return &model.ChangePasswordPayload{Viewer: presenter.Unless(mistakes, model.Viewer{UserID: session.User}), UserErrors: mistakes}, err
 }
 
+// DeactivateAccount resolves Mutation.deactivateAccount.
+func (r mutationResolver) DeactivateAccount(ctx context.Context, input model.DeactivateAccountInput) (*model.DeactivateAccountPayload, error) {
+	if err := gate.OnePassword(ctx); err != nil {
+		return nil, err
+	}
+	session := gate.SessionOf(ctx)
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
+		return r.Social.DeactivateAccount(ctx, viewer, input.Password)
+	})
+	if err != nil || len(mistakes) > 0 {
+		return &model.DeactivateAccountPayload{UserErrors: mistakes}, err
+	}
+	r.leave(ctx, session)
+	return &model.DeactivateAccountPayload{DeactivatedUserID: presenter.Unless(mistakes, session.User.String()), UserErrors: mistakes}, nil
+}
+
 // DeleteAccount resolves Mutation.deleteAccount.
 func (r mutationResolver) DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.DeleteAccountPayload, error) {
 	if err := gate.OnePassword(ctx); err != nil {

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"slices"
+	"time"
 
 	"plaza/fault"
 	"plaza/graph/model"
@@ -46,7 +47,7 @@ func (r moderationResolver) Cases(ctx context.Context, _ *model.Moderation, stat
 		return r.Moderator.CasesIn(ctx, viewer, state, p)
 	}
 	list := relay.ListOf(relay.CursorsOf(relay.KindCase, "cases", string(state)), read)
-	return relay.Connect(ctx, list, relay.ArgsOf(first, after, last, before), wrapCase)
+	return relay.Connect(ctx, list, relay.ArgsOf(first, after, last, before), r.wrapCase)
 }
 
 // Case resolves Moderation.case.
@@ -59,7 +60,7 @@ func (r moderationResolver) Case(ctx context.Context, _ *model.Moderation, id st
 	if err != nil {
 		return nil, err
 	}
-	return wrapCase(seen), nil
+	return r.wrapCase(seen), nil
 }
 
 // AuditLog resolves Moderation.auditLog.
@@ -71,7 +72,8 @@ func (r moderationResolver) AuditLog(ctx context.Context, _ *model.Moderation, f
 	return relay.Connect(ctx, entries, relay.ArgsOf(first, after, last, before), func(d *moderation.DecisionSeen) *model.AuditEntry {
 		return &model.AuditEntry{
 			ID: d.ID.String(), Decision: d.Action, SubjectKind: d.Subject.Kind(), SubjectID: d.Subject.String(), CaseID: d.Subject.Case().String(),
-			Author: reportedUser(d.Author), Moderator: reportedUser(d.Moderator), Reason: d.Reason, CreatedAt: d.At,
+			IsByOperator: d.Decision.Moderator.IsZero(), Until: model.Optional(d.Until),
+			Author: r.reportedUser(d.Author), Moderator: r.reportedUser(d.Moderator), Reason: d.Reason, CreatedAt: d.At,
 		}
 	})
 }
@@ -84,9 +86,29 @@ func (r viewerResolver) Decisions(ctx context.Context, obj *model.Viewer, first 
 	decisions := relay.ListOf(relay.CursorsOf(relay.KindDecision, "decisions", obj.UserID.String()), read)
 	return relay.Connect(ctx, decisions, relay.ArgsOf(first, after, last, before), func(d *social.Decision) *model.ModerationDecision {
 		return &model.ModerationDecision{
-			ID: d.ID.String(), Decision: d.Action, SubjectKind: d.Subject.Kind(), SubjectID: d.Subject.String(), Reason: d.Reason, CreatedAt: d.At,
+			ID: d.ID.String(), Decision: d.Action, SubjectKind: d.Subject.Kind(), SubjectID: d.Subject.String(), Until: model.Optional(d.Until), Reason: d.Reason, CreatedAt: d.At,
 		}
 	})
+}
+
+// Standing resolves Viewer.standing.
+func (r viewerResolver) Standing(ctx context.Context, obj *model.Viewer) (*model.Standing, error) {
+	standing, err := r.Social.Standing(ctx, obj.UserID)
+	return r.wrapStanding(standing), err
+}
+
+// wrapStanding shows a standing as it is now; the reason of a suspension that has ended is in
+// Viewer.decisions.
+func (r *Resolver) wrapStanding(s social.Standing) *model.Standing {
+	kind := s.At(r.Social.Moment())
+	wrapped := &model.Standing{Kind: kind}
+	if kind == social.StandingSuspended {
+		wrapped.Until = model.Optional(s.Until)
+	}
+	if kind == social.StandingSuspended || kind == social.StandingBanned {
+		wrapped.Reason = model.Optional(s.Reason)
+	}
+	return wrapped
 }
 
 // DecideCase resolves Mutation.decideCase.
@@ -97,7 +119,11 @@ func (r mutationResolver) DecideCase(ctx context.Context, input model.DecideCase
 		if err != nil {
 			return id, fault.All(err, fault.CheckText("reason", input.Reason, 1, social.MaxReasonLen))
 		}
-		return id, r.Moderator.Decide(ctx, viewer, moderation.NewDecision{Case: id, Action: input.Decision, Reason: input.Reason})
+		decision := moderation.NewDecision{Case: id, Action: input.Decision, Reason: input.Reason}
+		if input.Until != nil {
+			decision.Until = input.Until.UTC().Truncate(time.Millisecond)
+		}
+		return id, r.Moderator.Decide(ctx, viewer, decision)
 	})
 	return &model.DecideCasePayload{Case: decided, UserErrors: mistakes}, err
 }
@@ -107,22 +133,22 @@ func (r *Resolver) loadCase(ctx context.Context, id social.CaseID) (*model.Moder
 	if err != nil {
 		return nil, err
 	}
-	return wrapCase(seen), nil
+	return r.wrapCase(seen), nil
 }
 
-func wrapCase(c *moderation.CaseSeen) *model.ModerationCase {
+func (r *Resolver) wrapCase(c *moderation.CaseSeen) *model.ModerationCase {
 	return &model.ModerationCase{
-		ID: c.ID.String(), SubjectKind: c.Subject.Kind(), SubjectID: c.Subject.String(), Author: reportedUser(c.Author), Content: reportedContent(c),
+		ID: c.ID.String(), SubjectKind: c.Subject.Kind(), SubjectID: c.Subject.String(), Author: r.reportedUser(c.Author), Content: reportedContent(c),
 		State: c.State, IsHidden: c.IsHidden(c.Post), ReportsCount: c.Case.Reports(), Reasons: reasonCounts(c.Case), LatestReports: caseReports(c.Reports),
 		FirstReportedAt: c.FirstAt, LastReportedAt: c.LastAt,
 	}
 }
 
-func reportedUser(u *social.User) *model.ReportedUser {
+func (r *Resolver) reportedUser(u *social.User) *model.ReportedUser {
 	if u == nil {
 		return nil
 	}
-	return &model.ReportedUser{ID: u.ID.String(), Handle: u.Handle, Name: u.Name, Bio: u.Bio, AvatarURL: model.Optional(u.AvatarURL)}
+	return &model.ReportedUser{ID: u.ID.String(), Handle: u.Handle, Name: u.Name, Bio: u.Bio, AvatarURL: model.Optional(u.AvatarURL), Standing: r.wrapStanding(u.Standing)}
 }
 
 func reportedContent(c *moderation.CaseSeen) *model.ReportedContent {

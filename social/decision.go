@@ -16,6 +16,10 @@ const (
 	ActionHide    Action = "HIDE"    // a post disappears for everyone but its author
 	ActionRestore Action = "RESTORE" // the opposite
 	ActionRemove  Action = "REMOVE"  // a post or comment is deleted
+
+	ActionSuspend   Action = "SUSPEND"   // the author, or the user, changes nothing until a time
+	ActionBan       Action = "BAN"       // they do not sign in, and no one sees them
+	ActionReinstate Action = "REINSTATE" // the opposite of both
 )
 
 // Decision is an entry of the audit log, which is never changed or removed.
@@ -23,10 +27,16 @@ type Decision struct {
 	ID        DecisionID // greater than those of all decisions before; set by the store
 	Subject   Subject
 	Author    UserID // who wrote the subject, or the user
-	Moderator UserID
+	Moderator UserID // zero: an operator
 	Action    Action
 	Reason    string
 	At        time.Time
+	Until     time.Time // of ActionSuspend
+}
+
+// IsSanction reports whether an action changes the standing of an account.
+func (a Action) IsSanction() bool {
+	return a == ActionSuspend || a == ActionBan || a == ActionReinstate
 }
 
 // IsTold reports whether the author learns of the decision, with its reason. A dismissal would say
@@ -40,9 +50,12 @@ const MaxReasonLen = 2_000
 type Ruling struct {
 	Decision
 
-	Case    *Case // as it is from now on; Case.Decisions is one more than before
+	Case    *Case // as it is from now on; Case.Decisions is one more than before; nil: an operator decides without one
 	Post    *Post // with its new audience and revision; nil: it stays as it is
 	Removes bool  // the subject is deleted
+
+	// Sanctions says that the standing of the author changes, as Standing.Sanctioned says.
+	Sanctions bool
 }
 
 // Rule makes the ruling of a decision on the case. post is the subject, if it is a post that is
@@ -56,7 +69,7 @@ func (c *Case) Rule(d Decision, post *Post) (Ruling, error) {
 	after.State = CaseDecided
 	after.Decisions++
 	r := Ruling{Decision: d, Case: &after, Removes: d.Action == ActionRemove}
-	if d.Action == ActionDismiss {
+	if r.Sanctions = d.Action.IsSanction(); r.Sanctions || d.Action == ActionDismiss {
 		return r, nil
 	}
 	if post == nil && d.Action != ActionRemove {
@@ -69,7 +82,7 @@ func (c *Case) Rule(d Decision, post *Post) (Ruling, error) {
 		r.Post = post.withAudience(Audience{Kind: AudienceHidden})
 	case ActionRestore:
 		r.Post = post.withAudience(*c.Held)
-	case ActionRemove, ActionDismiss:
+	case ActionRemove, ActionDismiss, ActionSuspend, ActionBan, ActionReinstate:
 	}
 	return r, nil
 }
@@ -93,7 +106,7 @@ func (c *Case) check(a Action, isHidden bool) error {
 		return fault.Errorf(fault.CodeConflict, "caseId", "This is not hidden.")
 	case a == ActionRemove && kind == SubjectUser:
 		return fault.Invalidf("decision", "A user can't be removed.")
-	case a == ActionRestore, a == ActionRemove && isHidden:
+	case a == ActionRestore, a == ActionRemove && isHidden, a.IsSanction():
 		return nil
 	case a != ActionDismiss && a != ActionHide && a != ActionRemove:
 		return fault.Invalidf("decision", "This decision does not exist.")
@@ -105,10 +118,11 @@ func (c *Case) check(a Action, isHidden bool) error {
 
 // Decisions stores what moderators decide, which is the audit log.
 type Decisions interface {
-	// Decide stores a decision under a new id, its case, and the change of its subject, as
-	// UpdatePost, DeletePost or DeleteComment would, in one transaction with the event (zero: none).
+	// Decide stores a decision under a new id, its case (nil: none), and the change of its subject, as
+	// UpdatePost, DeletePost or DeleteComment would, or of its author's standing, in one transaction
+	// with the event (zero: none).
 	// ErrConflict: the case has been decided or opened again, or the post has been changed, since
-	// they were read. ErrNotFound: the subject to change is absent.
+	// they were read. ErrNotFound: the subject to change is absent, or the user.
 	Decide(ctx context.Context, r Ruling, e Event) error
 	// Decisions lists all decisions, newest first; keys are Decision.ID.
 	Decisions(ctx context.Context, p Page) ([]*Decision, error)

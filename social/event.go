@@ -13,6 +13,7 @@ type EventKind string
 const (
 	EventUserSignedUp    EventKind = "user.signed_up"
 	EventUserDeleted     EventKind = "user.deleted"
+	EventStandingChanged EventKind = "user.standing_changed" // Target may be away, or back
 	EventSessionEnded    EventKind = "session.ended"
 	EventProfileUpdated  EventKind = "profile.updated"
 	EventPropertyDefined EventKind = "property.defined"
@@ -110,7 +111,7 @@ func (e Event) Touches(viewer, author UserID) bool {
 			viewer == e.Actor && (author.IsZero() || author == e.Target)
 	case EventCircleDeleted:
 		return author.IsZero() || author == e.Actor
-	case EventUserDeleted:
+	case EventUserDeleted, EventStandingChanged:
 		return author.IsZero() || author == e.Target
 	default:
 		return false
@@ -129,7 +130,8 @@ func (k EventKind) ChangesPost() bool {
 func (k EventKind) Hides() bool {
 	switch k {
 	case EventBlocked, EventMuted, EventUnfollowed, EventMemberRemoved, EventCircleDeleted,
-		EventAudienceChanged, EventPostDeleted, EventCommentDeleted, EventThreadMuted, EventUserDeleted:
+		EventAudienceChanged, EventPostDeleted, EventCommentDeleted, EventThreadMuted, EventUserDeleted,
+		EventStandingChanged:
 		return true
 	default:
 		return false

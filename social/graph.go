@@ -26,6 +26,7 @@ type Relation struct {
 	Blocks    bool       // the viewer blocks the other
 	BlockedBy bool       // the other blocks the viewer
 	Gone      bool       // the other has deleted their account, or the viewer has
+	Away      bool       // the other's account is away (see Standings), or the viewer's is
 	Circles   []CircleID // the other's circles that contain the viewer, in no order
 }
 
@@ -48,7 +49,7 @@ var MissingUser = UserID{id.ID{15: 1}}
 // is for what is given a past (the demo, imports).
 type Graph interface {
 	// Relations reads one relation for each pair; strangers may be missing in the map. For a
-	// signed-out viewer it reads only Gone.
+	// signed-out viewer it reads only Gone and Away.
 	Relations(ctx context.Context, pairs []Pair) (map[Pair]Relation, error)
 	// People combines Users and Relations for each of the users and the viewer, in one read. Those
 	// who are neither a user nor related to the viewer may be missing in the map.

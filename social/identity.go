@@ -31,6 +31,7 @@ type Identity struct {
 	Key     [32]byte  // see KeyOfIdentity
 	User    UserID    // zero: the account is deleted
 	EndedAt time.Time // tokens that were issued up to then are refused; zero: none are
+	Away    bool      // the account is away: all tokens are refused
 }
 
 // KeyOfIdentity is what is stored of an issuer's name for one of its users. It does not show the
@@ -43,6 +44,11 @@ func KeyOfIdentity(issuer, subject string) [32]byte {
 // Accepts reports whether the identity's token that was issued at that time (zero: not known) is
 // still good. Issuers give times in seconds, so one of the same second is not.
 func (i Identity) Accepts(issuedAt time.Time) bool {
+	return !i.Away && i.IsCurrent(issuedAt)
+}
+
+// IsCurrent is Accepts of an account that is not away.
+func (i Identity) IsCurrent(issuedAt time.Time) bool {
 	return !i.User.IsZero() && (i.EndedAt.IsZero() || issuedAt.Unix() > i.EndedAt.Unix())
 }
 

@@ -9,8 +9,8 @@ import (
 // rights all go through it; nothing else may decide who sees what. All functions are pure.
 
 // apart reports whether two users are invisible to each other: one blocks the other, or one of them
-// has deleted their account.
-func (r Relation) apart() bool { return r.Blocks || r.BlockedBy || r.Gone }
+// has deleted their account, or is away.
+func (r Relation) apart() bool { return r.Blocks || r.BlockedBy || r.Gone || r.Away }
 
 // FollowedBy reports whether the other follows the viewer: the viewer is in one of the other's
 // circles.
@@ -260,3 +260,19 @@ func CanSeeCase(viewer UserID, isModerator bool, c *Case) bool {
 func CanSeeReported(viewer UserID, isModerator bool, c *Case, s Subject) bool {
 	return c != nil && c.Subject == s && CanSeeCase(viewer, isModerator, c)
 }
+
+// IsAway reports whether an account with this standing is to everyone as if it did not exist, and
+// has no sessions: it is banned, or its owner has deactivated it. A suspended user stays visible.
+func IsAway(s Standing) bool { return s.Sanction == SanctionBanned || s.Left }
+
+// CanSignIn reports whether a user with this standing may sign in. That reactivates an account that
+// its owner has deactivated; a suspended user signs in to read.
+func CanSignIn(s Standing) bool { return s.Sanction != SanctionBanned }
+
+// CanChange reports whether a user with this standing may change anything at a time, apart from
+// their own account: its password, its sessions, its deletion.
+func CanChange(s Standing, now time.Time) bool { return s.At(now) == StandingActive }
+
+// CanSanction reports whether moderators may suspend, ban or reinstate a user. Those who have been
+// given rights to moderate or administer are for operators to decide about.
+func CanSanction(u *User) bool { return !u.HasRight(RightModerate) && !u.HasRight(RightAdmin) }

@@ -1,9 +1,13 @@
 package social_test
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
+	"plaza/fault"
 	"plaza/id"
 	"plaza/social"
 )
@@ -305,5 +309,91 @@ func TestHiddenPosts(t *testing.T) {
 	}
 	if social.CanEditPost(author, post) {
 		t.Error("the author can change it")
+	}
+}
+
+// TestStandings: what each standing means, before and after a suspension ends by itself.
+func TestStandings(t *testing.T) {
+	now := time.Now()
+	suspended := social.Standing{Sanction: social.SanctionSuspended, Until: now, Reason: "x"}
+	banned := social.Standing{Sanction: social.SanctionBanned, Reason: "x"}
+	for _, c := range []struct {
+		name                     string
+		is                       social.Standing
+		at                       time.Time
+		kind                     social.StandingKind
+		isAway, signsIn, changes bool
+	}{
+		{"active", social.Standing{}, now, social.StandingActive, false, true, true},
+		{"suspended", suspended, now.Add(-time.Millisecond), social.StandingSuspended, false, true, false},
+		{"suspended until now", suspended, now, social.StandingActive, false, true, true},
+		{"banned", banned, now, social.StandingBanned, true, false, false},
+		{"deactivated", social.Standing{Left: true}, now, social.StandingDeactivated, true, true, false},
+		{"deactivated while suspended", social.Standing{Sanction: social.SanctionSuspended, Until: now, Left: true}, now.Add(-time.Hour), social.StandingDeactivated, true, true, false},
+		{"banned after deactivation", social.Standing{Sanction: social.SanctionBanned, Left: true}, now, social.StandingBanned, true, false, false},
+	} {
+		if got := c.is.At(c.at); got != c.kind {
+			t.Errorf("%s is %s", c.name, got)
+		}
+		if got := []bool{social.IsAway(c.is), social.CanSignIn(c.is), social.CanChange(c.is, c.at)}; !slices.Equal(got, []bool{c.isAway, c.signsIn, c.changes}) {
+			t.Errorf("%s: away, may sign in, may change: %v", c.name, got)
+		}
+	}
+}
+
+// TestAwayIsUnseen: no one but the author sees anything of an account that is away.
+func TestAwayIsUnseen(t *testing.T) {
+	away := social.Relation{Away: true, Follows: true, Circles: []social.CircleID{family}}
+	post := &social.Post{Author: author, WallOwner: owner, Audience: social.Audience{Kind: social.AudiencePublic}}
+	for name, who := range map[string]social.UserID{"a follower": viewer, "the owner of the wall": owner, "someone signed out": anyone} {
+		if social.CanSeePost(who, post, away) || social.InFeed(who, post, away) || social.CanSeeUser(away) ||
+			social.CanSeeComment(&social.Comment{Author: author}, away) || social.CanSeeValue(who, author, social.VisibleToAll, away) {
+			t.Errorf("%s sees something", name)
+		}
+	}
+	if social.CanPostOnWall(&social.User{ID: owner, WallPolicy: social.WallEveryone}, author, away) {
+		t.Error("the user can still post on walls")
+	}
+	if !social.CanSeePost(author, post, social.Relation{}) {
+		t.Error("the author does not see it")
+	}
+}
+
+// TestSanctions: which decisions about an account are allowed.
+func TestSanctions(t *testing.T) {
+	now := time.Now()
+	suspended := social.Standing{Sanction: social.SanctionSuspended, Until: now.Add(time.Hour)}
+	banned := social.Standing{Sanction: social.SanctionBanned}
+	for _, c := range []struct {
+		name   string
+		is     social.Standing
+		action social.Action
+		until  time.Time
+		want   fault.Code
+	}{
+		{"suspend", social.Standing{}, social.ActionSuspend, now.Add(time.Hour), ""},
+		{"suspend longer", suspended, social.ActionSuspend, now.Add(2 * time.Hour), ""},
+		{"suspend without an end", social.Standing{}, social.ActionSuspend, time.Time{}, fault.CodeInvalid},
+		{"suspend until now", social.Standing{}, social.ActionSuspend, now, fault.CodeInvalid},
+		{"suspend for longer than ten years", social.Standing{}, social.ActionSuspend, now.Add(social.MaxSuspension + 1), fault.CodeInvalid},
+		{"suspend who is banned", banned, social.ActionSuspend, now.Add(time.Hour), fault.CodeConflict},
+		{"ban", suspended, social.ActionBan, time.Time{}, ""},
+		{"ban until", social.Standing{}, social.ActionBan, now.Add(time.Hour), fault.CodeInvalid},
+		{"ban again", banned, social.ActionBan, time.Time{}, fault.CodeConflict},
+		{"reinstate", suspended, social.ActionReinstate, time.Time{}, ""},
+		{"reinstate who is banned", banned, social.ActionReinstate, time.Time{}, ""},
+		{"reinstate who is active", social.Standing{}, social.ActionReinstate, time.Time{}, fault.CodeConflict},
+		{"reinstate whose suspension has ended", social.Standing{Sanction: social.SanctionSuspended, Until: now}, social.ActionReinstate, time.Time{}, fault.CodeConflict},
+	} {
+		r, err := (&social.User{Standing: c.is}).Sanction(social.Decision{Action: c.action, Until: c.until, At: now}, nil)
+		mistake, _ := errors.AsType[*fault.Error](err)
+		if (mistake == nil) != (c.want == "") || mistake != nil && mistake.Code != c.want || err == nil && !r.Sanctions {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	for right, want := range map[social.Right]bool{social.RightModerate: false, social.RightAdmin: false, social.RightManageAds: true} {
+		if got := social.CanSanction(&social.User{Rights: []social.Right{right}}); got != want {
+			t.Errorf("moderators decide about a user with the right %s: %v", right, got)
+		}
 	}
 }

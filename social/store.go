@@ -17,6 +17,7 @@ type Store interface {
 	Properties
 	Sessions
 	Identities
+	Standings
 	Circles
 	Graph
 	Posts

@@ -21,6 +21,7 @@ type User struct {
 	FollowersCount int // includes invisible users
 	FollowingCount int
 	Rights         []Right // in no order; seen only by the user
+	Standing       Standing
 }
 
 // CreatedAt is when the user signed up.

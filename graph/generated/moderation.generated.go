@@ -285,6 +285,13 @@ func (ec *executionContext) _ReportPayload_userErrors(ctx context.Context, field
 	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
+func (ec *executionContext) _ReportedUser_standing(ctx context.Context, field graphql.CollectedField, obj *model.ReportedUser) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "ReportedUser", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Standing, error) {
+		return obj.Standing, nil
+	}, ec.marshalNStanding2ᚖplazaᚋgraphᚋmodelᚐStanding)
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -296,7 +303,7 @@ func (ec *executionContext) unmarshalInputDecideCaseInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"caseId", "decision", "reason"}
+	fieldsInOrder := [...]string{"caseId", "decision", "until", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -317,6 +324,13 @@ func (ec *executionContext) unmarshalInputDecideCaseInput(ctx context.Context, o
 				return it, err
 			}
 			it.Decision = data
+		case "until":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("until"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Until = data
 		case "reason":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
 			data, err := ec.unmarshalNString2string(ctx, v)
@@ -406,6 +420,10 @@ func (ec *executionContext) _AuditEntry(ctx context.Context, sel ast.SelectionSe
 			out.Set(i, false, ec._AuditEntry_author(ctx, field, obj))
 		case "moderator":
 			out.Set(i, false, ec._AuditEntry_moderator(ctx, field, obj))
+		case "isByOperator":
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsByOperator))
+		case "until":
+			out.Set(i, false, ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.Until))
 		case "reason":
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Reason))
 		case "createdAt":
@@ -628,6 +646,8 @@ func (ec *executionContext) _ModerationDecision(ctx context.Context, sel ast.Sel
 			out.Set(i, true, ec.marshalNReportSubject2plazaᚋsocialᚐSubjectKind(ctx, field.Selections, obj.SubjectKind))
 		case "subjectId":
 			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.SubjectID))
+		case "until":
+			out.Set(i, false, ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.Until))
 		case "reason":
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Reason))
 		case "createdAt":
@@ -768,6 +788,30 @@ func (ec *executionContext) _ReportedUser(ctx context.Context, sel ast.Selection
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Bio))
 		case "avatarUrl":
 			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.AvatarURL))
+		case "standing":
+			out.Set(i, true, ec._ReportedUser_standing(ctx, field, obj))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
+var standingImplementors = []string{"Standing"}
+
+func (ec *executionContext) _Standing(ctx context.Context, sel ast.SelectionSet, obj *model.Standing) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, standingImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Standing")
+		case "kind":
+			out.Set(i, true, ec.marshalNStandingKind2plazaᚋsocialᚐStandingKind(ctx, field.Selections, obj.Kind))
+		case "until":
+			out.Set(i, false, ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.Until))
+		case "reason":
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Reason))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -906,16 +950,22 @@ func (ec *executionContext) marshalNCaseDecision2plazaᚋsocialᚐAction(ctx con
 
 var (
 	unmarshalNCaseDecision2plazaᚋsocialᚐAction = map[string]social.Action{
-		"DISMISS": social.ActionDismiss,
-		"HIDE":    social.ActionHide,
-		"RESTORE": social.ActionRestore,
-		"REMOVE":  social.ActionRemove,
+		"DISMISS":   social.ActionDismiss,
+		"HIDE":      social.ActionHide,
+		"RESTORE":   social.ActionRestore,
+		"REMOVE":    social.ActionRemove,
+		"SUSPEND":   social.ActionSuspend,
+		"BAN":       social.ActionBan,
+		"REINSTATE": social.ActionReinstate,
 	}
 	marshalNCaseDecision2plazaᚋsocialᚐAction = map[social.Action]string{
-		social.ActionDismiss: "DISMISS",
-		social.ActionHide:    "HIDE",
-		social.ActionRestore: "RESTORE",
-		social.ActionRemove:  "REMOVE",
+		social.ActionDismiss:   "DISMISS",
+		social.ActionHide:      "HIDE",
+		social.ActionRestore:   "RESTORE",
+		social.ActionRemove:    "REMOVE",
+		social.ActionSuspend:   "SUSPEND",
+		social.ActionBan:       "BAN",
+		social.ActionReinstate: "REINSTATE",
 	}
 )
 
@@ -1344,6 +1394,52 @@ var (
 		social.SubjectPost:    "POST",
 		social.SubjectComment: "COMMENT",
 		social.SubjectUser:    "USER",
+	}
+)
+
+func (ec *executionContext) marshalNStanding2plazaᚋgraphᚋmodelᚐStanding(ctx context.Context, sel ast.SelectionSet, v model.Standing) graphql.Marshaler {
+	return ec._Standing(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNStanding2ᚖplazaᚋgraphᚋmodelᚐStanding(ctx context.Context, sel ast.SelectionSet, v *model.Standing) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Standing(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNStandingKind2plazaᚋsocialᚐStandingKind(ctx context.Context, v any) (social.StandingKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNStandingKind2plazaᚋsocialᚐStandingKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNStandingKind2plazaᚋsocialᚐStandingKind(ctx context.Context, sel ast.SelectionSet, v social.StandingKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNStandingKind2plazaᚋsocialᚐStandingKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNStandingKind2plazaᚋsocialᚐStandingKind = map[string]social.StandingKind{
+		"ACTIVE":      social.StandingActive,
+		"SUSPENDED":   social.StandingSuspended,
+		"BANNED":      social.StandingBanned,
+		"DEACTIVATED": social.StandingDeactivated,
+	}
+	marshalNStandingKind2plazaᚋsocialᚐStandingKind = map[social.StandingKind]string{
+		social.StandingActive:      "ACTIVE",
+		social.StandingSuspended:   "SUSPENDED",
+		social.StandingBanned:      "BANNED",
+		social.StandingDeactivated: "DEACTIVATED",
 	}
 )
 

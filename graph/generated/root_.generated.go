@@ -1832,6 +1832,8 @@ input DecideCaseInput {
   caseId: ID!
   "What is to be done."
   decision: CaseDecision!
+  "When a suspension ends: in the future, and at most ten years away. ` + "`" + `SUSPEND` + "`" + ` needs it; other decisions don't take it."
+  until: DateTime
   "The reason, for the author and the audit log: 1 to 2000 characters. The author does not learn who decided."
   reason: String!
 }
@@ -1846,6 +1848,18 @@ enum CaseDecision {
   RESTORE
   "A post or comment is deleted, as its author could do it. It is final. The case must be open, or the post hidden."
   REMOVE
+  """
+  The author, or the user, may sign in and read until the time ` + "`" + `until` + "`" + `, and changes nothing but their own account. What they wrote stays visible. The
+  case need not be open. Users with the right to moderate or administer can be suspended and banned by operators only (` + "`" + `NOT_ALLOWED` + "`" + `).
+  """
+  SUSPEND
+  """
+  The author, or the user, can't sign in any more, and all their sessions and tokens end. To everyone else, the account and all that they wrote are as
+  if they had never existed. The case need not be open.
+  """
+  BAN
+  "A suspended or banned user is back, with all that they wrote. The case need not be open."
+  REINSTATE
 }
 
 "The answer to ` + "`" + `decideCase` + "`" + `."
@@ -1941,6 +1955,8 @@ type ModerationDecision {
   subjectKind: ReportSubject!
   "The id of the post, comment or user."
   subjectId: ID!
+  "When the suspension ends; null for other decisions."
+  until: DateTime
   "Why."
   reason: String!
   "When."
@@ -1975,12 +1991,16 @@ type AuditEntry {
   subjectKind: ReportSubject!
   "The id of the post, comment or user."
   subjectId: ID!
-  "The id of the case."
+  "The id of the case. If an operator decided, there may be none with this id."
   caseId: ID!
   "Who wrote it, or the user who was reported; null if the account is deleted."
   author: ReportedUser
-  "Who decided; null if the account is deleted."
+  "Who decided; null if the account is deleted, or if it was an operator."
   moderator: ReportedUser
+  "Whether an operator decided, on the command line."
+  isByOperator: Boolean!
+  "When the suspension ends; null for other decisions."
+  until: DateTime
   "Why."
   reason: String!
   "When."
@@ -2055,6 +2075,30 @@ type ReportedUser {
   bio: String!
   "The picture's URL."
   avatarUrl: String
+  "Whether the account is active."
+  standing: Standing!
+}
+
+"Whether an account is active."
+type Standing {
+  "What it is now."
+  kind: StandingKind!
+  "When the suspension ends by itself; null if the account is not suspended."
+  until: DateTime
+  "Why the account is suspended or banned; null if it is neither."
+  reason: String
+}
+
+"Whether an account is active."
+enum StandingKind {
+  "It is."
+  ACTIVE
+  "Its user may sign in and read, and changes nothing but their own account."
+  SUSPENDED
+  "Its user can't sign in, and no one else sees it."
+  BANNED
+  "Its owner has deactivated it: no one else sees it, until the owner signs in again."
+  DEACTIVATED
 }
 
 "A post or a comment, as moderators see it."
@@ -3434,6 +3478,8 @@ enum UserErrorCode {
   THREAD_FULL
   "The handle is unknown or the password is wrong."
   BAD_CREDENTIALS
+  "The account is banned: the message has the reason. Only who knows the password learns of it."
+  BANNED
 }
 
 """
@@ -3499,6 +3545,7 @@ enum Registration {
 
 """
 Every mutation except ` + "`" + `signOut` + "`" + ` takes one ` + "`" + `input` + "`" + `; all return ` + "`" + `userErrors` + "`" + ` beside what they changed.
+While you are suspended, those that change more than your own sessions, password and account fail with ` + "`" + `SUSPENDED` + "`" + `.
 Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + `, ` + "`" + `signInWithIdToken` + "`" + `, ` + "`" + `recordAdImpression` + "`" + ` and ` + "`" + `recordAdConversion` + "`" + ` need a signed-in viewer, and otherwise fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
 """
 type Mutation {
@@ -3507,7 +3554,10 @@ type Mutation {
     "The new account."
     input: SignUpInput!
   ): SignUpPayload
-  "Sign in. Send the token with every request: ` + "`" + `Authorization: Bearer <token>` + "`" + `."
+  """
+  Sign in. Send the token with every request: ` + "`" + `Authorization: Bearer <token>` + "`" + `. If you have deactivated your account, this reactivates it. ` + "`" + `BANNED` + "`" + ` if
+  it is banned; a suspended user signs in, and can only read.
+  """
   signIn(
     "Your handle and password."
     input: SignInInput!
@@ -3527,6 +3577,15 @@ type Mutation {
     "Your password, and the new one."
     input: ChangePasswordInput!
   ): ChangePasswordPayload @scope
+  """
+  Deactivate your account. From then on, everyone else gets the same answers as if it were deleted: your profile, posts, comments and reactions are
+  invisible, on open pages too. All your sessions and access tokens end. Nothing is deleted, and counts still include you. To reactivate the account,
+  sign in again: everything is back where it was.
+  """
+  deactivateAccount(
+    "Your password, as confirmation, if your account has one."
+    input: DeactivateAccountInput!
+  ): DeactivateAccountPayload @scope
   """
   Delete your account. As soon as this returns, your profile, posts, comments and reactions are invisible to everyone, all your
   sessions end, and your handle is available again. Your data is then removed in the background, and counts are updated. Posts by others on your wall
@@ -3719,6 +3778,20 @@ type SignInWithIdTokenPayload {
   expiresAt: DateTime
   "Yourself."
   viewer: Viewer
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"Your password, as confirmation."
+input DeactivateAccountInput {
+  "Your password. Leave it out if your account has none, because another site signs you in."
+  password: String
+}
+
+"The answer to ` + "`" + `deactivateAccount` + "`" + `."
+type DeactivateAccountPayload {
+  "The id of your user; null if nothing was done."
+  deactivatedUserId: ID
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
@@ -4187,6 +4260,8 @@ type Viewer {
   unreadNotificationsCount: Int!
   "Which kinds of notifications you get: a setting for each kind."
   notificationSettings: [NotificationSetting!]!
+  "Whether your account is active. If it is suspended, you read here why, and until when."
+  standing: Standing!
   "What moderators decided about you and what you wrote, with their reasons, newest first."
   decisions(
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."

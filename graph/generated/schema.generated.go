@@ -40,6 +40,7 @@ type MutationResolver interface {
 	SignInWithIDToken(ctx context.Context, input model.SignInWithIDTokenInput) (*model.SignInWithIDTokenPayload, error)
 	SignOut(ctx context.Context) (*model.SignOutPayload, error)
 	ChangePassword(ctx context.Context, input model.ChangePasswordInput) (*model.ChangePasswordPayload, error)
+	DeactivateAccount(ctx context.Context, input model.DeactivateAccountInput) (*model.DeactivateAccountPayload, error)
 	DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.DeleteAccountPayload, error)
 	CreateAccessToken(ctx context.Context, input model.CreateAccessTokenInput) (*model.CreateAccessTokenPayload, error)
 	RevokeAccessToken(ctx context.Context, input model.RevokeAccessTokenInput) (*model.RevokeAccessTokenPayload, error)
@@ -273,6 +274,17 @@ func (ec *executionContext) field_Mutation_createPost_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNCreatePostInput2plazaᚋgraphᚋmodelᚐCreatePostInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deactivateAccount_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNDeactivateAccountInput2plazaᚋgraphᚋmodelᚐDeactivateAccountInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1044,6 +1056,13 @@ func (ec *executionContext) _CommentChanged_comment(ctx context.Context, field g
 	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
 }
 
+func (ec *executionContext) _DeactivateAccountPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DeactivateAccountPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "DeactivateAccountPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
+}
+
 func (ec *executionContext) _DeleteAccountPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DeleteAccountPayload) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "DeleteAccountPayload", Field: field, IsMethod: false, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
@@ -1118,6 +1137,18 @@ func (ec *executionContext) _Mutation_changePassword(ctx context.Context, field 
 		}
 		return ec.resolvers.Mutation().ChangePassword(ctx, fc.Args["input"].(model.ChangePasswordInput))
 	}, ec.marshalOChangePasswordPayload2ᚖplazaᚋgraphᚋmodelᚐChangePasswordPayload)
+}
+
+func (ec *executionContext) _Mutation_deactivateAccount(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.DeactivateAccountPayload, error) {
+		var nothing *model.DeactivateAccountPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_deactivateAccount_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().DeactivateAccount(ctx, fc.Args["input"].(model.DeactivateAccountInput))
+	}, ec.marshalODeactivateAccountPayload2ᚖplazaᚋgraphᚋmodelᚐDeactivateAccountPayload)
 }
 
 func (ec *executionContext) _Mutation_deleteAccount(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
@@ -2128,6 +2159,33 @@ func (ec *executionContext) unmarshalInputChangePasswordInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeactivateAccountInput(ctx context.Context, obj any) (model.DeactivateAccountInput, error) {
+	var it model.DeactivateAccountInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"password"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
+		}
+	}
+
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeleteAccountInput(ctx context.Context, obj any) (model.DeleteAccountInput, error) {
 	var it model.DeleteAccountInput
 	asMap := map[string]any{}
@@ -2417,6 +2475,26 @@ func (ec *executionContext) _CommentChanged(ctx context.Context, sel ast.Selecti
 	return out.Done(ctx)
 }
 
+var deactivateAccountPayloadImplementors = []string{"DeactivateAccountPayload"}
+
+func (ec *executionContext) _DeactivateAccountPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeactivateAccountPayload) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, deactivateAccountPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeactivateAccountPayload")
+		case "deactivatedUserId":
+			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.DeactivatedUserID))
+		case "userErrors":
+			out.Set(i, true, ec._DeactivateAccountPayload_userErrors(ctx, field, obj))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
 var deleteAccountPayloadImplementors = []string{"DeleteAccountPayload"}
 
 func (ec *executionContext) _DeleteAccountPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteAccountPayload) graphql.Marshaler {
@@ -2503,6 +2581,8 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Set(i, false, ec._Mutation_signOut(ctx, field))
 		case "changePassword":
 			out.Set(i, false, ec._Mutation_changePassword(ctx, field))
+		case "deactivateAccount":
+			out.Set(i, false, ec._Mutation_deactivateAccount(ctx, field))
 		case "deleteAccount":
 			out.Set(i, false, ec._Mutation_deleteAccount(ctx, field))
 		case "createAccessToken":
@@ -2985,6 +3065,11 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
+func (ec *executionContext) unmarshalNDeactivateAccountInput2plazaᚋgraphᚋmodelᚐDeactivateAccountInput(ctx context.Context, v any) (model.DeactivateAccountInput, error) {
+	res, err := ec.unmarshalInputDeactivateAccountInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeleteAccountInput2plazaᚋgraphᚋmodelᚐDeleteAccountInput(ctx context.Context, v any) (model.DeleteAccountInput, error) {
 	res, err := ec.unmarshalInputDeleteAccountInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -3266,6 +3351,13 @@ func (ec *executionContext) marshalODateTime2ᚖtimeᚐTime(ctx context.Context,
 	_ = ctx
 	res := scalars.MarshalDateTime(*v)
 	return res
+}
+
+func (ec *executionContext) marshalODeactivateAccountPayload2ᚖplazaᚋgraphᚋmodelᚐDeactivateAccountPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeactivateAccountPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeactivateAccountPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalODeleteAccountPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAccountPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteAccountPayload) graphql.Marshaler {

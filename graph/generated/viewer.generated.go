@@ -28,6 +28,7 @@ type ViewerResolver interface {
 	Notifications(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.Notification], error)
 	UnreadNotificationsCount(ctx context.Context, obj *model.Viewer) (int, error)
 	NotificationSettings(ctx context.Context, obj *model.Viewer) ([]*social.NotificationSetting, error)
+	Standing(ctx context.Context, obj *model.Viewer) (*model.Standing, error)
 	Decisions(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.ModerationDecision], error)
 	CommentErasure(ctx context.Context, obj *model.Viewer) (*social.Erasure, error)
 	WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error)
@@ -396,6 +397,13 @@ func (ec *executionContext) _Viewer_notificationSettings(ctx context.Context, fi
 	}, ec.marshalNNotificationSetting2ᚕᚖplazaᚋsocialᚐNotificationSettingᚄ)
 }
 
+func (ec *executionContext) _Viewer_standing(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Standing, error) {
+		return ec.resolvers.Viewer().Standing(ctx, obj)
+	}, ec.marshalNStanding2ᚖplazaᚋgraphᚋmodelᚐStanding)
+}
+
 func (ec *executionContext) _Viewer_decisions(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.ModerationDecision], error) {
@@ -525,6 +533,10 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "notificationSettings":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_notificationSettings(ctx, field, obj)
+			})
+		case "standing":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_standing(ctx, field, obj)
 			})
 		case "decisions":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {

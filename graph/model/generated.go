@@ -180,12 +180,16 @@ type AuditEntry struct {
 	SubjectKind social.SubjectKind `json:"subjectKind"`
 	// The id of the post, comment or user.
 	SubjectID string `json:"subjectId"`
-	// The id of the case.
+	// The id of the case. If an operator decided, there may be none with this id.
 	CaseID string `json:"caseId"`
 	// Who wrote it, or the user who was reported; null if the account is deleted.
 	Author *ReportedUser `json:"author,omitempty"`
-	// Who decided; null if the account is deleted.
+	// Who decided; null if the account is deleted, or if it was an operator.
 	Moderator *ReportedUser `json:"moderator,omitempty"`
+	// Whether an operator decided, on the command line.
+	IsByOperator bool `json:"isByOperator"`
+	// When the suspension ends; null for other decisions.
+	Until *time.Time `json:"until,omitempty"`
 	// Why.
 	Reason string `json:"reason"`
 	// When.
@@ -420,12 +424,28 @@ type CreatePostPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// Your password, as confirmation.
+type DeactivateAccountInput struct {
+	// Your password. Leave it out if your account has none, because another site signs you in.
+	Password *string `json:"password,omitempty"`
+}
+
+// The answer to `deactivateAccount`.
+type DeactivateAccountPayload struct {
+	// The id of your user; null if nothing was done.
+	DeactivatedUserID *string `json:"deactivatedUserId,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // What you decide.
 type DecideCaseInput struct {
 	// A case's id.
 	CaseID string `json:"caseId"`
 	// What is to be done.
 	Decision social.Action `json:"decision"`
+	// When a suspension ends: in the future, and at most ten years away. `SUSPEND` needs it; other decisions don't take it.
+	Until *time.Time `json:"until,omitempty"`
 	// The reason, for the author and the audit log: 1 to 2000 characters. The author does not learn who decided.
 	Reason string `json:"reason"`
 }
@@ -644,6 +664,8 @@ type ModerationDecision struct {
 	SubjectKind social.SubjectKind `json:"subjectKind"`
 	// The id of the post, comment or user.
 	SubjectID string `json:"subjectId"`
+	// When the suspension ends; null for other decisions.
+	Until *time.Time `json:"until,omitempty"`
 	// Why.
 	Reason string `json:"reason"`
 	// When.
@@ -651,6 +673,7 @@ type ModerationDecision struct {
 }
 
 // Every mutation except `signOut` takes one `input`; all return `userErrors` beside what they changed.
+// While you are suspended, those that change more than your own sessions, password and account fail with `SUSPENDED`.
 // Mutations other than `signUp`, `signIn`, `signInWithIdToken`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and otherwise fail with `UNAUTHENTICATED`.
 type Mutation struct {
 }
@@ -983,6 +1006,8 @@ type ReportedUser struct {
 	Bio string `json:"bio"`
 	// The picture's URL.
 	AvatarURL *string `json:"avatarUrl,omitempty"`
+	// Whether the account is active.
+	Standing *Standing `json:"standing"`
 }
 
 // The access token to revoke.
@@ -1219,6 +1244,16 @@ type SignUpPayload struct {
 	Viewer *Viewer `json:"viewer,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
+}
+
+// Whether an account is active.
+type Standing struct {
+	// What it is now.
+	Kind social.StandingKind `json:"kind"`
+	// When the suspension ends by itself; null if the account is not suspended.
+	Until *time.Time `json:"until,omitempty"`
+	// Why the account is suspended or banned; null if it is neither.
+	Reason *string `json:"reason,omitempty"`
 }
 
 // Text only.
@@ -1542,6 +1577,8 @@ const (
 	UserErrorCodeThreadFull UserErrorCode = "THREAD_FULL"
 	// The handle is unknown or the password is wrong.
 	UserErrorCodeBadCredentials UserErrorCode = "BAD_CREDENTIALS"
+	// The account is banned: the message has the reason. Only who knows the password learns of it.
+	UserErrorCodeBanned UserErrorCode = "BANNED"
 )
 
 var AllUserErrorCode = []UserErrorCode{
@@ -1558,11 +1595,12 @@ var AllUserErrorCode = []UserErrorCode{
 	UserErrorCodeTooDeep,
 	UserErrorCodeThreadFull,
 	UserErrorCodeBadCredentials,
+	UserErrorCodeBanned,
 }
 
 func (e UserErrorCode) IsValid() bool {
 	switch e {
-	case UserErrorCodeInvalid, UserErrorCodeTooLong, UserErrorCodeBlank, UserErrorCodeNotFound, UserErrorCodeTaken, UserErrorCodeReserved, UserErrorCodeNotAllowed, UserErrorCodeLimitReached, UserErrorCodeConflict, UserErrorCodeClosed, UserErrorCodeTooDeep, UserErrorCodeThreadFull, UserErrorCodeBadCredentials:
+	case UserErrorCodeInvalid, UserErrorCodeTooLong, UserErrorCodeBlank, UserErrorCodeNotFound, UserErrorCodeTaken, UserErrorCodeReserved, UserErrorCodeNotAllowed, UserErrorCodeLimitReached, UserErrorCodeConflict, UserErrorCodeClosed, UserErrorCodeTooDeep, UserErrorCodeThreadFull, UserErrorCodeBadCredentials, UserErrorCodeBanned:
 		return true
 	}
 	return false

@@ -97,7 +97,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 			Charge:           limiting.charge,
 			Authenticate:     entrance.Authenticate,
 			Refused:          s.refused,
-			AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, entrance.RequireMember, entrance.RequireScopes, resolver.OperationLoaders, entrance.OncePerKey},
+			AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, entrance.RequireMember, entrance.RequireScopes, entrance.RequireStanding, resolver.OperationLoaders, entrance.OncePerKey},
 			AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
 			ErrorPresenter:   errs.Present,
 			Recover:          errs.Recover,

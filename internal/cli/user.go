@@ -24,12 +24,15 @@ import (
 
 // userCommand has what operators do with accounts; deleteUserCommand deletes them.
 type userCommand struct {
-	List     listUsersCommand    `cmd:"" help:"List all users, sorted by name."`
-	Add      addUserCommand      `cmd:"" help:"Create an account. The password is read from the standard input."`
-	Password userPasswordCommand `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
-	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer and OpenID providers have issued to them so far."`
-	Export   exportUserCommand   `cmd:"" help:"Write all that is stored about a user, on the standard output, as JSON Lines."`
-	Readmit  readmitUserCommand  `cmd:"" help:"Let a user of the site of --jwt-issuer or of an OpenID provider come back who has deleted the account here."`
+	List      listUsersCommand     `cmd:"" help:"List all users, sorted by name."`
+	Add       addUserCommand       `cmd:"" help:"Create an account. The password is read from the standard input."`
+	Password  userPasswordCommand  `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
+	SignOut   signOutUserCommand   `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer and OpenID providers have issued to them so far."`
+	Suspend   suspendUserCommand   `cmd:"" help:"Let a user only read, until a time: they change nothing but their own account."`
+	Ban       banUserCommand       `cmd:"" help:"Sign a user out everywhere, let them sign in no more, and hide all that they wrote."`
+	Reinstate reinstateUserCommand `cmd:"" help:"End the suspension or the ban of a user immediately."`
+	Export    exportUserCommand    `cmd:"" help:"Write all that is stored about a user, on the standard output, as JSON Lines."`
+	Readmit   readmitUserCommand   `cmd:"" help:"Let a user of the site of --jwt-issuer or of an OpenID provider come back who has deleted the account here."`
 }
 
 // Help explains the commands, below their one-line help.
@@ -71,13 +74,14 @@ type listUsersCommand struct {
 
 // listedUser is a line of plaza user list --json.
 type listedUser struct {
-	ID        string         `json:"id"`
-	Handle    string         `json:"handle"`
-	Name      string         `json:"name"`
-	CreatedAt time.Time      `json:"createdAt"`
-	Followers int            `json:"followersCount"`
-	Following int            `json:"followingCount"`
-	Rights    []social.Right `json:"rights"`
+	ID        string              `json:"id"`
+	Handle    string              `json:"handle"`
+	Name      string              `json:"name"`
+	CreatedAt time.Time           `json:"createdAt"`
+	Followers int                 `json:"followersCount"`
+	Following int                 `json:"followingCount"`
+	Rights    []social.Right      `json:"rights"`
+	Standing  social.StandingKind `json:"standing"`
 }
 
 // Help explains the command, below its one-line help.
@@ -123,6 +127,7 @@ func (c *listUsersCommand) write(out io.Writer, u *social.User) error {
 		return json.NewEncoder(out).Encode(listedUser{
 			ID: u.ID.String(), Handle: u.Handle, Name: u.Name, CreatedAt: u.CreatedAt().UTC(), Followers: u.FollowersCount,
 			Following: u.FollowingCount, Rights: append([]social.Right{}, u.RightsInOrder()...),
+			Standing: u.Standing.At(time.Now()),
 		})
 	}
 	_, err := fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", u.Handle, u.CreatedAt().UTC().Format(time.DateOnly), u.ID, u.Name)

@@ -21,6 +21,7 @@ const (
 func Codes() []string {
 	codes := []string{
 		codeBadUserInput, codeResume, codeTimeout, codeInternal, codeCancelled, string(fault.CodeUnauthenticated), string(fault.CodeForbidden),
+		string(fault.CodeSuspended),
 		string(fault.CodeNotFound), string(fault.CodeTooComplex), string(fault.CodeUnavailable), string(fault.CodeRateLimited),
 		string(fault.CodeKeyReused), string(fault.CodeKeyInUse), string(fault.CodeAlreadyDone),
 	}
@@ -42,7 +43,7 @@ func IsPassing(code string) bool { return slices.Contains(passing, code) }
 // the same code.
 func topLevelCode(code fault.Code) string {
 	switch code {
-	case fault.CodeUnauthenticated, fault.CodeForbidden, fault.CodeNotFound, fault.CodeTooComplex, fault.CodeRateLimited,
+	case fault.CodeUnauthenticated, fault.CodeForbidden, fault.CodeSuspended, fault.CodeNotFound, fault.CodeTooComplex, fault.CodeRateLimited,
 		fault.CodeKeyReused, fault.CodeKeyInUse, fault.CodeAlreadyDone:
 		return string(code)
 	default:

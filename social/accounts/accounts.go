@@ -117,7 +117,8 @@ type Credentials struct {
 }
 
 // SignIn creates a session. The token is returned only here. Errors: BAD_CREDENTIALS, which takes
-// as long for an unknown handle as for a wrong password; RATE_LIMITED.
+// as long for an unknown handle as for a wrong password; BANNED, only with the right password;
+// RATE_LIMITED.
 func (s *Service) SignIn(ctx context.Context, in Credentials) (session social.Session, token string, err error) {
 	act := Act{How: ByPassword}
 	defer func() { s.recordSignIn(ctx, act, session, err) }()

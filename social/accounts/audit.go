@@ -26,6 +26,11 @@ const (
 	ActPasswordRefused    ActKind = "password refused" // where it confirms something
 	ActAccountCreated     ActKind = "account created"
 	ActAccountDeleted     ActKind = "account deleted"
+	ActAccountDeactivated ActKind = "account deactivated"
+	ActAccountReactivated ActKind = "account reactivated"
+	ActAccountSuspended   ActKind = "account suspended" // by an operator; moderators' decisions have a log of their own
+	ActAccountBanned      ActKind = "account banned"    // the same
+	ActAccountReinstated  ActKind = "account reinstated"
 	ActUserReadmitted     ActKind = "user readmitted"
 	ActRightGranted       ActKind = "right granted"
 	ActRightRevoked       ActKind = "right revoked"

@@ -13,7 +13,7 @@ import (
 // deleted without one (nil). Errors: BAD_CREDENTIALS, BLANK and NOT_ALLOWED (the password),
 // UNAUTHENTICATED (already deleted), RATE_LIMITED.
 func (s *Service) DeleteAccount(ctx context.Context, viewer social.UserID, password *string) error {
-	if err := s.confirmDeletion(ctx, viewer, password); err != nil {
+	if err := s.confirmOwner(ctx, viewer, password); err != nil {
 		return err
 	}
 	err := s.deleteUser(ctx, viewer, viewer)
@@ -23,7 +23,8 @@ func (s *Service) DeleteAccount(ctx context.Context, viewer social.UserID, passw
 	return err
 }
 
-func (s *Service) confirmDeletion(ctx context.Context, viewer social.UserID, password *string) error {
+// confirmOwner checks the password of a user who leaves; nil: the account has none.
+func (s *Service) confirmOwner(ctx context.Context, viewer social.UserID, password *string) error {
 	if password != nil {
 		_, err := s.confirm(ctx, viewer, "password", *password)
 		return err
@@ -41,6 +42,25 @@ func (s *Service) confirmDeletion(ctx context.Context, viewer social.UserID, pas
 		return fault.Errorf(fault.CodeBlank, "password", "Your account has a password: send it, as confirmation.")
 	}
 	return nil
+}
+
+// DeactivateAccount hides the viewer's account from everyone else, as a deletion does, and ends all
+// its sessions, until the viewer signs in again. Errors: as those of DeleteAccount.
+func (s *Service) DeactivateAccount(ctx context.Context, viewer social.UserID, password *string) error {
+	if err := s.confirmOwner(ctx, viewer, password); err != nil {
+		return err
+	}
+	e := s.event(social.EventStandingChanged, viewer)
+	e.Target = viewer
+	err := s.store.Leave(ctx, viewer, s.Moment(), e)
+	if errors.Is(err, social.ErrNotFound) {
+		return social.ErrAccountGone
+	}
+	if err != nil {
+		return err
+	}
+	s.record(ctx, Act{Kind: ActAccountDeactivated, User: viewer})
+	return s.endLateSessions(ctx, viewer)
 }
 
 // DeleteUser deletes a user's account on behalf of an operator. Error: NOT_FOUND.

@@ -16,7 +16,8 @@ import (
 // AuthenticateAs returns the session of a token that the issuer of an assertion has issued. The
 // first token of an identity creates the account, also where registration is closed: operators have
 // chosen the issuer. Errors: UNAUTHENTICATED: the token's user is signed out since it was issued, or
-// has deleted the account.
+// has deleted the account, or is banned. A token that was issued after the account was deactivated
+// reactivates it.
 func (s *Service) AuthenticateAs(ctx context.Context, token string, a social.Assertion) (social.Session, error) {
 	identity, err := s.identityOf(ctx, a, ByIssuedToken)
 	if err != nil {
@@ -49,10 +50,38 @@ func (s *Service) identityOf(ctx context.Context, a social.Assertion, how string
 		return social.Identity{}, err
 	case identity.User.IsZero():
 		return social.Identity{}, social.ErrAccountGone
+	case identity.Away:
+		return s.comeBack(ctx, identity, a)
 	case !identity.Accepts(a.IssuedAt):
 		return social.Identity{}, errInvalidToken()
 	}
 	return identity, nil
+}
+
+// comeBack returns the identity of an account that is away, after the token has reactivated it.
+func (s *Service) comeBack(ctx context.Context, identity social.Identity, a social.Assertion) (social.Identity, error) {
+	if err := s.refuseBanned(ctx, identity.User); err != nil {
+		return social.Identity{}, asInvalid(err)
+	}
+	if !identity.IsCurrent(a.IssuedAt) {
+		return social.Identity{}, errInvalidToken()
+	}
+	if err := s.admit(ctx, identity.User); err != nil {
+		return social.Identity{}, asInvalid(err)
+	}
+	back, err := s.knownIdentity(ctx, identity.Key)
+	if err == nil && !back.Accepts(a.IssuedAt) {
+		err = errInvalidToken()
+	}
+	return back, err
+}
+
+// asInvalid makes the error of a banned user that of a token that is not valid, with its message.
+func asInvalid(err error) error {
+	if banned, ok := errors.AsType[*fault.Error](err); ok && banned.Code == fault.CodeBanned {
+		return fault.Errorf(fault.CodeUnauthenticated, "", "%s", banned.Message)
+	}
+	return err
 }
 
 func (s *Service) knownIdentity(ctx context.Context, key [32]byte) (social.Identity, error) {

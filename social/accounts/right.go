@@ -51,7 +51,8 @@ func (s *Service) HadRight(ctx context.Context, user social.UserID, right social
 	return holder != nil && holder.HasRight(right), err
 }
 
-// RequireRight rejects viewers who do not have the right now. Errors: FORBIDDEN, UNAUTHENTICATED.
+// RequireRight rejects viewers who do not have the right now. Errors: FORBIDDEN,
+// UNAUTHENTICATED; SUSPENDED.
 func (s *Service) RequireRight(ctx context.Context, viewer social.UserID, right social.Right) error {
 	user, err := s.account(ctx, viewer)
 	if err != nil {
@@ -60,7 +61,7 @@ func (s *Service) RequireRight(ctx context.Context, viewer social.UserID, right 
 	if !user.HasRight(right) {
 		return fault.Errorf(fault.CodeForbidden, "", "This needs the right %q.", right)
 	}
-	return nil
+	return s.mayChange(user)
 }
 
 // Rights reads the viewer's own rights, in the order of [social.Rights]. Error: UNAUTHENTICATED.

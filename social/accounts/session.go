@@ -12,14 +12,19 @@ import (
 	"plaza/social"
 )
 
+// newSession signs a user in, which reactivates an account that its owner has deactivated. Error:
+// BANNED.
 func (s *Service) newSession(ctx context.Context, user social.UserID) (session social.Session, token string, err error) {
 	token = randomToken()
 	now := s.Moment()
 	session = social.Session{TokenHash: social.HashToken(token), User: user, ExpiresAt: now.Add(social.SessionLifetime), CreatedAt: now, UsedAt: now}
+	if err := s.admit(ctx, user); err != nil {
+		return social.Session{}, "", err
+	}
 	if err := s.store.InsertSession(ctx, session); err != nil {
 		return social.Session{}, "", err
 	}
-	return session, token, nil
+	return session, token, s.mustStillBeThere(ctx, session)
 }
 
 func randomToken() string {

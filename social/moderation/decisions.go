@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"plaza/fault"
 	"plaza/paging"
@@ -15,12 +17,15 @@ import (
 type NewDecision struct {
 	Case   social.CaseID
 	Action social.Action
-	Reason string // for the author and the audit log
+	Until  time.Time // of social.ActionSuspend
+	Reason string    // for the author and the audit log
 }
 
 // Decide decides a case that the viewer sees as a moderator. Errors: BLANK, TOO_LONG, INVALID (also
 // an action that does not fit the subject); NOT_FOUND: the case, or the subject, which the action
-// needs; CONFLICT: the case is decided already, or another moderator has just decided; FORBIDDEN, UNAUTHENTICATED.
+// needs; CONFLICT: the case is decided already, another moderator has just decided, or the account
+// has that standing; NOT_ALLOWED: operators alone may decide about the user; FORBIDDEN,
+// UNAUTHENTICATED.
 func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecision) error {
 	defer s.network.MayHaveHidden()
 	seen, err := s.Case(ctx, viewer, caseField, in.Case)
@@ -28,9 +33,9 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 		return err
 	}
 	c := seen.Case
-	ruling, err := c.Rule(social.Decision{
-		Subject: c.Subject, Author: c.Author, Moderator: viewer, Action: in.Action, Reason: in.Reason, At: s.network.Moment(),
-	}, seen.Post)
+	ruling, err := rulingOn(seen, social.Decision{
+		Subject: c.Subject, Author: c.Author, Moderator: viewer, Action: in.Action, Reason: in.Reason, At: s.network.Moment(), Until: in.Until,
+	})
 	if err != nil {
 		return err
 	}
@@ -38,7 +43,7 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 	if err != nil {
 		return err
 	}
-	err = s.store.Decide(ctx, ruling, e)
+	err = s.network.CarryOut(ctx, ruling, e)
 	switch {
 	case errors.Is(err, social.ErrConflict):
 		return fault.Errorf(fault.CodeConflict, caseField, "Another moderator has just decided, or the post was just changed: look again.")
@@ -48,20 +53,36 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 	return err
 }
 
+// rulingOn makes the ruling of a decision on a case, about its subject or the author.
+func rulingOn(c *CaseSeen, d social.Decision) (social.Ruling, error) {
+	switch {
+	case !d.Action.IsSanction() && !d.Until.IsZero():
+		return social.Ruling{}, fault.Invalidf("until", "Only a suspension has an end.")
+	case !d.Action.IsSanction():
+		return c.Rule(d, c.Post)
+	case c.Author == nil:
+		return social.Ruling{}, fault.NotFound(caseField, "user")
+	}
+	r, err := c.Author.Sanction(d, c.Case)
+	if err == nil && !social.CanSanction(c.Author) {
+		err = fault.Errorf(fault.CodeNotAllowed, caseField, "This user has the right to moderate or administer: ask an operator.")
+	}
+	return r, err
+}
+
 // caseField is the argument that names a case.
 const caseField = "caseId"
 
 // subjectGone says that what a decision would change is deleted.
 func subjectGone(c *social.Case) error {
-	if c.Subject.Kind() == social.SubjectComment {
-		return fault.NotFound(caseField, "comment")
-	}
-	return fault.NotFound(caseField, "post")
+	return fault.NotFound(caseField, strings.ToLower(string(c.Subject.Kind())))
 }
 
 // eventOf is the event of what a ruling changes; zero: it changes nothing.
 func eventOf(r *social.Ruling, seen *CaseSeen) (e social.Event, err error) {
 	switch {
+	case r.Sanctions:
+		return event(social.EventStandingChanged, social.PostID{}, r.Author), nil
 	case r.Post != nil:
 		return event(social.EventAudienceChanged, r.Post.ID, r.Post.WallOwner), nil
 	case !r.Removes:

@@ -80,7 +80,7 @@ func (v *Viewer) Blocked(ctx context.Context, p social.Page) (social.Slice[Block
 	}
 	blocked := social.Slice[BlockedUser]{More: page.More}
 	for i, e := range page.Items {
-		if users[e.To] != nil {
+		if users[e.To] != nil && !social.IsAway(users[e.To].Standing) {
 			blocked.Items = append(blocked.Items, BlockedUser{e, users[e.To]})
 			blocked.Keys = append(blocked.Keys, page.Keys[i])
 		}

@@ -142,13 +142,13 @@ func (s *Service) Block(ctx context.Context, viewer, user social.UserID) (*socia
 }
 
 // blockedUser reads a user the viewer blocks: the one case in which a block does not hide
-// them.
+// them. One who is away is hidden all the same.
 func (s *Service) blockedUser(ctx context.Context, user social.UserID) (*social.User, error) {
 	users, err := s.people.Users(ctx, []social.UserID{user})
 	if err != nil {
 		return nil, err
 	}
-	if users[user] == nil {
+	if users[user] == nil || social.IsAway(users[user].Standing) {
 		return nil, fault.NotFound("userId", "user")
 	}
 	return users[user], nil
@@ -166,7 +166,7 @@ func (s *Service) Unblock(ctx context.Context, viewer, user social.UserID) error
 	if err != nil {
 		return memberError(err)
 	}
-	if done { // the block may have been of a user who has since deleted their account
+	if done { // the block may have been of a user who has since deleted their account, or is away
 		_, err = s.blockedUser(ctx, user)
 		return err
 	}

@@ -192,7 +192,7 @@ func (g *Sighting) View(viewer social.UserID) string {
 
 // describe writes a relation: equal ones in the same way, and others in another way.
 func describe(r social.Relation, to *strings.Builder) {
-	for _, holds := range []bool{r.Follows, r.Mutes, r.Blocks, r.BlockedBy, r.Gone} {
+	for _, holds := range []bool{r.Follows, r.Mutes, r.Blocks, r.BlockedBy, r.Gone, r.Away} {
 		if holds {
 			to.WriteByte('1')
 		} else {

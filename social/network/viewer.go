@@ -90,7 +90,11 @@ func (v *Viewer) Users(ctx context.Context, ids []social.UserID) (map[social.Use
 	}
 	if v.visibilityKnown(unmet) {
 		read, err := v.s.people.Users(ctx, unmet)
-		maps.Copy(users, read)
+		for other, user := range read {
+			if other == v.ID || !social.IsAway(user.Standing) {
+				users[other] = user
+			}
+		}
 		return users, err
 	}
 	people, err := v.meet(ctx, unmet)

@@ -319,8 +319,10 @@ func (c *Cache) recall(key cacheKey, count *lookups) (entry, bool) {
 	return e, ok
 }
 
+// user returns a user from memory, unless they are away: that takes a read, as for one who does not
+// exist.
 func (c *Cache) user(user social.UserID) *social.User {
-	if e, ok := c.recall(userKey(user), &c.users); ok {
+	if e, ok := c.recall(userKey(user), &c.users); ok && !social.IsAway(e.user.Standing) {
 		return e.user
 	}
 	return nil

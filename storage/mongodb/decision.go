@@ -15,6 +15,8 @@ func (s *Store) carryOut(ctx context.Context, r *social.Ruling, e social.Event) 
 		return s.deletePost(ctx, r.Subject.Post, e)
 	case r.Removes:
 		return s.deleteComment(ctx, e.Post, r.Subject.Comment, e)
+	case r.Sanctions:
+		return s.users.Sanction(ctx, &r.Decision, e)
 	default:
 		return nil
 	}

@@ -184,8 +184,11 @@ func newStore(d deployment, self string, o Options) *Store {
 		Database: db, DB: s.db, Log: s.log, Writes: s.writes, Routed: func() bool { return s.member.Routed },
 		AddCircles: func(ctx context.Context, circles []*social.Circle) error { return s.graph.AddCircles(ctx, circles) },
 		Deletion:   deletions{s},
+		MarkAway: func(ctx context.Context, user social.UserID, isAway bool) error {
+			return s.graph.MarkAway(ctx, user, isAway)
+		},
 	})
-	s.userCalls, s.Sessions, s.identityCalls = s.users, s.users, s.users
+	s.userCalls, s.Sessions, s.identityCalls, s.standingCalls = s.users, s.users, s.users, s.users
 	s.graph = graph.New(graph.Config{
 		Database: db, DB: s.db, Log: s.log, Writes: s.writes, Users: s.users,
 		FollowsChanged: func(ctx context.Context, owners ...social.UserID) error {

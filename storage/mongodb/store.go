@@ -110,6 +110,7 @@ type Store struct {
 	userCalls
 	social.Sessions
 	identityCalls
+	standingCalls
 	users *users.Store // the same
 
 	social.Graph
@@ -159,6 +160,7 @@ type (
 	circleCalls       = social.Circles
 	profileCalls      = social.Properties
 	notificationCalls = social.Notifications
+	standingCalls     = social.Standings
 	caseCalls         = social.Cases
 	decisionCalls     = social.Decisions
 )

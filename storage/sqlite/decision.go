@@ -14,6 +14,9 @@ func carryOut(tx *eventlog.Tx, r *social.Ruling, e social.Event) error {
 		return removePost(tx, r.Subject.Post, e)
 	case r.Removes:
 		return deleteComment(tx, r.Subject.Comment, e)
+	case r.Sanctions:
+		_, err := changeStanding(tx, r.Author, r.At, e, func(before social.Standing) social.Standing { return before.Sanctioned(&r.Decision) })
+		return err
 	default:
 		return nil
 	}

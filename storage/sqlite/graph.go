@@ -22,6 +22,7 @@ var (
 			EXISTS (SELECT 1 FROM blocks WHERE blocker = viewer AND blocked = other),
 			EXISTS (SELECT 1 FROM blocks WHERE blocker = other AND blocked = viewer),
 			EXISTS (SELECT 1 FROM deleted_users WHERE id IN (viewer, other)),
+			EXISTS (SELECT 1 FROM users INDEXED BY users_away WHERE away = 1 AND id IN (viewer, other)),
 			coalesce((SELECT group_concat(hex(circle), '') FROM circle_members WHERE member = viewer AND owner = other), '')
 		FROM pairs`)
 	followers = sqldb.DefineDirected(`SELECT edge, follower, followed FROM follows INDEXED BY follows_by_followed
@@ -91,7 +92,7 @@ func hexPairs(pairs []social.Pair) string {
 
 func scanRelation(scan sqldb.Scan) (pair social.Pair, r social.Relation, err error) {
 	var circles string
-	err = scan(sqldb.Into(&pair.Viewer.ID), sqldb.Into(&pair.Other.ID), &r.Follows, &r.Mutes, &r.Blocks, &r.BlockedBy, &r.Gone, &circles)
+	err = scan(sqldb.Into(&pair.Viewer.ID), sqldb.Into(&pair.Other.ID), &r.Follows, &r.Mutes, &r.Blocks, &r.BlockedBy, &r.Gone, &r.Away, &circles)
 	if err != nil || circles == "" {
 		return pair, r, err
 	}

@@ -13,10 +13,10 @@ import (
 
 var (
 	insertIdentity    = sqldb.Define(`INSERT INTO identities (key, user) VALUES (?, ?) ON CONFLICT DO NOTHING`)
-	identitiesByKey   = sqldb.Define(`SELECT key, user, ended_at FROM identities WHERE key IN (SELECT unhex(value) FROM json_each(?))`)
+	identitiesByKey   = sqldb.Define(`SELECT key, user, ended_at, away FROM identities WHERE key IN (SELECT unhex(value) FROM json_each(?))`)
 	identitiesOf      = sqldb.Define(`SELECT key FROM identities INDEXED BY identities_by_user WHERE user = ?`)
 	endIdentity       = sqldb.Define(`UPDATE identities SET ended_at = max(ended_at, ?) WHERE key = ?`)
-	abandonIdentity   = sqldb.Define(`UPDATE identities SET user = NULL, ended_at = 0 WHERE key = ?`)
+	abandonIdentity   = sqldb.Define(`UPDATE identities SET user = NULL, ended_at = 0, away = 0 WHERE key = ?`)
 	abandonedIdentity = sqldb.Define(`DELETE FROM identities WHERE key = ? AND user IS NULL`)
 )
 
@@ -43,7 +43,7 @@ func (s *Store) Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]s
 func scanIdentity(scan sqldb.Scan) (_ [32]byte, found social.Identity, err error) {
 	var key []byte
 	var ended int64
-	err = scan(&key, sqldb.Into(&found.User.ID), &ended)
+	err = scan(&key, sqldb.Into(&found.User.ID), &ended, &found.Away)
 	copy(found.Key[:], key)
 	found.EndedAt = sqldb.MomentOf(ended)
 	return found.Key, found, err

@@ -11,7 +11,7 @@ import (
 	"plaza/storage/sqlite/internal/sqldb"
 )
 
-const userColumns = `id, handle, name, bio, avatar_url, wall_policy, followers_count, following_count, rights`
+const userColumns = `id, handle, name, bio, avatar_url, wall_policy, followers_count, following_count, rights, ` + standingColumns
 
 var (
 	insertUser = sqldb.Define(`INSERT INTO users (id, handle, name, bio, avatar_url, wall_policy, password_hash, rights, name_order)
@@ -181,7 +181,10 @@ const lastRune = "\U0010ffff"
 
 func scanUser(scan sqldb.Scan) (*social.User, error) {
 	u, rights := &social.User{}, ""
-	err := scan(sqldb.Into(&u.ID.ID), &u.Handle, &u.Name, &u.Bio, &u.AvatarURL, &u.WallPolicy, &u.FollowersCount, &u.FollowingCount, &rights)
+	var until int64
+	err := scan(sqldb.Into(&u.ID.ID), &u.Handle, &u.Name, &u.Bio, &u.AvatarURL, &u.WallPolicy, &u.FollowersCount, &u.FollowingCount, &rights,
+		&u.Standing.Sanction, &until, &u.Standing.Reason, &u.Standing.Left)
+	u.Standing.Until = sqldb.MomentOf(until)
 	u.Rights = splitRights(rights)
 	return u, err
 }

@@ -490,7 +490,7 @@ func (a *answers) compareRelations() {
 	relations, err := a.v.Relations(a.ctx, others)
 	a.ok(err, "relations")
 	a.same(texts(relations, func(r social.Relation) string {
-		return relationText(r.Follows, len(r.Circles) > 0, r.Mutes, r.Blocks || r.BlockedBy || r.Gone)
+		return relationText(r.Follows, len(r.Circles) > 0, r.Mutes, r.Blocks || r.BlockedBy || r.Gone || r.Away)
 	}), want, "relations")
 	got, err := a.v.CirclesHolding(a.ctx, others)
 	a.ok(err, "CirclesHolding")

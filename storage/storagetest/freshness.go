@@ -55,6 +55,7 @@ type couple struct {
 	isMember, isFriend, isMuted, isBlocked, isSignedIn bool // other, in one's circles; and one
 	name                                               string
 	ended                                              time.Time // the tokens of one's identity that were issued up to then
+	standing                                           social.Standing
 	calls                                              int
 }
 
@@ -110,6 +111,9 @@ func freshnessChanges() []freshnessChange {
 		{"sign out", signOut},
 		{"sign out everywhere", signOutEverywhere},
 		{"end identities", endIdentities},
+		{"suspend", suspend},
+		{"ban", ban},
+		{"reinstate", reinstate},
 		{"follow", follow},
 		{"befriend", befriend},
 		{"sign in", signIn},
@@ -217,6 +221,30 @@ func endIdentities(ctx context.Context, c *couple, s storage.Store) error {
 	return s.EndIdentities(ctx, c.one.User.ID, c.ended)
 }
 
+func suspend(ctx context.Context, c *couple, s storage.Store) error {
+	until := now().Add(time.Duration(c.calls) * time.Minute)
+	return c.sanction(ctx, s, social.Decision{Action: social.ActionSuspend, Until: until, Reason: fmt.Sprint("suspended ", c.calls)})
+}
+
+// ban ends one's session, and the tokens of the identity that were issued up to a time.
+func ban(ctx context.Context, c *couple, s storage.Store) error {
+	d := social.Decision{Action: social.ActionBan, Reason: "banned", At: now().Add(time.Duration(c.calls) * time.Minute)}
+	if c.standing.Sanction != social.SanctionBanned {
+		c.isSignedIn, c.ended = false, d.At
+	}
+	return c.sanction(ctx, s, d)
+}
+
+func reinstate(ctx context.Context, c *couple, s storage.Store) error {
+	return c.sanction(ctx, s, social.Decision{Action: social.ActionReinstate})
+}
+
+func (c *couple) sanction(ctx context.Context, s storage.Store, d social.Decision) error {
+	d.Author, d.Subject = c.one.User.ID, social.Subject{User: c.one.User.ID}
+	c.standing = c.standing.Sanctioned(&d)
+	return s.Decide(ctx, social.Ruling{Decision: d, Sanctions: true}, event(social.EventStandingChanged))
+}
+
 // glimpse is what a server answers about a couple.
 type glimpse struct {
 	there, back          social.Relation
@@ -224,12 +252,16 @@ type glimpse struct {
 	following, followers int
 	isSignedIn           bool
 	ended                time.Time
+	standing             social.Standing
+	identityAway         bool
 }
 
 func (c *couple) expected() glimpse {
-	e := glimpse{name: c.name, isSignedIn: c.isSignedIn, ended: c.ended}
-	e.there = social.Relation{Follows: c.isMember || c.isFriend, Mutes: c.isMuted, Blocks: c.isBlocked}
-	e.back.BlockedBy = c.isBlocked
+	e := glimpse{name: c.name, isSignedIn: c.isSignedIn, ended: c.ended, standing: c.standing}
+	isAway := social.IsAway(c.standing)
+	e.identityAway = isAway
+	e.there = social.Relation{Follows: c.isMember || c.isFriend, Mutes: c.isMuted, Blocks: c.isBlocked, Away: isAway}
+	e.back.BlockedBy, e.back.Away = c.isBlocked, isAway
 	if c.isMember {
 		e.back.Circles = append(e.back.Circles, c.one.Following.ID)
 	}
@@ -265,8 +297,10 @@ func (c *couple) read(ctx context.Context, s *remembering) (glimpse, error) {
 	_, err = reader.Session(ctx, c.session, now())
 	other, one := there[c.other.User.ID], users[c.one.User.ID]
 	is = glimpse{there: other.Relation, back: back[pair], isSignedIn: err == nil, ended: identities[c.one.Identity].EndedAt}
+	is.identityAway = identities[c.one.Identity].Away
 	if one != nil && other.User != nil {
 		is.name, is.following, is.followers = one.Name, one.FollowingCount, other.User.FollowersCount
+		is.standing = one.Standing
 	}
 	is.back.Circles = slices.SortedFunc(slices.Values(is.back.Circles), func(a, b social.CircleID) int { return a.Compare(b.ID) })
 	return is, nil

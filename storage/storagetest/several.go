@@ -25,7 +25,7 @@ func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 			stores[i] = Remembering(store)
 		}
 		return Several(stores...)
-	}, "IdempotencyKeys", "Identities", "Importer", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency")
+	}, "IdempotencyKeys", "Identities", "Standings", "Importer", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency")
 }
 
 // Several combines several stores over one database into one, which passes each call to the next
@@ -196,6 +196,16 @@ func (all *several) UseSession(ctx context.Context, tokenHash [32]byte, at, expi
 
 func (all *several) Changes(ctx context.Context, since social.ChangePosition) ([]social.Change, social.ChangePosition, error) {
 	return all.next().Changes(ctx, since)
+}
+
+// The calls of social.Standings.
+
+func (all *several) Leave(ctx context.Context, user social.UserID, at time.Time, e social.Event) error {
+	return all.next().Leave(ctx, user, at, e)
+}
+
+func (all *several) Return(ctx context.Context, user social.UserID, e social.Event) (bool, error) {
+	return all.next().Return(ctx, user, e)
 }
 
 // The calls of social.Circles.

@@ -43,6 +43,7 @@ func nouns() []noun {
 		{"Notifications", notificationCases},
 		{"Cases", caseCases},
 		{"Decisions", decisionCases},
+		{"Standings", standingCases},
 		{"IdempotencyKeys", idempotencyCases},
 		{"Importer", importerCases},
 		{"Deletion", deletionCases},

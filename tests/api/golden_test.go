@@ -210,7 +210,7 @@ func (c coverage) missing(schema *ast.Schema) []string {
 	}
 	for _, def := range schema.Types {
 		switch {
-		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "PostChanged", "IncomingAdded", "WallPostAdded", "CommentChanged", "UserErrorCode", "AdVerdict", "AdForecastBasis", "Right", "Scope", "Registration", "NotificationKind", "NotificationAdded", "ReportSubject"}, def.Name):
+		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "PostChanged", "IncomingAdded", "WallPostAdded", "CommentChanged", "UserErrorCode", "AdVerdict", "AdForecastBasis", "Right", "Scope", "Registration", "NotificationKind", "NotificationAdded", "ReportSubject", "StandingKind"}, def.Name):
 		case def.Kind == ast.Object:
 			for _, f := range def.Fields {
 				if strings.HasPrefix(f.Name, "__") {

@@ -239,11 +239,11 @@ func TestNoMutationIsCarriedOutTwice(t *testing.T) {
 
 // mostHarmfulLast returns the mutations that need a key, in an order in which each can be carried
 // out. A choice of an ad counts once without a key, the world has no clicks to refund, and a user
-// who has deleted the account cannot ask again.
+// who has deleted or deactivated the account cannot ask again.
 func mostHarmfulLast() []*ast.FieldDefinition {
 	all := slices.DeleteFunc(slices.Clone(schema.Mutation.Fields), func(mutation *ast.FieldDefinition) bool {
 		return strings.HasPrefix(mutation.Name, "__") || strings.HasPrefix(mutation.Name, "recordAd") ||
-			slices.Contains([]string{"refundAds", "deleteAccount"}, mutation.Name) || slices.Contains(gate.SignedOut, mutation.Name)
+			slices.Contains([]string{"refundAds", "deactivateAccount", "deleteAccount"}, mutation.Name) || slices.Contains(gate.SignedOut, mutation.Name)
 	})
 	harm := []string{"blockUser", "remove", "delete", "deletePost", "createCircle", "revoke", "revokeOther", "changePassword"}
 	slices.SortStableFunc(all, func(a, b *ast.FieldDefinition) int { return rank(harm, a.Name) - rank(harm, b.Name) })

@@ -42,6 +42,16 @@ func TestUserCommands(t *testing.T) {
 		{[]string{"user", "password", "ada"}, "difference engine", "ada has a new password, and is signed out everywhere.\n", ""},
 		{[]string{"user", "password", "unknown"}, "difference engine", "", "plaza: There is no such user.\n"},
 		{[]string{"user", "sign-out", "ADA"}, "", "ada is signed out everywhere.\n", ""},
+		{[]string{"user", "suspend", "ada", "--for", "72h", "--reason", "Adverts"}, "", `ada is suspended until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ.\n`, ""},
+		{[]string{"user", "suspend", "ada", "--until", "2099-01-31T12:00:00Z", "--reason", "Adverts"}, "", "", "plaza: until: A suspension lasts for at most ten years: ban the account instead.\n"},
+		{[]string{"user", "suspend", "ada", "--for=-1h", "--reason", "Adverts"}, "", "", "plaza: until: A suspension ends in the future: say when.\n"},
+		{[]string{"user", "ban", "ada", "--reason", "  "}, "", "", "plaza: reason: This must not be empty.\n"},
+		{[]string{"user", "ban", "@ada", "--reason", "More adverts"}, "", "ada is banned, and signed out everywhere.\n", ""},
+		{[]string{"user", "list", "--json"}, "", `.*"handle":"ada".*"standing":"BANNED".*\n.*"standing":"ACTIVE".*\n`, ""},
+		{[]string{"user", "ban", "ada", "--reason", "x"}, "", "", "plaza: This account is banned already.\n"},
+		{[]string{"user", "reinstate", "ada", "--reason", "Sorry"}, "", "ada is reinstated.\n", ""},
+		{[]string{"user", "reinstate", "ada", "--reason", "x"}, "", "", "plaza: This account is neither suspended nor banned.\n"},
+		{[]string{"user", "ban", "unknown", "--reason", "x"}, "", "", "plaza: There is no such user.\n"},
 		{[]string{"user", "sign-out", "unknown"}, "", "", "plaza: There is no such user.\n"},
 	} {
 		command, stdout, stderr := plazatest.Command(t.Context(), data, c.args...)
@@ -148,8 +158,9 @@ func TestListingUsers(t *testing.T) {
 		var user struct {
 			ID, Handle, Name string
 			Rights           []string
+			Standing         social.StandingKind
 		}
-		if err := json.Unmarshal([]byte(line), &user); err != nil || user.ID == "" || user.Name == "" || user.Rights == nil {
+		if err := json.Unmarshal([]byte(line), &user); err != nil || user.ID == "" || user.Name == "" || user.Rights == nil || user.Standing != social.StandingActive {
 			t.Fatalf("%q: %v", line, err)
 		}
 		seen[user.Handle] = true

@@ -24,6 +24,7 @@ type Document struct {
 	Block     social.EdgeID     `bson:"block,omitempty"`
 	BlockedBy bool              `bson:"blockedBy,omitempty"`
 	Gone      bool              `bson:"gone,omitempty"` // only on the edge of a user to themselves: they have deleted their account
+	Away      bool              `bson:"away,omitempty"` // the same: their account is away
 }
 
 // SetField implements mdb.Document.
@@ -49,6 +50,8 @@ func (d *Document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.Bool(v, &d.BlockedBy)
 	case "gone":
 		r.Bool(v, &d.Gone)
+	case "away":
+		r.Bool(v, &d.Away)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// goneKey matches the edge that records that a user has deleted their account. It is permanent.
+// goneKey matches the edge that records that a user has deleted their account, which is permanent,
+// or is away.
 // Commands that read relations read it together with the other edges.
 func goneKey(user social.UserID) bson.D { return edgeKey(user, user) }
 
@@ -19,6 +20,16 @@ func goneKey(user social.UserID) bson.D { return edgeKey(user, user) }
 func (s *Store) MarkGone(ctx context.Context, user social.UserID) error {
 	mark := mdb.Doc("$set", mdb.Doc("v", s.writes("edges"), "gone", true))
 	_, err := s.edges.UpdateOne(ctx, goneKey(user), mark, options.UpdateOne().SetUpsert(true))
+	return mdb.OrRetry(err)
+}
+
+// MarkAway records whether a user is away, as a part of a transaction.
+func (s *Store) MarkAway(ctx context.Context, user social.UserID, isAway bool) error {
+	mark := mdb.Doc("$set", mdb.Doc("v", s.writes("edges"), "away", true))
+	if !isAway {
+		mark = mdb.Doc("$unset", mdb.Doc("away", 1))
+	}
+	_, err := s.edges.UpdateOne(ctx, goneKey(user), mark, options.UpdateOne().SetUpsert(isAway))
 	return mdb.OrRetry(err)
 }
 

@@ -14,7 +14,7 @@ import (
 	"plaza/storage/mongodb/internal/users"
 )
 
-// Relations implements social.Graph. It reads both edges of all pairs, and who is gone, with one
+// Relations implements social.Graph. It reads both edges of all pairs, and who is gone or away, with one
 // command.
 func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
 	edges := edgeMap{}
@@ -40,7 +40,7 @@ func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.
 }
 
 // People implements social.Graph. It reads users, the edges between them and the viewer, and who is
-// gone, with one command.
+// gone or away, with one command.
 func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
 	accounts, edges := make(map[social.UserID]*social.User, len(ids)), edgeMap{}
 	err := s.db.ReadAcknowledged(ctx, "people", func(ctx context.Context) error {
@@ -123,17 +123,20 @@ func (m edgeMap) add(d *Document) { m[social.Pair{Viewer: d.Owner, Other: d.Othe
 func (m edgeMap) relation(pair social.Pair) (r social.Relation, ok bool) {
 	there, back := m[pair], m[social.Pair{Viewer: pair.Other, Other: pair.Viewer}]
 	r = relation(there, back)
-	r.Gone = m.gone(pair.Viewer) || m.gone(pair.Other)
-	return r, there != nil || back != nil || r.Gone
+	viewer, other := m.mark(pair.Viewer), m.mark(pair.Other)
+	r.Gone, r.Away = viewer.Gone || other.Gone, viewer.Away || other.Away
+	return r, there != nil || back != nil || r.Gone || r.Away
 }
 
-// gone reports whether a user has deleted their account.
-func (m edgeMap) gone(user social.UserID) bool {
-	d := m[social.Pair{Viewer: user, Other: user}]
-	return d != nil && d.Gone
+// mark returns the edge that says whether a user is gone or away; the zero value: neither.
+func (m edgeMap) mark(user social.UserID) Document {
+	if d := m[social.Pair{Viewer: user, Other: user}]; d != nil {
+		return *d
+	}
+	return Document{}
 }
 
-// edgesOf matches both edges of all pairs, and those that record who is gone. A signed-out viewer
+// edgesOf matches both edges of all pairs, and those that record who is gone or away. A signed-out viewer
 // has no edges. The condition on owners is for the shard key, and excludes nothing.
 func edgesOf(pairs []social.Pair) bson.D {
 	owners, edges := make([]social.UserID, 0, 2*len(pairs)), make([]social.Pair, 0, 4*len(pairs))

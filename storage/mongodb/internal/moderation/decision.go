@@ -31,6 +31,7 @@ type decisionDoc struct {
 	Action    social.Action      `bson:"action"`
 	Reason    string             `bson:"reason"`
 	At        time.Time          `bson:"at"`
+	Until     time.Time          `bson:"until,omitempty"` // of a suspension
 }
 
 func (d *decisionDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
@@ -55,6 +56,8 @@ func (d *decisionDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.Text(v, &d.Reason)
 	case "at":
 		r.Time(v, &d.At)
+	case "until":
+		r.Time(v, &d.Until)
 	}
 }
 
@@ -63,7 +66,7 @@ func (d *decisionDoc) Evolve() error { return cluster.Versions{}.Known(decisions
 func newDecisionDoc(d *social.Decision) decisionDoc {
 	doc := decisionDoc{
 		ID: d.ID, Version: mdb.FirstVersion, Case: d.Subject.Case(), Kind: d.Subject.Kind(), Author: d.Author, Moderator: d.Moderator,
-		Action: d.Action, Reason: d.Reason, At: d.At,
+		Action: d.Action, Reason: d.Reason, At: d.At, Until: d.Until,
 	}
 	if d.IsTold() {
 		doc.To = d.Author
@@ -74,7 +77,7 @@ func newDecisionDoc(d *social.Decision) decisionDoc {
 func (d *decisionDoc) decision() *social.Decision {
 	return &social.Decision{
 		ID: d.ID, Subject: social.SubjectOf(d.Kind, d.Case.ID), Author: d.Author, Moderator: d.Moderator, Action: d.Action, Reason: d.Reason,
-		At: mdb.UTC(d.At),
+		At: mdb.UTC(d.At), Until: mdb.UTC(d.Until),
 	}
 }
 
@@ -100,8 +103,12 @@ func (s *Store) Decide(ctx context.Context, r social.Ruling, e social.Event) err
 	})
 }
 
-// saveRuled stores a case as it is after a ruling. ErrConflict: it was changed since it was read.
+// saveRuled stores a case (nil: there is none) as it is after a ruling. ErrConflict: it was changed
+// since it was read.
 func (s *Store) saveRuled(ctx context.Context, c *social.Case) error {
+	if c == nil {
+		return nil
+	}
 	set := mdb.Doc("state", c.State, "decisions", c.Decisions)
 	update := mdb.Doc("$set", set)
 	if c.Held != nil {

@@ -20,6 +20,7 @@ type Document struct {
 	Followers  int               `bson:"followers"`
 	Following  int               `bson:"following"`
 	Rights     []social.Right    `bson:"rights,omitempty"`
+	Standing   *standingDoc      `bson:"standing,omitempty"` // absent: the account is active
 }
 
 // SetField implements mdb.Document.
@@ -47,6 +48,9 @@ func (d *Document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.Int(v, &d.Following)
 	case "rights":
 		mdb.ReadArray(r, v, &d.Rights, mdb.ReadText[social.Right])
+	case "standing":
+		d.Standing = &standingDoc{}
+		r.Inner(v, d.Standing)
 	}
 }
 
@@ -80,7 +84,7 @@ func newDocument(u *social.User, v int) Document {
 func (d *Document) User() *social.User {
 	return &social.User{
 		ID: d.ID, Handle: d.Handle, Name: d.Name, Bio: d.Bio, AvatarURL: d.AvatarURL,
-		WallPolicy: d.WallPolicy, FollowersCount: d.Followers, FollowingCount: d.Following, Rights: d.Rights,
+		WallPolicy: d.WallPolicy, FollowersCount: d.Followers, FollowingCount: d.Following, Rights: d.Rights, Standing: d.standing(),
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // TestDocumentsReadThemselves checks that hand-written decoding agrees with the struct tags.
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
-	for _, d := range []mdb.Document{&Document{}, &sessionDoc{}, &grantDoc{}, &identityDoc{}} {
+	for _, d := range []mdb.Document{&Document{}, &standingDoc{}, &sessionDoc{}, &grantDoc{}, &identityDoc{}} {
 		mdbtest.ReadsItself(t, d, newestOf)
 	}
 }

@@ -20,6 +20,7 @@ type identityDoc struct {
 	Version int           `bson:"v"`
 	User    social.UserID `bson:"user,omitempty"`    // absent: the account is deleted
 	EndedAt time.Time     `bson:"endedAt,omitempty"` // absent: all tokens are accepted
+	Away    bool          `bson:"away,omitempty"`
 }
 
 func (d *identityDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
@@ -32,11 +33,13 @@ func (d *identityDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.ID(v, &d.User.ID)
 	case "endedAt":
 		r.Time(v, &d.EndedAt)
+	case "away":
+		r.Bool(v, &d.Away)
 	}
 }
 
 func (d *identityDoc) identity() social.Identity {
-	return social.Identity{Key: [32]byte(d.Key.Data), User: d.User, EndedAt: d.EndedAt}
+	return social.Identity{Key: [32]byte(d.Key.Data), User: d.User, EndedAt: d.EndedAt, Away: d.Away}
 }
 
 // addIdentity stores whose identity a key is, in a transaction; the zero key is none.
@@ -77,7 +80,7 @@ func (s *Store) EndIdentities(ctx context.Context, user social.UserID, issuedUpT
 
 // abandonIdentities reduces a deleted user's identities to their keys, in a transaction.
 func (s *Store) abandonIdentities(ctx context.Context, user social.UserID) error {
-	return s.changeIdentities(ctx, user, mdb.Doc("$unset", mdb.Doc("user", 1, "endedAt", 1)))
+	return s.changeIdentities(ctx, user, mdb.Doc("$unset", mdb.Doc("user", 1, "endedAt", 1, "away", 1)))
 }
 
 // changeIdentities ends the tokens of a user's identities by an update, in a transaction.

@@ -22,6 +22,8 @@ type Config struct {
 	// AddCircles stores the first circles of new users, in their transaction.
 	AddCircles func(ctx context.Context, circles []*social.Circle) error
 	Deletion   Deletion
+	// MarkAway records whether a user is away, in the transaction of what makes it so.
+	MarkAway func(ctx context.Context, user social.UserID, isAway bool) error
 }
 
 // Deletion removes what belonged to users who delete their accounts.
@@ -40,6 +42,7 @@ type Store struct {
 	routed     func() bool
 	addCircles func(ctx context.Context, circles []*social.Circle) error
 	deletion   Deletion
+	markAway   func(ctx context.Context, user social.UserID, isAway bool) error
 
 	users    *mongo.Collection
 	handles  *mongo.Collection
@@ -55,12 +58,13 @@ var (
 	_ social.Sessions = (*Store)(nil)
 
 	_ social.Identities = (*Store)(nil)
+	_ social.Standings  = (*Store)(nil)
 )
 
 // New returns the store for the users of a database.
 func New(c Config) *Store {
 	return &Store{
-		db: c.DB, log: c.Log, writes: c.Writes, routed: c.Routed, addCircles: c.AddCircles, deletion: c.Deletion,
+		db: c.DB, log: c.Log, writes: c.Writes, routed: c.Routed, addCircles: c.AddCircles, deletion: c.Deletion, markAway: c.MarkAway,
 		users: c.Database.Collection("users"), handles: c.Database.Collection("handles"), sessions: c.Database.Collection("sessions"),
 		identities:   c.Database.Collection("identities"),
 		acknowledged: mdb.Acknowledged(c.Database, "users"), acknowledgedSessions: mdb.Acknowledged(c.Database, "sessions"),

@@ -9,10 +9,10 @@ import (
 	"plaza/storage/sqlite/internal/sqldb"
 )
 
-const decisionColumns = `id, subject, kind, author, moderator, action, reason, at`
+const decisionColumns = `id, subject, kind, author, moderator, action, reason, at, until`
 
 var (
-	insertDecision = sqldb.Define(`INSERT INTO decisions (` + decisionColumns + `, told) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	insertDecision = sqldb.Define(`INSERT INTO decisions (` + decisionColumns + `, told) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	allDecisions   = sqldb.DefineDirected(`SELECT ` + decisionColumns + ` FROM decisions
 		WHERE id > ? AND id < ? ORDER BY id $order LIMIT ?`)
 	decisionsTold = sqldb.DefineDirected(`SELECT ` + decisionColumns + ` FROM decisions INDEXED BY decisions_told
@@ -25,29 +25,38 @@ type CarryOut func(tx *eventlog.Tx, r *social.Ruling, e social.Event) error
 // Decide implements social.Decisions.
 func (s *Store) Decide(ctx context.Context, r social.Ruling, e social.Event) error {
 	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		found, err := sqldb.All(tx, caseByID, scanCase, r.Case.ID.Bytes())
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 || found[0].Order != r.Case.Order || found[0].Decisions != r.Case.Decisions-1 {
-			return social.ErrConflict
-		}
-		c := found[0] // with the reports that have come since
-		c.State, c.Held, c.Decisions = r.Case.State, r.Case.Held, r.Case.Decisions
-		if err := save(tx, c); err != nil {
+		if err := saveRuled(tx, r.Case); err != nil {
 			return err
 		}
 		next, err := s.NextID(tx, id.ID{})
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(insertDecision, next.Bytes(), c.ID.Bytes(), string(c.Subject.Kind()), c.Author.Bytes(), r.Moderator.Bytes(), string(r.Action),
-			r.Reason, sqldb.Moment(r.At), r.IsTold())
+		_, err = tx.Exec(insertDecision, next.Bytes(), r.Subject.Case().Bytes(), string(r.Subject.Kind()), r.Author.Bytes(), r.Moderator.Bytes(), string(r.Action),
+			r.Reason, sqldb.Moment(r.At), sqldb.Moment(r.Until), r.IsTold())
 		if err != nil {
 			return err
 		}
 		return s.CarryOut(tx, &r, e)
 	})
+}
+
+// saveRuled stores a case (nil: there is none) as it is after a ruling. ErrConflict: it was changed
+// since it was read.
+func saveRuled(tx *eventlog.Tx, ruled *social.Case) error {
+	if ruled == nil {
+		return nil
+	}
+	found, err := sqldb.All(tx, caseByID, scanCase, ruled.ID.Bytes())
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 || found[0].Order != ruled.Order || found[0].Decisions != ruled.Decisions-1 {
+		return social.ErrConflict
+	}
+	c := found[0] // with the reports that have come since
+	c.State, c.Held, c.Decisions = ruled.State, ruled.Held, ruled.Decisions
+	return save(tx, c)
 }
 
 // Decisions implements social.Decisions.
@@ -72,8 +81,10 @@ func scanDecision(scan sqldb.Scan) (*social.Decision, error) {
 	d := &social.Decision{}
 	var subject id.ID
 	var kind social.SubjectKind
+	var until int64
 	err := scan(sqldb.Into(&d.ID.ID), sqldb.Into(&subject), &kind, sqldb.Into(&d.Author.ID), sqldb.Into(&d.Moderator.ID), &d.Action, &d.Reason,
-		sqldb.IntoTime(&d.At))
+		sqldb.IntoTime(&d.At), &until)
+	d.Until = sqldb.MomentOf(until)
 	d.Subject = social.SubjectOf(kind, subject)
 	return d, err
 }
