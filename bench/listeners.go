@@ -110,8 +110,14 @@ func Listen(ctx context.Context, in io.Reader, out io.Writer) error {
 	all := make([]*gathering, len(l.Crowds))
 	for number, crowd := range l.Crowds {
 		all[number] = &gathering{Crowd: crowd, number: number, url: l.URL, lines: lines}
-		defer all[number].cut()
-		if err := all[number].connect(ctx); err != nil {
+	}
+	defer func() {
+		for _, g := range all {
+			g.cut()
+		}
+	}()
+	for _, g := range all {
+		if err := g.connect(ctx); err != nil {
 			return err
 		}
 	}

@@ -264,9 +264,13 @@ func (s *liveScene) newestCursor(ctx context.Context) (string, error) {
 	var found struct {
 		Data struct {
 			Post struct {
-				Comments struct{ PageInfo struct{ StartCursor string } }
-			}
-		}
+				Comments struct {
+					PageInfo struct {
+						StartCursor string `json:"startCursor"`
+					} `json:"pageInfo"`
+				} `json:"comments"`
+			} `json:"post"`
+		} `json:"data"`
 	}
 	err = json.Unmarshal(answer, &found)
 	return found.Data.Post.Comments.PageInfo.StartCursor, err
