@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -27,50 +28,101 @@ type Crowd struct {
 	Tokens       []string `json:"tokens"` // of its members; each has its own socket
 }
 
+// Storm is a line that listeners read after their configuration: a crowd loses all its connections,
+// and its members subscribe again.
+type Storm struct {
+	Crowd int `json:"crowd"`
+}
+
 // progressLine is a line that a process of listeners prints: it reports that all are subscribed, or
 // that every member of a crowd has received Events events.
 type progressLine struct {
 	Ready  bool      `json:"ready"`
 	Crowd  int       `json:"crowd"`
-	Events int64     `json:"events"`
-	At     time.Time `json:"at"` // when the last of them received it
+	Events int       `json:"events"`
+	Half   time.Time `json:"half"` // when half of them had received it
+	Most   time.Time `json:"most"` // when 99 of 100 had
+	At     time.Time `json:"at"`   // when the last of them received it
+}
+
+// gathering is a crowd with its sockets.
+type gathering struct {
+	Crowd
+
+	number  int
+	url     string
+	lines   chan<- progressLine
+	sockets []*websocket.Conn
+
+	mu     sync.Mutex
+	events int         // that all have received
+	times  []time.Time // when members received the next one
+}
+
+// note records that a member has received an event.
+func (g *gathering) note() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.times = append(g.times, time.Now()); len(g.times) < len(g.Tokens) {
+		return
+	}
+	n := len(g.times)
+	g.events++
+	g.lines <- progressLine{Crowd: g.number, Events: g.events, Half: g.times[n/2], Most: g.times[n*99/100], At: g.times[n-1]}
+	g.times = g.times[:0]
+}
+
+// connect subscribes all members.
+func (g *gathering) connect(listening context.Context) error {
+	g.sockets = make([]*websocket.Conn, len(g.Tokens))
+	return inParallel(listening, len(g.Tokens), func(ctx context.Context, i int) (err error) {
+		if g.sockets[i], err = subscribe(ctx, g.url, g.Tokens[i], g.Subscription); err == nil {
+			go receive(g.sockets[i], g.note)
+		}
+		return err
+	})
+}
+
+// cut resets all connections. If they were closed, their ports would be in use for another minute,
+// and storms would run out of ports.
+func (g *gathering) cut() {
+	for _, socket := range g.sockets {
+		if socket == nil {
+			continue
+		}
+		if connection, ok := socket.NetConn().(*net.TCPConn); ok {
+			_ = connection.SetLinger(0)
+		}
+		_ = socket.Close()
+	}
 }
 
 // Listen is the main function of a process of listeners: it reads a [Listening] as JSON, and prints
 // lines until in is closed. It runs in a separate process so that its CPU time and memory are not
 // counted as the server's.
 func Listen(ctx context.Context, in io.Reader, out io.Writer) error {
-	listening, stop := context.WithCancel(ctx)
-	defer stop()
 	var l Listening
 	decoder := json.NewDecoder(in)
 	if err := decoder.Decode(&l); err != nil {
 		return fmt.Errorf("the standard input does not have the expected JSON: %w", err)
 	}
-	lines := make(chan progressLine)
+	lines := make(chan progressLine, 100)
+	all := make([]*gathering, len(l.Crowds))
 	for number, crowd := range l.Crowds {
-		var received atomic.Int64
-		members := int64(len(crowd.Tokens))
-		note := func() {
-			if n := received.Add(1); n%members == 0 {
-				lines <- progressLine{Crowd: number, Events: n / members, At: time.Now()}
-			}
+		all[number] = &gathering{Crowd: crowd, number: number, url: l.URL, lines: lines}
+	}
+	defer func() {
+		for _, g := range all {
+			g.cut()
 		}
-		err := inParallel(listening, len(crowd.Tokens), func(ctx context.Context, i int) error {
-			socket, err := subscribe(ctx, l.URL, crowd.Tokens[i], crowd.Subscription)
-			if err != nil {
-				return err
-			}
-			context.AfterFunc(listening, func() { _ = socket.Close() })
-			go receive(socket, note)
-			return nil
-		})
-		if err != nil {
+	}()
+	for _, g := range all {
+		if err := g.connect(ctx); err != nil {
 			return err
 		}
 	}
-	ended := make(chan struct{})
-	go func() { _, _ = io.Copy(io.Discard, in); close(ended) }()
+	ended := make(chan error, 1)
+	go func() { ended <- weather(ctx, decoder, all) }()
 	encoder := json.NewEncoder(out)
 	for line := (progressLine{Ready: true}); ; {
 		if err := encoder.Encode(line); err != nil {
@@ -78,8 +130,25 @@ func Listen(ctx context.Context, in io.Reader, out io.Writer) error {
 		}
 		select {
 		case line = <-lines:
-		case <-ended:
-			return nil
+		case err := <-ended:
+			return err
+		}
+	}
+}
+
+// weather reads storms until its input ends.
+func weather(ctx context.Context, from *json.Decoder, all []*gathering) error {
+	for {
+		var s Storm
+		if err := from.Decode(&s); err != nil {
+			return nil //nolint:nilerr // the input was closed
+		}
+		if s.Crowd < 0 || s.Crowd >= len(all) {
+			return fmt.Errorf("there is no crowd %d", s.Crowd)
+		}
+		all[s.Crowd].cut()
+		if err := all[s.Crowd].connect(ctx); err != nil {
+			return err
 		}
 	}
 }

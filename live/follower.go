@@ -20,6 +20,7 @@ type follower struct {
 // run reads the log until ctx ends, and reopens it when it breaks.
 func (f *follower) run(ctx context.Context, stream social.EventStream) {
 	for ctx.Err() == nil {
+		opened := stream.Position()
 		err := f.read(ctx, stream)
 		position := stream.Position()
 		_ = stream.Close()
@@ -27,8 +28,8 @@ func (f *follower) run(ctx context.Context, stream social.EventStream) {
 			return
 		}
 		f.logger.ErrorContext(ctx, "the event stream broke", "error", err)
-		if errors.Is(err, social.ErrPositionLost) {
-			position = ""
+		if errors.Is(err, social.ErrPositionLost) || position == opened && !errors.Is(err, social.ErrUnavailable) {
+			position = "" // a stream from there would break again
 		}
 		stream = f.reopen(ctx, position)
 	}
@@ -45,9 +46,12 @@ func (f *follower) read(ctx context.Context, stream social.EventStream) error {
 }
 
 // reopen retries with backoff until it succeeds or ctx ends. If the stream does not continue at the
-// position, all subscriptions read what happened in the meantime, so that none of it is skipped.
+// position, all subscriptions read what happened in the meantime, so that none of it is skipped. It
+// gives a position up that is lost, and one that the database refuses several times for a reason
+// that may be permanent: subscribers who read again are better off than those who get nothing.
 func (f *follower) reopen(ctx context.Context, position string) social.EventStream {
-	const slowest = 10 * time.Second
+	const slowest, refusals = 10 * time.Second, 3
+	refused := 0
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, slowest) {
 		stream, err := f.log.Tail(ctx, position)
 		if err == nil {
@@ -56,7 +60,10 @@ func (f *follower) reopen(ctx context.Context, position string) social.EventStre
 			}
 			return stream
 		}
-		if errors.Is(err, social.ErrPositionLost) {
+		if !errors.Is(err, social.ErrUnavailable) {
+			refused++
+		}
+		if errors.Is(err, social.ErrPositionLost) || refused == refusals {
 			position = ""
 		}
 		f.logger.WarnContext(ctx, "the event stream cannot be opened", "error", err, "wait", wait)

@@ -75,6 +75,62 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	}
 }
 
+// refusingLog is an event log that can't be read from the position of its first stream, and that
+// does not say why.
+type refusingLog struct {
+	first  social.EventStream
+	opened atomic.Bool
+}
+
+func (l *refusingLog) Tail(_ context.Context, position string) (social.EventStream, error) {
+	if _, opens := l.first.(refusedStream); position != "" && !opens {
+		return nil, errRefused
+	}
+	if position == "" && l.opened.Swap(true) {
+		return silence{}, nil
+	}
+	return l.first, nil
+}
+
+func (*refusingLog) KeepEvents(context.Context, time.Duration) error { return nil }
+
+var errRefused = errors.New("a code that we do not know")
+
+// brokenStream fails without an event.
+type brokenStream struct{ silence }
+
+func (brokenStream) Next(context.Context) (social.Event, error) {
+	return social.Event{}, fmt.Errorf("%w: the connection was lost", social.ErrUnavailable)
+}
+
+func (brokenStream) Position() string { return "here" }
+
+// refusedStream fails at its first event, for an unknown reason.
+type refusedStream struct{ brokenStream }
+
+func (refusedStream) Next(context.Context) (social.Event, error) { return social.Event{}, errRefused }
+
+// TestAnUnknownFaultIsAGap: if the log cannot be read from a position, for a reason that the hub
+// does not know, it does not try forever: subscribers get a gap.
+func TestAnUnknownFaultIsAGap(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]social.EventStream{"opening": brokenStream{}, "reading": refusedStream{}} {
+		hub := newHub(&refusingLog{first: first})
+		ctx, stop := context.WithCancel(t.Context())
+		receiver := gapReceiver{make(chan live.Change, 1)}
+		hub.News(ctx, live.Subscriber{}, "", receiver)
+		done, err := hub.Open(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event := <-receiver.events; event != live.Gap {
+			t.Errorf("%s: the subscription got %v, want a gap", name, event)
+		}
+		stop()
+		<-done
+	}
+}
+
 // gapReceiver records the kinds of its items.
 type gapReceiver struct{ events chan live.Change }
 

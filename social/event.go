@@ -122,7 +122,7 @@ func (e Event) Touches(viewer, author UserID) bool {
 func (k EventKind) ChangesPost() bool {
 	return slices.Contains([]EventKind{
 		EventPostEdited, EventAudienceChanged, EventRepliesChanged, EventOrderChanged, EventPostDeleted, EventPollVoted,
-		EventReactionAdded, EventReactionRemoved, EventCommentAdded, EventCommentEdited, EventCommentDeleted,
+		EventPollClosed, EventReactionAdded, EventReactionRemoved, EventCommentAdded, EventCommentEdited, EventCommentDeleted,
 	}, k)
 }
 

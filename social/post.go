@@ -161,9 +161,15 @@ type Posts interface {
 	MuteThread(ctx context.Context, post PostID, user UserID, e Event) (bool, error)
 	// UnmuteThread removes the mute. False: there was none. ErrNotFound: no such post.
 	UnmuteThread(ctx context.Context, post PostID, user UserID, e Event) (bool, error)
-	// MutedThreads reads which of the posts' threads the user mutes; the others are missing in the
-	// map.
-	MutedThreads(ctx context.Context, user UserID, posts []PostID) (map[PostID]bool, error)
+	// MutedThreads reads which of these users mute which of these threads, in one batch; mutes that
+	// do not exist are missing in the map.
+	MutedThreads(ctx context.Context, mutes []ThreadMute) (map[ThreadMute]bool, error)
+}
+
+// ThreadMute is a user's mute of the thread of a post.
+type ThreadMute struct {
+	Post PostID
+	User UserID
 }
 
 // ReactionKind is a kind of reaction to a post.

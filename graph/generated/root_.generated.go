@@ -3632,7 +3632,7 @@ type Subscription {
     after: String
   ): WallPostAdded!
   """
-  Changes of posts that you show, from their text to their counts, so that a page stays correct. Changes of a post that follow each other quickly arrive as one.
+  Changes of posts that you show, from their text to their counts, so that a page stays correct; a poll that closes by itself changes a few seconds later. Changes of a post that follow each other quickly arrive as one.
   Nothing arrives about posts that do not exist or that you may not see. After a lost connection, subscribe again with ` + "`" + `current: true` + "`" + `.
   """
   postChanged(

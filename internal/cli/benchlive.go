@@ -18,18 +18,21 @@ type benchLiveCommand struct {
 	benchFlags
 
 	Sockets int `help:"Subscribers to each event." default:"1000" placeholder:"N"`
+	Many    int `help:"Subscribers to each event in a second table, which has only the plain selection; 0 leaves that out." default:"10000" placeholder:"N"`
 	Idle    int `help:"Subscribers whose memory is measured; 0 leaves that out." default:"10000" placeholder:"N"`
 }
 
 // Help explains the command, below its one-line help.
 func (*benchLiveCommand) Help() string {
-	return benchHelp + "\n\nIt opens six times as many websockets as --sockets, plus --idle: the limit of open files must allow that."
+	return benchHelp + "\n\nIt opens three times as many websockets as --sockets at the same time, or as many as --many or --idle: the limit of open files (ulimit -n) must allow that in each of two processes."
 }
 
 // Run runs the measurement.
 func (c *benchLiveCommand) Run(ctx context.Context, common *commonFlags) error {
 	return c.run(common, func(o bench.Options) (*figures.Report, error) {
-		return bench.Live(ctx, bench.LiveOptions{Options: o, Sockets: c.Sockets, Idle: c.Idle, Start: startServer, Listeners: startListeners})
+		return bench.Live(ctx, bench.LiveOptions{
+			Options: o, Sockets: c.Sockets, Many: c.Many, Idle: c.Idle, Files: openFiles(), Start: startServer, Listeners: startListeners,
+		})
 	})
 }
 

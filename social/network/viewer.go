@@ -476,16 +476,21 @@ func (v *Viewer) CanReply(c *social.Comment, p *social.Post, toAuthor social.Rel
 // MutedThreads reads which of the posts' threads the viewer mutes; the others are missing in the
 // map. Posts whose thread no user mutes need no read.
 func (v *Viewer) MutedThreads(ctx context.Context, posts []*social.Post) (map[social.PostID]bool, error) {
-	var some []social.PostID
+	var some []social.ThreadMute
 	for _, p := range posts {
 		if p.Muters > 0 {
-			some = append(some, p.ID)
+			some = append(some, social.ThreadMute{Post: p.ID, User: v.ID})
 		}
 	}
 	if v.ID.IsZero() || len(some) == 0 {
 		return nil, nil
 	}
-	return v.s.store.MutedThreads(ctx, v.ID, some)
+	found, err := v.s.store.MutedThreads(ctx, some)
+	muted := make(map[social.PostID]bool, len(found))
+	for m, is := range found {
+		muted[m.Post] = is
+	}
+	return muted, err
 }
 
 // CanVote reports whether the viewer may vote in a poll that they see.

@@ -16,7 +16,7 @@ func (s *Service) withoutHidden(ctx context.Context, t threadsRead, notices []so
 	}
 	muted, err := s.mutedByRecipients(ctx, t, notices)
 	return slices.DeleteFunc(notices, func(n social.Notice) bool {
-		return !n.Undone && !social.InNotification(n.NotificationGroup, n.Act, t.posts[n.Post], t.comments[n.Act.Comment], relations[n.To], muted[n.To][n.Post])
+		return !n.Undone && !social.InNotification(n.NotificationGroup, n.Act, t.posts[n.Post], t.comments[n.Act.Comment], relations[n.To], muted[social.ThreadMute{Post: n.Post, User: n.To}])
 	}), err
 }
 
@@ -44,21 +44,16 @@ func (s *Service) recipientRelations(ctx context.Context, t threadsRead, notices
 	return relations, err
 }
 
-// mutedByRecipients reads which of the threads their recipients mute.
-func (s *Service) mutedByRecipients(ctx context.Context, t threadsRead, notices []social.Notice) (map[social.UserID]map[social.PostID]bool, error) {
-	posts := map[social.UserID][]social.PostID{}
+// mutedByRecipients reads which of the threads their recipients mute, in one batch.
+func (s *Service) mutedByRecipients(ctx context.Context, t threadsRead, notices []social.Notice) (map[social.ThreadMute]bool, error) {
+	mutes := map[social.ThreadMute]bool{}
 	for _, n := range notices {
 		if p := t.posts[n.Post]; p != nil && p.Muters > 0 { // most need no read
-			posts[n.To] = append(posts[n.To], p.ID)
+			mutes[social.ThreadMute{Post: p.ID, User: n.To}] = true
 		}
 	}
-	muted := map[social.UserID]map[social.PostID]bool{}
-	for to, some := range posts {
-		read, err := s.store.MutedThreads(ctx, to, some)
-		if err != nil {
-			return nil, err
-		}
-		muted[to] = read
+	if len(mutes) == 0 {
+		return nil, nil
 	}
-	return muted, nil
+	return s.store.MutedThreads(ctx, slices.Collect(maps.Keys(mutes)))
 }

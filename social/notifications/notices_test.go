@@ -53,8 +53,12 @@ func (v *village) SilentNotificationKinds(context.Context, []social.UserID) (map
 }
 
 // MutedThreads implements notifications.Store: ada mutes the thread if someone does.
-func (v *village) MutedThreads(_ context.Context, user social.UserID, _ []social.PostID) (map[social.PostID]bool, error) {
-	return map[social.PostID]bool{v.post.ID: user == v.ada.ID}, nil
+func (v *village) MutedThreads(_ context.Context, mutes []social.ThreadMute) (map[social.ThreadMute]bool, error) {
+	muted := map[social.ThreadMute]bool{}
+	for _, m := range mutes {
+		muted[m] = m.User == v.ada.ID
+	}
+	return muted, nil
 }
 
 func (v *village) Relations(_ context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {

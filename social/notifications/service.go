@@ -11,7 +11,7 @@ import (
 type Store interface {
 	Posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error)
 	Voters(ctx context.Context, post social.PostID, limit int) ([]social.UserID, error)
-	MutedThreads(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]bool, error)
+	MutedThreads(ctx context.Context, mutes []social.ThreadMute) (map[social.ThreadMute]bool, error)
 	Comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error)
 	UsersByHandle(ctx context.Context, handles []string) (map[string]*social.User, error)
 	SetNotificationKind(ctx context.Context, user social.UserID, kind social.NotificationKind, enabled bool) error

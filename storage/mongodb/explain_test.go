@@ -537,7 +537,7 @@ func callPosts(w *town, ada, ben social.NewUser) {
 	} {
 		_, err = call(w.ctx, p.ID, ben.User.ID, happened(social.EventThreadMuted))
 		w.ok(err)
-		_, err = w.MutedThreads(w.ctx, ben.User.ID, both)
+		_, err = w.MutedThreads(w.ctx, []social.ThreadMute{{Post: both[0], User: ben.User.ID}, {Post: both[1], User: ben.User.ID}})
 		w.ok(err)
 		_, err = w.ThreadsMutedBy(w.ctx, ben.User.ID, social.PostID{}, 10)
 		w.ok(err)

@@ -477,31 +477,33 @@ func (s *Store) UnmuteThread(ctx context.Context, post social.PostID, user socia
 }
 
 // MutedThreads implements social.Posts.
-func (s *Store) MutedThreads(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]bool, error) {
-	all := make(map[social.PostID]bool)
-	err := s.marks(ctx, "muted threads", s.threadMutes, user, posts, func(d *markDoc) { all[d.post()] = d.Mutes })
+func (s *Store) MutedThreads(ctx context.Context, mutes []social.ThreadMute) (map[social.ThreadMute]bool, error) {
+	keys := mdb.Map(mutes, func(m *social.ThreadMute) bson.Binary { return mdb.PairKey(m.Post.ID, m.User.ID) })
+	all := make(map[social.ThreadMute]bool)
+	err := s.marks(ctx, "muted threads", s.threadMutes, keys, func(d *markDoc) { all[social.ThreadMute{Post: d.post(), User: d.User}] = d.Mutes })
 	return all, err
 }
 
 // Votes implements social.Posts.
 func (s *Store) Votes(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]int, error) {
 	all := make(map[social.PostID]int)
-	err := s.marks(ctx, "votes", s.votes, user, posts, func(d *markDoc) { all[d.post()] = d.Option })
+	err := s.marks(ctx, "votes", s.votes, marksBy(user, posts), func(d *markDoc) { all[d.post()] = d.Option })
 	return all, err
 }
 
 // Reactions implements social.Posts.
 func (s *Store) Reactions(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]social.ReactionKind, error) {
 	all := make(map[social.PostID]social.ReactionKind)
-	err := s.marks(ctx, "reactions", s.reactions, user, posts, func(d *markDoc) { all[d.post()] = d.Kind })
+	err := s.marks(ctx, "reactions", s.reactions, marksBy(user, posts), func(d *markDoc) { all[d.post()] = d.Kind })
 	return all, err
 }
 
-func (s *Store) marks(ctx context.Context, op string, c *mongo.Collection, user social.UserID, posts []social.PostID, take func(*markDoc)) error {
-	keys := make([]bson.Binary, len(posts))
-	for i, post := range posts {
-		keys[i] = mdb.PairKey(post.ID, user.ID)
-	}
+// marksBy returns the keys of a user's marks at posts.
+func marksBy(user social.UserID, posts []social.PostID) []bson.Binary {
+	return mdb.Map(posts, func(post *social.PostID) bson.Binary { return mdb.PairKey(post.ID, user.ID) })
+}
+
+func (s *Store) marks(ctx context.Context, op string, c *mongo.Collection, keys []bson.Binary, take func(*markDoc)) error {
 	return s.db.Read(ctx, op, func(ctx context.Context) error {
 		docs, err := mdb.FindIn[markDoc](ctx, c, "_id", keys)
 		for i := range docs {

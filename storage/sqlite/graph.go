@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plaza/id"
 	"plaza/social"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/sqldb"
@@ -53,7 +54,7 @@ var (
 // Relations implements social.Graph.
 func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[social.Pair]social.Relation, error) {
-		return sqldb.ByKey(tx, relations, scanRelation, hexPairs(pairs))
+		return sqldb.ByKey(tx, relations, scanRelation, hexPairs(pairs, idsOfPair))
 	})
 }
 
@@ -64,7 +65,7 @@ func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.U
 		pairs[i] = social.Pair{Viewer: viewer, Other: other}
 	}
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[social.UserID]social.Person, error) {
-		known, err := sqldb.ByKey(tx, relations, scanRelation, hexPairs(pairs))
+		known, err := sqldb.ByKey(tx, relations, scanRelation, hexPairs(pairs, idsOfPair))
 		if err != nil {
 			return nil, err
 		}
@@ -77,18 +78,21 @@ func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.U
 	})
 }
 
-func hexPairs(pairs []social.Pair) string {
+func hexPairs[T any](pairs []T, ids func(T) (first, second id.ID)) string {
 	var list strings.Builder
 	list.WriteByte('[')
 	for i, pair := range pairs {
 		if i > 0 {
 			list.WriteByte(',')
 		}
-		fmt.Fprintf(&list, `"%x%x"`, pair.Viewer.ID[:], pair.Other.ID[:])
+		first, second := ids(pair)
+		fmt.Fprintf(&list, `"%x%x"`, first[:], second[:])
 	}
 	list.WriteByte(']')
 	return list.String()
 }
+
+func idsOfPair(p social.Pair) (viewer, other id.ID) { return p.Viewer.ID, p.Other.ID }
 
 func scanRelation(scan sqldb.Scan) (pair social.Pair, r social.Relation, err error) {
 	var circles string

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"plaza/id"
 	"plaza/social"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/sqldb"
@@ -24,12 +25,16 @@ var (
 	muteThread         = sqldb.Define(`INSERT INTO thread_mutes (post, user) VALUES (?, ?) ON CONFLICT DO NOTHING`)
 	unmuteThread       = sqldb.Define(`DELETE FROM thread_mutes WHERE post = ? AND user = ?`)
 	countMuter         = sqldb.Define(`UPDATE posts SET muters = muters + ? WHERE id = ?`)
-	mutedThreads       = sqldb.Define(`SELECT post, 1 FROM thread_mutes WHERE post IN (SELECT unhex(value) FROM json_each(?)) AND user = ?`)
-	reactions          = sqldb.Define(`SELECT post, kind FROM reactions WHERE post IN (SELECT unhex(value) FROM json_each(?)) AND user = ?`)
-	someReactionsBy    = sqldb.Define(`SELECT post FROM reactions INDEXED BY reactions_by_user WHERE user = ? LIMIT ?`)
-	someVotesBy        = sqldb.Define(`SELECT post FROM votes INDEXED BY votes_by_user WHERE user = ? LIMIT ?`)
-	someMutesBy        = sqldb.Define(`SELECT post FROM thread_mutes INDEXED BY thread_mutes_by_user WHERE user = ? LIMIT ?`)
-	deleteVote         = sqldb.Define(`DELETE FROM votes WHERE post = ? AND user = ?`)
+	// A pair is 64 hexadecimal digits: the post's id and the user's.
+	mutedThreads = sqldb.Define(`
+		WITH pairs AS MATERIALIZED (
+			SELECT unhex(substr(value, 1, 32)) AS of_post, unhex(substr(value, 33)) AS of_user FROM json_each(?))
+		SELECT post, user, 1 FROM pairs CROSS JOIN thread_mutes WHERE post = of_post AND user = of_user`)
+	reactions       = sqldb.Define(`SELECT post, kind FROM reactions WHERE post IN (SELECT unhex(value) FROM json_each(?)) AND user = ?`)
+	someReactionsBy = sqldb.Define(`SELECT post FROM reactions INDEXED BY reactions_by_user WHERE user = ? LIMIT ?`)
+	someVotesBy     = sqldb.Define(`SELECT post FROM votes INDEXED BY votes_by_user WHERE user = ? LIMIT ?`)
+	someMutesBy     = sqldb.Define(`SELECT post FROM thread_mutes INDEXED BY thread_mutes_by_user WHERE user = ? LIMIT ?`)
+	deleteVote      = sqldb.Define(`DELETE FROM votes WHERE post = ? AND user = ?`)
 )
 
 // PutVote implements social.Posts. There is only one writing connection, so the counts cannot
@@ -188,8 +193,14 @@ func (s *Store) changeThreadMute(ctx context.Context, change *sqldb.Statement, b
 }
 
 // MutedThreads implements social.Posts.
-func (s *Store) MutedThreads(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]bool, error) {
-	return choices[bool](ctx, s, mutedThreads, user, posts)
+func (s *Store) MutedThreads(ctx context.Context, mutes []social.ThreadMute) (map[social.ThreadMute]bool, error) {
+	pairs := hexPairs(mutes, func(m social.ThreadMute) (post, user id.ID) { return m.Post.ID, m.User.ID })
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[social.ThreadMute]bool, error) {
+		return sqldb.ByKey(tx, mutedThreads, func(scan sqldb.Scan) (m social.ThreadMute, mutes bool, err error) {
+			err = scan(sqldb.Into(&m.Post.ID), sqldb.Into(&m.User.ID), &mutes)
+			return m, mutes, err
+		}, pairs)
+	})
 }
 
 // takeBackMarks removes some of the user's reactions, votes and muted threads, and corrects the

@@ -429,7 +429,17 @@ func putReactionCountsOneReactionPerUser(w *world) {
 // threadMutesOf reads which threads a user mutes.
 func (w *world) threadMutesOf(user person) batchLookup[social.PostID, bool] {
 	return func(ctx context.Context, posts []social.PostID) (map[social.PostID]bool, error) {
-		return w.MutedThreads(ctx, user.ID, posts)
+		mutes := make([]social.ThreadMute, len(posts))
+		for i, post := range posts {
+			mutes[i] = social.ThreadMute{Post: post, User: user.ID}
+		}
+		found, err := w.MutedThreads(ctx, mutes)
+		muted := map[social.PostID]bool{}
+		for m, is := range found {
+			w.same(m.User, user.ID, "whose mute is read")
+			muted[m.Post] = is
+		}
+		return muted, err
 	}
 }
 
@@ -489,6 +499,11 @@ func threadMutesAreCountedOncePerUser(w *world) {
 		w.same(lookup(w, w.threadMutesOf(step.user), []social.PostID{p.ID, other.ID, newPostID()}), want, "what one mutes after step %d", i)
 		w.same(w.getPost(p.ID).Muters, step.muters, "Muters after step %d", i)
 	}
+	w.did(true)(w.MuteThread(w.ctx, other.ID, people[0].ID, event(social.EventThreadMuted)))
+	mutes := []social.ThreadMute{{Post: p.ID, User: people[2].ID}, {Post: other.ID, User: people[0].ID}}
+	crossed := []social.ThreadMute{{Post: p.ID, User: people[0].ID}, {Post: other.ID, User: people[2].ID}}
+	w.same(lookup(w, w.MutedThreads, append(crossed, mutes...)), map[social.ThreadMute]bool{mutes[0]: true, mutes[1]: true}, "the mutes of several users")
+	w.did(true)(w.UnmuteThread(w.ctx, other.ID, people[0].ID, event(social.EventThreadUnmuted)))
 	w.edit(p, p.Content)
 	w.same(w.getPost(p.ID).Muters, 1, "Muters after an edit")
 	w.same(w.getPost(other.ID).Muters, 0, "Muters of another post")

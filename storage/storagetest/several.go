@@ -346,8 +346,8 @@ func (all *several) UnmuteThread(ctx context.Context, post social.PostID, user s
 	return all.next().UnmuteThread(ctx, post, user, e)
 }
 
-func (all *several) MutedThreads(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]bool, error) {
-	return all.next().MutedThreads(ctx, user, posts)
+func (all *several) MutedThreads(ctx context.Context, mutes []social.ThreadMute) (map[social.ThreadMute]bool, error) {
+	return all.next().MutedThreads(ctx, mutes)
 }
 
 // The calls of social.Marks.

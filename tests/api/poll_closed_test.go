@@ -52,6 +52,33 @@ func TestPollsThatCloseNotify(t *testing.T) {
 	})
 }
 
+// TestPollsThatCloseChange: when a poll closes, it changes for those subscribers who see it, and for
+// no one else.
+func TestPollsThatCloseChange(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Serve(t, e.Open(t))
+		ada, bob, cyd := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "cyd")
+		ada.Do(t, `mutation($id: ID!) { followUser(input: {userId: $id}) { userErrors { code } } }`, map[string]any{"id": ada.IDOf(t, "bob")}, nil)
+		poll := insertClosedPoll(t, plaza, ada, nil)
+		ours := map[string]*plazatest.Socket{"ada": watchPost(t, ada, poll), "bob": watchPost(t, bob, poll)}
+		open := cyd.Status(t, "0", plazatest.Public)
+		others := cyd.Connect(t)
+		others.Subscribe(plaza, "1", changesOf(false, poll, open))
+
+		plaza.Notify(t)
+		for name, s := range ours {
+			if got := nextChange(t, s); got.Event != "CHANGED" || got.PostID != poll {
+				t.Errorf("%s gets %s, want the poll", name, got.raw)
+			}
+		}
+		edit(t, cyd, open, "1")
+		if got := nextChange(t, others); got.PostID != open {
+			t.Errorf("cyd gets %s, want only the post that cyd sees", got.raw)
+		}
+	})
+}
+
 // closingsOf are the polls and actors of someone's notifications of polls that have closed.
 func closingsOf(t *testing.T, p plazatest.Person) (found []string) {
 	t.Helper()

@@ -239,7 +239,7 @@ func (s *fragileStore) breakAll() (mend func()) {
 	return func() { s.shut.Store(false) }
 }
 
-var errBroken = errors.New("the stream is broken")
+var errBroken = fmt.Errorf("the stream is broken: %w", social.ErrUnavailable)
 
 type fragileStream struct {
 	social.EventStream

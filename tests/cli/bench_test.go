@@ -270,12 +270,12 @@ func TestBenchAds(t *testing.T) {
 // TestBenchLive lets four subscribers of each kind receive events.
 func TestBenchLive(t *testing.T) {
 	t.Parallel()
-	report := benchReport(t, benchDatabase(t, mongotest.URI(t)), "live", "--sockets", "400", "--idle", "1000")
+	report := benchReport(t, benchDatabase(t, mongotest.URI(t)), "live", "--sockets", "400", "--many", "800", "--idle", "1000")
 	figures := readTables(t, report)
-	for _, call := range []string{"comment in a thread", "post of an author"} {
+	for _, call := range []string{"comment in a thread", "post of an author", "reconnect in a thread"} {
 		checkCosts(t, figures, call, []string{"plain", "viewer's rights", "viewer's own data"})
 	}
-	for _, remark := range []string{"10 idle subscribers take ", "until the last subscriber had a plain comment"} {
+	for _, remark := range []string{"10 idle subscribers take ", "Comment in a thread, plain: half of the subscribers have it after ", "8 subscribers to each event"} {
 		if !strings.Contains(report, remark) {
 			t.Errorf("the report does not say %q:\n%s", remark, report)
 		}
@@ -320,6 +320,7 @@ func TestBenchRefuses(t *testing.T) {
 		"no scale":           {[]string{"feeds", "--scale", "0", "--mongodb-uri", taken}, "--scale must be above 0"},
 		"too many edges":     {[]string{"feeds", "--edges", "1000001", "--mongodb-uri", taken}, "--edges must be from 0 to 1,000,000"},
 		"no network":         {[]string{"feeds", "--edges", "0", "--mongodb-uri", taken}, "there is no network to load"},
+		"too few files":      {[]string{"live", "--sockets", "1000000000", "--mongodb-uri", taken}, "allow more with ulimit -n 3000000200"},
 		"no zones":           {[]string{"ads", "--zones", "0", "--mongodb-uri", taken}, "--zones, --units and --profiles must be 1 or more"},
 		"too many ads":       {[]string{"ads", "--units", "1001", "--mongodb-uri", taken}, "--units 1000 at most"},
 		"no such design":     {[]string{"ads", "--layouts", "random", "--mongodb-uri", taken}, `there is no "random": choose from zone, frequency, keywords`},

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,11 +30,16 @@ type talker struct {
 // ask sends an operation, and returns the string or number at a path of the answer.
 func (c *talker) ask(t *testing.T, operation string, path ...string) (string, error) {
 	t.Helper()
+	return c.tell(t.Context(), operation, path...)
+}
+
+// tell is ask, also after a test has ended.
+func (c *talker) tell(ctx context.Context, operation string, path ...string) (string, error) {
 	body, err := json.Marshal(map[string]string{"query": operation})
 	if err != nil {
 		return "", err
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
 		return "", err
 	}

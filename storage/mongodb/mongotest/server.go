@@ -44,6 +44,8 @@ type Server struct {
 	address string
 	folder  string
 
+	program string
+	args    []string
 	process *os.Process
 	callOff func() // stops the watcher
 	exited  chan struct{}
@@ -131,11 +133,11 @@ func start(ctx context.Context, program string, cfg config) (*Server, error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 
-	server := &Server{folder: folder, exited: make(chan struct{})}
+	server := &Server{folder: folder, program: program, args: arguments(port, folder, cfg)}
 	server.address = net.JoinHostPort(host, strconv.Itoa(port))
 	server.uri = "mongodb://" + server.address + "/?directConnection=true"
 
-	if err := server.launch(program, arguments(port, folder, cfg)); err != nil {
+	if err := server.launch(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
 
@@ -182,10 +184,12 @@ func arguments(port int, folder string, cfg config) []string {
 }
 
 // launch starts the process, and the watcher that ends it when this process ends.
-func (s *Server) launch(program string, args []string) error {
+func (s *Server) launch() error {
 	// No context: the server outlives the context of its start.
-	cmd := exec.Command(program, args...) //nolint:noctx
+	cmd := exec.Command(s.program, s.args...) //nolint:noctx
 	ownGroup(cmd)
+
+	s.exited = make(chan struct{})
 
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("mongod: %w", err)
@@ -325,6 +329,29 @@ func (s *Server) Stop() error {
 	}
 
 	return nil
+}
+
+// Restart kills a mongod that is no member of a set, and starts it again with its data. It returns
+// when the server accepts writes. What was written in the half second before, and not with j: true,
+// may be lost. It must not be called concurrently with other methods.
+func (s *Server) Restart(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, testtime.Patience())
+	defer cancel()
+
+	s.kill()
+	s.callOff()
+
+	if err := s.launch(); err != nil {
+		return err
+	}
+
+	client, err := mongo.Connect(options.Client().ApplyURI(s.uri).SetServerSelectionTimeout(testtime.Scale(time.Second)))
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // the connection only served to check
+
+	return s.awaitWritable(ctx, client.Database("admin"))
 }
 
 // kill kills mongod and waits for its end. An orderly shutdown is unnecessary, because its data is
