@@ -1920,7 +1920,7 @@ type Moderation {
     last: Int
     "Only items before this cursor."
     before: String
-  ): AuditEntryConnection
+  ): AuditEntryConnection @scope(needs: ADMIN)
 }
 
 "Whether moderators have something to decide."

@@ -68,6 +68,20 @@ func TestModeratorsNeedRightAndScope(t *testing.T) {
 	}
 }
 
+// TestTheAuditLogNeedsTheScopeOfAdministrators, beside the one that leads to it.
+func TestTheAuditLogNeedsTheScopeOfAdministrators(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	ada := plaza.As(t, "ada")
+	plazatest.Grant(t, plaza, "GRANT: admin ada")
+	const log = `{ moderation { auditLog { nodes { id } } } }`
+	for code, scopes := range map[string][]string{"": {"MODERATE", "ADMIN"}, "FORBIDDEN": {"MODERATE"}} {
+		if v := verdictOf(t, newAccessToken(t, ada, scopes...).program, log, nil, ""); v.code != code {
+			t.Errorf("with the scopes %v: %+v", scopes, v)
+		}
+	}
+}
+
 // TestHiddenPostsLeaveOpenPages: who watches a post loses it when moderators hide it, also the owner
 // of its wall, and gets it back when they restore it. Its author keeps it, but can't open it again.
 func TestHiddenPostsLeaveOpenPages(t *testing.T) {
