@@ -113,7 +113,7 @@ func (r *Resolver) loadCase(ctx context.Context, id social.CaseID) (*model.Moder
 func wrapCase(c *moderation.CaseSeen) *model.ModerationCase {
 	return &model.ModerationCase{
 		ID: c.ID.String(), SubjectKind: c.Subject.Kind(), SubjectID: c.Subject.String(), Author: reportedUser(c.Author), Content: reportedContent(c),
-		State: c.State, IsHidden: c.IsHidden(c.Post), ReportsCount: c.Case.Reports(), Reasons: reasonCounts(c.Case), LatestReports: caseReports(c.Reports),
+		State: c.State, IsHidden: c.IsHidden(c.Post, c.Comment), ReportsCount: c.Case.Reports(), Reasons: reasonCounts(c.Case), LatestReports: caseReports(c.Reports),
 		FirstReportedAt: c.FirstAt, LastReportedAt: c.LastAt,
 	}
 }

@@ -20,6 +20,9 @@ var (
 	ErrIssuerUnavailable = errors.New("the issuer's keys cannot be read")
 	// ErrConflict: the stored revision is not the one that the call expects.
 	ErrConflict = fault.Refusal("conflict")
+	// ErrTooEarly: servers of an older version, which may be running, would not understand it. The
+	// operator ends that by finishing the upgrade.
+	ErrTooEarly = fault.Refusal("too early")
 	// ErrBlocked: one of the two users blocks the other.
 	ErrBlocked = fault.Refusal("blocked")
 	// ErrNoChanges: servers of an older version may change the database without recording it.

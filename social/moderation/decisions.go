@@ -20,7 +20,8 @@ type NewDecision struct {
 
 // Decide decides a case that the viewer sees as a moderator. Errors: BLANK, TOO_LONG, INVALID (also
 // an action that does not fit the subject); NOT_FOUND: the case, or the subject, which the action
-// needs; CONFLICT: the case is decided already, or another moderator has just decided; FORBIDDEN, UNAUTHENTICATED.
+// needs; CONFLICT: the case is decided already, or another moderator has just decided; NOT_ALLOWED:
+// comments can't be hidden until the operator has finished an upgrade; FORBIDDEN, UNAUTHENTICATED.
 func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecision) error {
 	defer s.network.MayHaveHidden()
 	seen, err := s.Case(ctx, viewer, caseField, in.Case)
@@ -30,7 +31,7 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 	c := seen.Case
 	ruling, err := c.Rule(social.Decision{
 		Subject: c.Subject, Author: c.Author, Moderator: viewer, Action: in.Action, Reason: in.Reason, At: s.network.Moment(),
-	}, seen.Post)
+	}, seen.Post, seen.Comment)
 	if err != nil {
 		return err
 	}
@@ -42,6 +43,8 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 	switch {
 	case errors.Is(err, social.ErrConflict):
 		return fault.Errorf(fault.CodeConflict, caseField, "Another moderator has just decided, or the post was just changed: look again.")
+	case errors.Is(err, social.ErrTooEarly):
+		return fault.Errorf(fault.CodeNotAllowed, "decision", "Comments can be hidden once this site has finished its upgrade. Until then, they can be removed.")
 	case errors.Is(err, social.ErrNotFound):
 		return subjectGone(c)
 	}
@@ -60,21 +63,31 @@ func subjectGone(c *social.Case) error {
 }
 
 // eventOf is the event of what a ruling changes; zero: it changes nothing.
-func eventOf(r *social.Ruling, seen *CaseSeen) (e social.Event, err error) {
+func eventOf(r *social.Ruling, seen *CaseSeen) (social.Event, error) {
 	switch {
 	case r.Post != nil:
 		return event(social.EventAudienceChanged, r.Post.ID, r.Post.WallOwner), nil
+	case r.Comment != nil && r.Comment.Hidden:
+		return commentEvent(social.EventCommentDeleted, r.Comment), nil
+	case r.Comment != nil:
+		return commentEvent(social.EventCommentEdited, r.Comment), nil
 	case !r.Removes:
 		return social.Event{}, nil
 	case seen.Post != nil:
 		return event(social.EventPostDeleted, seen.Post.ID, seen.Post.WallOwner), nil
 	case seen.Comment != nil:
-		e = event(social.EventCommentDeleted, seen.Comment.Post, seen.Comment.Author)
-		e.Comment = seen.Comment.ID
-		return e, nil
+		return commentEvent(social.EventCommentDeleted, seen.Comment), nil
 	default:
 		return social.Event{}, subjectGone(r.Case)
 	}
+}
+
+// commentEvent is an event about a comment. For everyone but the author, hiding one deletes it, and
+// restoring it changes it.
+func commentEvent(kind social.EventKind, c *social.Comment) social.Event {
+	e := event(kind, c.Post, c.Author)
+	e.Comment = c.ID
+	return e
 }
 
 // DecisionSeen is a decision, and the people it names; those whose accounts are deleted are nil.

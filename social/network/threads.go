@@ -91,6 +91,9 @@ func (s *Service) parent(ctx context.Context, v *Viewer, in NewComment) (*social
 	if parent.Deleted {
 		return nil, fault.NotFound("parentId", "comment")
 	}
+	if parent.Hidden {
+		return nil, fault.Errorf(fault.CodeNotAllowed, "parentId", "This comment is hidden by moderators: it can't be replied to.")
+	}
 	return parent, nil
 }
 
@@ -137,6 +140,8 @@ func (v *Viewer) editable(ctx context.Context, comment social.CommentID) (*socia
 		return nil, err
 	case c.Deleted:
 		return nil, fault.NotFound("commentId", "comment")
+	case c.Hidden:
+		return nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "This comment is hidden by moderators: you may only delete it.")
 	case !social.CanEditComment(v.ID, c):
 		return nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not edit this comment.")
 	}
@@ -236,7 +241,9 @@ func dropHidden[K comparable](ctx context.Context, v *Viewer, asked []K, comment
 		return err
 	}
 	for key, c := range comments {
-		if !v.sees(c, posts, relations) {
+		if v.sees(c, posts, relations) {
+			comments[key] = social.CommentSeen(v.ID, c)
+		} else {
 			delete(comments, key)
 		}
 	}
@@ -268,7 +275,7 @@ func (v *Viewer) around(ctx context.Context, comments []*social.Comment, areEnou
 // sees reports whether a comment is visible to the viewer.
 func (v *Viewer) sees(c *social.Comment, posts map[social.PostID]*social.Post, relations map[social.UserID]social.Relation) bool {
 	p := posts[c.Post]
-	return p != nil && social.CanSeePost(v.ID, p, relations[p.Author]) && social.CanSeeComment(c, relations[c.Author])
+	return p != nil && social.CanSeePost(v.ID, p, relations[p.Author]) && social.CanSeeComment(v.ID, c, relations[c.Author])
 }
 
 // comment reads one comment that is visible to the viewer. Error: NOT_FOUND, naming the field.
@@ -291,9 +298,15 @@ func (v *Viewer) Threads(ctx context.Context, lists []social.List[social.Thread]
 		if err != nil {
 			return nil, err
 		}
-		return func(_ social.Thread, c *social.Comment) bool { return social.CanSeeComment(c, relations[c.Author]) }, nil
+		return func(_ social.Thread, c *social.Comment) bool { return social.CanSeeComment(v.ID, c, relations[c.Author]) }, nil
 	}
-	return collect(ctx, v, lists, v.s.store.Thread, social.CommentKey, see)
+	found, err := collect(ctx, v, lists, v.s.store.Thread, social.CommentKey, see)
+	for _, slice := range found {
+		for i, c := range slice.Items {
+			slice.Items[i] = social.CommentSeen(v.ID, c)
+		}
+	}
+	return found, err
 }
 
 // CommentsBy lists the comments of users who are visible to the viewer, as far as they are on posts
@@ -306,7 +319,9 @@ func (v *Viewer) CommentsBy(ctx context.Context, lists []social.List[social.User
 			return nil, err
 		}
 		maps.Copy(all, posts)
-		return func(_ social.UserID, c *social.Comment) bool { return v.sees(c, posts, relations) }, nil
+		return func(_ social.UserID, c *social.Comment) bool {
+			return v.sees(c, posts, relations) && social.CanReadComment(v.ID, c, relations[c.Author])
+		}, nil
 	}
 	found, err := collect(ctx, v, lists, v.s.store.CommentsBy, func(_ social.UserID, c *social.Comment) social.Key { return social.Key(c.ID.Bytes()) }, see)
 	seen := map[social.PostID]*social.Post{}
