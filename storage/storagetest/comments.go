@@ -15,6 +15,8 @@ var commentCases = []testCase{
 	{"EditCommentEditsThePreviewToo", editCommentEditsThePreviewToo},
 	{"DeleteCommentRemovesOneWithoutReplies", deleteCommentRemovesOneWithoutReplies},
 	{"DeleteCommentLeavesATombstone", deleteCommentLeavesATombstone},
+	{"HiddenCommentsAreRestored", hiddenCommentsAreRestored},
+	{"HiddenCommentsStayAsTheyAre", hiddenCommentsStayAsTheyAre},
 	{"DeleteCommentPrunesTombstonesUpTheChain", deleteCommentPrunesTombstones},
 	{"DeleteCommentStopsPruningAtALiveOne", deleteCommentStopsPruning},
 	{"LatestListsTheNewestLiveComments", latestListsTheNewestLiveComments},
