@@ -40,10 +40,10 @@ const MaxReasonLen = 2_000
 type Ruling struct {
 	Decision
 
-	Case    *Case // as it is from now on; Case.Decisions is one more than before
-	Post    *Post // with its new audience and revision; nil: it stays as it is
+	Case    *Case    // as it is from now on; Case.Decisions is one more than before
+	Post    *Post    // with its new audience and revision; nil: it stays as it is
 	Comment *Comment // hidden, or not any more; nil: it stays as it is
-	Removes bool  // the subject is deleted
+	Removes bool     // the subject is deleted
 }
 
 // Rule makes the ruling of a decision on the case. post or comment is the subject, if it is there.

@@ -298,7 +298,9 @@ func (v *Viewer) Threads(ctx context.Context, lists []social.List[social.Thread]
 		if err != nil {
 			return nil, err
 		}
-		return func(_ social.Thread, c *social.Comment) bool { return social.CanSeeComment(v.ID, c, relations[c.Author]) }, nil
+		return func(_ social.Thread, c *social.Comment) bool {
+			return social.CanSeeComment(v.ID, c, relations[c.Author])
+		}, nil
 	}
 	found, err := collect(ctx, v, lists, v.s.store.Thread, social.CommentKey, see)
 	for _, slice := range found {

@@ -31,7 +31,9 @@ func TestGoingBackBuriesHiddenComments(t *testing.T) {
 		Author: author, WallOwner: author, Audience: social.Audience{Kind: social.AudiencePublic},
 		Content: social.Content{Status: &social.Status{Text: "a post"}},
 	}
-	happened := func(kind social.EventKind) social.Event { return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind} }
+	happened := func(kind social.EventKind) social.Event {
+		return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind}
+	}
 	if err := store.InsertPost(t.Context(), p, happened(social.EventPostCreated)); err != nil {
 		t.Fatal(err)
 	}
