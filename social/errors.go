@@ -18,6 +18,8 @@ var (
 	// ErrIssuerUnavailable: the keys of another site, which has issued a token, could never be read.
 	// It is a failure, not a refusal.
 	ErrIssuerUnavailable = errors.New("the issuer's keys cannot be read")
+	// ErrNotReviewed: a Reviewer could not decide. It is a failure, not a refusal.
+	ErrNotReviewed = errors.New("the publish hook did not decide")
 	// ErrConflict: the stored revision is not the one that the call expects.
 	ErrConflict = fault.Refusal("conflict")
 	// ErrTooEarly: servers of an older version, which may be running, would not understand it. The

@@ -3427,6 +3427,8 @@ enum UserErrorCode {
   RESERVED
   "You may not do this."
   NOT_ALLOWED
+  "This site refuses to publish it: the message is its reason."
+  REJECTED
   "The maximum number is reached."
   LIMIT_REACHED
   "A concurrent change got in the way: read it again, then try again."

@@ -1502,6 +1502,8 @@ const (
 	UserErrorCodeReserved UserErrorCode = "RESERVED"
 	// You may not do this.
 	UserErrorCodeNotAllowed UserErrorCode = "NOT_ALLOWED"
+	// This site refuses to publish it: the message is its reason.
+	UserErrorCodeRejected UserErrorCode = "REJECTED"
 	// The maximum number is reached.
 	UserErrorCodeLimitReached UserErrorCode = "LIMIT_REACHED"
 	// A concurrent change got in the way: read it again, then try again.
@@ -1524,6 +1526,7 @@ var AllUserErrorCode = []UserErrorCode{
 	UserErrorCodeTaken,
 	UserErrorCodeReserved,
 	UserErrorCodeNotAllowed,
+	UserErrorCodeRejected,
 	UserErrorCodeLimitReached,
 	UserErrorCodeConflict,
 	UserErrorCodeClosed,
@@ -1534,7 +1537,7 @@ var AllUserErrorCode = []UserErrorCode{
 
 func (e UserErrorCode) IsValid() bool {
 	switch e {
-	case UserErrorCodeInvalid, UserErrorCodeTooLong, UserErrorCodeBlank, UserErrorCodeNotFound, UserErrorCodeTaken, UserErrorCodeReserved, UserErrorCodeNotAllowed, UserErrorCodeLimitReached, UserErrorCodeConflict, UserErrorCodeClosed, UserErrorCodeTooDeep, UserErrorCodeThreadFull, UserErrorCodeBadCredentials:
+	case UserErrorCodeInvalid, UserErrorCodeTooLong, UserErrorCodeBlank, UserErrorCodeNotFound, UserErrorCodeTaken, UserErrorCodeReserved, UserErrorCodeNotAllowed, UserErrorCodeRejected, UserErrorCodeLimitReached, UserErrorCodeConflict, UserErrorCodeClosed, UserErrorCodeTooDeep, UserErrorCodeThreadFull, UserErrorCodeBadCredentials:
 		return true
 	}
 	return false

@@ -41,6 +41,7 @@ type Config struct {
 	TrustedDocuments map[string]string
 	OnlyTrusted      bool
 	Issuer           *issuer.Options // of the tokens of another site that are accepted; nil: none
+	PublishHook      *PublishHook    // decides what is published; nil: everything is
 	MembersOnly      bool            // signed-out clients read nothing
 	PublicMaxAge     time.Duration   // how long caches may keep what a signed-out client reads by GET
 	AccessLog        bool            // log each request and operation

@@ -33,6 +33,7 @@ type Service struct {
 	holders  rightHolders
 	using    singleflight.Group // notes the use of sessions
 	sighting singleflight.Group // creates the accounts of identities
+	reviews  Reviews
 }
 
 // Options configure a Service; the zero value is ready for use.
@@ -51,6 +52,8 @@ type Options struct {
 	Passwords passwords.Cost    // of new hashes; default: DefaultPasswordCost
 	Limits    *passwords.Limits // default: none
 
+	Reviews Reviews // of what is published; default: none
+
 	// CacheSize is how many bytes of users, relations and sessions are kept in memory; default:
 	// none are.
 	CacheSize int64
@@ -60,7 +63,7 @@ type Options struct {
 func New(store social.Store, o Options) *Service {
 	s := &Service{
 		store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: passwords.NewHasher(o.Passwords, o.Limits),
-		limits: o.Limits, noSignUp: o.NoSignUp,
+		limits: o.Limits, noSignUp: o.NoSignUp, reviews: o.Reviews,
 	}
 	s.people = people.Unremembered(store)
 	if o.CacheSize > 0 {

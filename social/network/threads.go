@@ -18,7 +18,8 @@ type NewComment struct {
 }
 
 // AddComment writes a comment. Errors: BLANK, TOO_LONG, INVALID (also a parent in another post),
-// NOT_FOUND (post or parent), NOT_ALLOWED (the post's reply policy), TOO_DEEP, THREAD_FULL.
+// NOT_FOUND (post or parent), NOT_ALLOWED (the post's reply policy), TOO_DEEP, THREAD_FULL; REJECTED
+// and social.ErrNotReviewed, if there are Reviews.
 func (s *Service) AddComment(ctx context.Context, author social.UserID, in NewComment) (*social.Comment, error) {
 	v := s.Viewer(author)
 	post, closed := v.commentable(ctx, in.Post)
@@ -35,6 +36,9 @@ func (s *Service) AddComment(ctx context.Context, author social.UserID, in NewCo
 	}
 	if parent != nil && social.IsTooDeep(parent, s.maxDepth) {
 		return nil, fault.Errorf(fault.CodeTooDeep, "parentId", "A thread has at most %d levels.", s.maxDepth)
+	}
+	if err := s.reviewComment(ctx, social.PublishComment, post, c); err != nil {
+		return nil, err
 	}
 	return c, s.insertComment(ctx, c, parent, s.postEvent(social.EventCommentAdded, author, post))
 }
@@ -123,13 +127,31 @@ func (s *Service) insertComment(ctx context.Context, c, parent *social.Comment, 
 }
 
 // EditComment changes the text of the viewer's own comment. Errors: BLANK, TOO_LONG, INVALID,
-// NOT_FOUND, NOT_ALLOWED, THREAD_FULL (only for a text that is longer than before).
+// NOT_FOUND, NOT_ALLOWED, THREAD_FULL (only for a text that is longer than before); REJECTED and
+// social.ErrNotReviewed, if there are Reviews.
 func (s *Service) EditComment(ctx context.Context, viewer social.UserID, comment social.CommentID, text string) error {
 	c, forbidden := s.Viewer(viewer).editable(ctx, comment)
 	if err := fault.All(forbidden, social.CheckCommentText(text)); err != nil {
 		return err
 	}
+	if err := s.reviewEdit(ctx, viewer, c, text); err != nil {
+		return err
+	}
 	return commentError(s.store.EditComment(ctx, comment, text, s.Moment(), s.commentEvent(social.EventCommentEdited, viewer, c)))
+}
+
+// reviewEdit reviews a comment with another text.
+func (s *Service) reviewEdit(ctx context.Context, viewer social.UserID, c *social.Comment, text string) error {
+	if s.reviews.Reviewer == nil {
+		return nil
+	}
+	post, err := s.Viewer(viewer).post(ctx, "commentId", c.Post)
+	if err != nil {
+		return err
+	}
+	edited := *c
+	edited.Text = text
+	return s.reviewComment(ctx, social.PublishCommentEdit, post, &edited)
 }
 
 // editable reads a comment that the viewer may edit. Errors: NOT_FOUND, NOT_ALLOWED.
