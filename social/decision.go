@@ -64,7 +64,8 @@ func (c *Case) Rule(d Decision, post *Post, comment *Comment) (Ruling, error) {
 		after.Held = nil
 		return r, nil
 	case c.Subject.Kind() == SubjectComment:
-		return r, r.hideComment(comment, d.Action == ActionHide)
+		err := r.hideComment(comment, d.Action == ActionHide)
+		return r, err
 	case post == nil:
 		return r, fault.NotFound("caseId", "post")
 	case d.Action == ActionHide:

@@ -14,14 +14,14 @@ import (
 	"plaza/social"
 )
 
-// Options configure a Reviewer. URL, Secret and Timeout are required.
+// Options configure a Reviewer. URL, Secret, Timeout and Logger are required.
 type Options struct {
 	URL     string
 	Secret  string        // shared with the program
 	Timeout time.Duration // of one review, including the time for which it waits for others
+	Logger  *slog.Logger
 
 	Now     func() time.Time                          // default: time.Now
-	Logger  *slog.Logger                              // default: slog.Default()
 	Observe func(outcome Outcome, took time.Duration) // called after each review; default: nothing
 }
 
@@ -34,9 +34,6 @@ const (
 	Refused Outcome = "refused"
 	Failed  Outcome = "failed" // the program did not decide
 )
-
-// Outcomes are all of them.
-var Outcomes = []Outcome{Allowed, Refused, Failed}
 
 const (
 	// maxReviews is how many requests run at the same time. Others wait: a slow program does not
@@ -60,9 +57,6 @@ var _ social.Reviewer = (*Reviewer)(nil)
 func New(o Options) *Reviewer {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
 	}
 	if o.Observe == nil {
 		o.Observe = func(Outcome, time.Duration) {}
