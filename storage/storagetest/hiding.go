@@ -2,12 +2,11 @@ package storagetest
 
 import "plaza/social"
 
-// reportedComment reports a comment, and returns the case.
-func (w *world) reportedComment(c *social.Comment, by person) *social.Case {
+// reportComment reports a comment.
+func (w *world) reportComment(c *social.Comment, by person) {
 	w.t.Helper()
 	r := social.Report{Subject: social.Subject{Comment: c.ID}, Author: c.Author, Reporter: by.ID, Reason: social.ReasonAbuse, At: now()}
 	w.did(true)(w.Report(w.ctx, r))
-	return only(w, w.Cases, r.Subject.Case())
 }
 
 // decideComment decides a case on a comment, and returns the event.
@@ -33,7 +32,7 @@ func hiddenCommentsAreRestored(w *world) {
 	newest := w.comment(p, nil, ben)
 	before, preview := w.checkThread(p.ID, 3+social.PreviewSize), w.getPost(p.ID).Latest
 	for _, c := range []*social.Comment{root, newest} {
-		w.reportedComment(c, ada)
+		w.reportComment(c, ada)
 	}
 	tail := w.tail()
 	events := []social.Event{w.decideComment(root, mia, social.ActionHide), w.decideComment(newest, mia, social.ActionHide)}
@@ -56,7 +55,7 @@ func hiddenCommentsStayAsTheyAre(w *world) {
 	root, other := w.comment(p, nil, ben), w.comment(p, nil, ben)
 	reply := w.comment(p, root, ada)
 	for _, c := range []*social.Comment{root, other} {
-		w.reportedComment(c, ada)
+		w.reportComment(c, ada)
 		w.decideComment(c, mia, social.ActionHide)
 	}
 	err := w.EditComment(w.ctx, root.ID, "edited", now(), event(social.EventCommentEdited))

@@ -108,14 +108,14 @@ func TestPublishHook(t *testing.T) {
 		for _, c := range []struct{ mutation, want, asked string }{
 			{`createPost(input: {content: {status: {text: "advert"}}, audience: {kind: PUBLIC}})`, rejected, "post.create PUBLIC advert"},
 			{`createPost(input: {content: {status: {text: "crash"}}, audience: {kind: PUBLIC}})`, unavailable, "post.create PUBLIC crash"},
-			{`createPost(input: {content: {status: {text: " "}}, audience: {kind: PUBLIC}})`, "BLANK: Must not be blank.", ""},
+			{`createPost(input: {content: {status: {text: " "}}, audience: {kind: PUBLIC}})`, "BLANK", ""},
 			{`editPost(input: {postId: "` + post + `", content: {status: {text: "advert"}}})`, rejected, "post.edit PUBLIC advert"},
 			{`setPostAudience(input: {postId: "` + private + `", audience: {kind: PUBLIC}})`, rejected, "post.audience PUBLIC advert"},
 			{`addComment(input: {postId: "` + post + `", text: "advert"})`, rejected, "comment.create PUBLIC advert"},
 			{`editComment(input: {commentId: "` + comment + `", text: "advert"})`, rejected, "comment.edit PUBLIC advert"},
 			{`editComment(input: {commentId: "` + comment + `", text: "crash"})`, unavailable, "comment.edit PUBLIC crash"},
 		} {
-			if got := publish(t, ada, c.mutation); got != c.want && !(c.asked == "" && strings.HasPrefix(got, "BLANK")) {
+			if got := publish(t, ada, c.mutation); !strings.HasPrefix(got, c.want) {
 				t.Errorf("%s: %q, want %q", c.mutation, got, c.want)
 			}
 			if got := strings.Join(hook.questions(), "; "); got != c.asked {

@@ -41,6 +41,11 @@ type Layout interface {
 	// fill returns what a load generator stores for a whole thread. ErrThreadFull.
 	fill(post social.PostID, comments []Document) (filling, error)
 
+	reads
+}
+
+// reads are the reads of a Layout.
+type reads interface {
 	// PostOf reads which post a comment belongs to. ErrNotFound.
 	PostOf(ctx context.Context, comment social.CommentID) (social.PostID, error)
 	// ByID reads comments, in no order. Those that are missing are left out.
