@@ -22,6 +22,7 @@ const (
 	CodeReserved        Code = "RESERVED"          // a name that only an operator may give
 	CodeNotAllowed      Code = "NOT_ALLOWED"       // the viewer sees it, but may not do this with it
 	CodeForbidden       Code = "FORBIDDEN"         // the viewer lacks the required right
+	CodeRejected        Code = "REJECTED"          // this site's own rules refuse to publish it
 	CodeLimitReached    Code = "LIMIT_REACHED"     // the maximum number is reached
 	CodeConflict        Code = "CONFLICT"          // a concurrent change got in the way
 	CodeClosed          Code = "CLOSED"            // the poll is closed

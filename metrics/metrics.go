@@ -28,6 +28,7 @@ type Metrics struct {
 	codes         map[string]bool
 	subscriptions prometheus.Gauge
 	sockets       *prometheus.CounterVec
+	publishHook   *prometheus.HistogramVec
 }
 
 // Source provides the values of the metrics.
@@ -69,9 +70,14 @@ func New(of Source) *Metrics {
 		sockets: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "plaza_websockets_refused_total", Help: "Websockets and event streams, and operations on them, that a limit refused.",
 		}, []string{"limit"}),
+		publishHook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "plaza_publish_hook_duration_seconds",
+			Help:    "Time that the publish hook took to decide what may be published; failed: it did not decide.",
+			Buckets: prometheus.ExponentialBuckets(0.002, 2, 13), // 2 ms to 8 s
+		}, []string{"outcome"}),
 	}
 	m.registry.MustRegister(
-		m.requests, m.durations, m.operations.all, m.operations.named, m.refused, m.subscriptions, m.sockets, newBacklog(of.Worker), &peopleCollector{of.People},
+		m.requests, m.durations, m.operations.all, m.operations.named, m.refused, m.subscriptions, m.sockets, m.publishHook, newBacklog(of.Worker), &peopleCollector{of.People},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "plaza_websockets", Help: "Open websockets and event streams."},
 			func() float64 { return float64(of.Sockets()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -121,6 +127,9 @@ func (m *Metrics) begin() {
 			m.requests.WithLabelValues(method, status)
 		}
 	}
+	for _, outcome := range []string{"allowed", "refused", "failed"} {
+		m.publishHook.WithLabelValues(outcome)
+	}
 	for code := range m.codes {
 		m.refused.WithLabelValues(code)
 	}
@@ -133,6 +142,11 @@ func (m *Metrics) Refused(code string) {
 		code = other
 	}
 	m.refused.WithLabelValues(code).Inc()
+}
+
+// PublishHook counts a decision of the publish hook: allowed, refused, or failed.
+func (m *Metrics) PublishHook(outcome string, took time.Duration) {
+	m.publishHook.WithLabelValues(outcome).Observe(took.Seconds())
 }
 
 // SocketRefused counts a websocket or event stream, or an operation on one, that a limit has refused.

@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"plaza/fault"
@@ -139,7 +138,7 @@ func (r *Resolver) loadCase(ctx context.Context, id social.CaseID) (*model.Moder
 func (r *Resolver) wrapCase(c *moderation.CaseSeen) *model.ModerationCase {
 	return &model.ModerationCase{
 		ID: c.ID.String(), SubjectKind: c.Subject.Kind(), SubjectID: c.Subject.String(), Author: r.reportedUser(c.Author), Content: reportedContent(c),
-		State: c.State, IsHidden: c.IsHidden(c.Post), ReportsCount: c.Case.Reports(), Reasons: reasonCounts(c.Case), LatestReports: caseReports(c.Reports),
+		State: c.State, IsHidden: c.IsHidden(c.Post, c.Comment), ReportsCount: c.Case.Reports(), Reasons: reasonCounts(c.Case), LatestReports: caseReports(c.Reports),
 		FirstReportedAt: c.FirstAt, LastReportedAt: c.LastAt,
 	}
 }
@@ -154,7 +153,7 @@ func (r *Resolver) reportedUser(u *social.User) *model.ReportedUser {
 func reportedContent(c *moderation.CaseSeen) *model.ReportedContent {
 	switch {
 	case c.Post != nil:
-		details, urls := restOf(c.Post.Content)
+		details, urls := c.Post.Content.Rest()
 		return &model.ReportedContent{
 			PostID: c.Post.ID.String(), Text: c.Post.Content.Text(), Details: details, Urls: urls, CreatedAt: c.Post.CreatedAt(), EditedAt: model.Optional(c.Post.EditedAt),
 		}
@@ -165,24 +164,6 @@ func reportedContent(c *moderation.CaseSeen) *model.ReportedContent {
 	default:
 		return nil
 	}
-}
-
-// restOf returns what a post says besides its text, and the addresses in it.
-func restOf(c social.Content) (details, urls []string) {
-	switch {
-	case c.Photo != nil:
-		details, urls = []string{c.Photo.Alt}, []string{c.Photo.URL}
-	case c.Link != nil:
-		details, urls = []string{c.Link.Title}, []string{c.Link.URL}
-	case c.Checkin != nil:
-		details = []string{c.Checkin.Place}
-		if picture := c.Checkin.Photo; picture != nil {
-			details, urls = append(details, picture.Alt), []string{picture.URL}
-		}
-	case c.Poll != nil:
-		details = c.Poll.Options
-	}
-	return slices.DeleteFunc(slices.Clone(details), func(text string) bool { return text == "" }), urls
 }
 
 func reasonCounts(c *social.Case) []*model.ReasonCount {

@@ -39,7 +39,7 @@ var sameView = fieldSet(map[string]string{
 	"ReactionCount":  "kind count",
 	"Audience":       "kind",
 	"ReplyPolicy":    "kind",
-	"Comment": "id slug path depth author text createdAt editedAt isDeleted post repliesCount " +
+	"Comment": "id slug path depth author text createdAt editedAt isDeleted isHidden post repliesCount " +
 		"viewerCanReply viewerCanEdit viewerCanDelete",
 	"User": "id handle name bio avatarUrl createdAt followersCount followingCount " +
 		"viewerFollows isFollowingViewer viewerIsMuting",

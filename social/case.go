@@ -15,7 +15,7 @@ type Case struct {
 	State   CaseState
 	Order   CaseID // the key in CasesIn: greater than those of all cases that were opened before
 
-	Held      *Audience // the audience of a hidden post before it was hidden; nil: it is not hidden
+	Held      *Audience // the audience of a hidden post before it was hidden; nil: it is not hidden, or no post
 	Decisions int       // how many there have been
 
 	// Of the reports since the case was opened the last time.
@@ -31,10 +31,16 @@ func (c *Case) Reports() (n int) {
 	return n
 }
 
-// IsHidden reports whether moderators have hidden the subject, which is this post (nil: it is not
-// there, or no post). Servers of an earlier version let its author choose another audience, which is
-// then the one that counts: restoring the audience before could show it to more people.
-func (c *Case) IsHidden(post *Post) bool { return c.Held != nil && (post == nil || IsHidden(post)) }
+// IsHidden reports whether moderators have hidden the subject, which is this post or comment (nil:
+// it is not there, or not of that kind). Servers of an earlier version let the author of a post
+// choose another audience, which is then the one that counts: restoring the audience before could
+// show it to more people.
+func (c *Case) IsHidden(post *Post, comment *Comment) bool {
+	if c.Subject.Kind() == SubjectComment {
+		return comment != nil && comment.Hidden
+	}
+	return c.Held != nil && (post == nil || IsHidden(post))
+}
 
 // CaseState is whether moderators have something to decide.
 type CaseState string

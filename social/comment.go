@@ -21,6 +21,7 @@ type Comment struct {
 	EditedAt time.Time // zero if never edited
 	Replies  int       // direct replies, tombstones included
 	Deleted  bool      // a tombstone: it remains because it has replies, without author, text and editing time
+	Hidden   bool      // by moderators
 }
 
 // CreatedAt is when the comment was created.
@@ -92,13 +93,13 @@ type Comments interface {
 	// Latest) and at its parent (Replies), in one transaction, also under concurrent writes. A
 	// comment without an id gets one by SetID, and so does e.Comment. As with InsertPost, it is
 	// greater than those of all comments committed in this thread before, so a reply sorts after
-	// its parent. ErrNotFound: the post or the parent is absent, or the parent is a tombstone or in
-	// another post. ErrTaken: the slug is in use in this thread. ErrThreadFull: the engine's layout
+	// its parent. ErrNotFound: the post or the parent is absent, or the parent is a tombstone,
+	// hidden, or in another post. ErrTaken: the slug is in use in this thread. ErrThreadFull: the engine's layout
 	// takes no more comments in one thread.
 	InsertComment(ctx context.Context, c *Comment, e Event) error
 	// EditComment stores the text and editing time, also in Post.Latest, and the event.
-	// ErrNotFound: absent or a tombstone. ErrThreadFull: the text is longer than before, and the
-	// engine's layout takes no more in one thread.
+	// ErrNotFound: absent, a tombstone or hidden. ErrThreadFull: the text is longer than before, and
+	// the engine's layout takes no more in one thread.
 	EditComment(ctx context.Context, id CommentID, text string, at time.Time, e Event) error
 	// DeleteComment turns a comment with replies into a tombstone, and removes one without. It then
 	// removes every ancestor that is a tombstone without replies. It updates CommentCount, Latest
@@ -121,8 +122,8 @@ type Comments interface {
 	EraseComments(ctx context.Context, user UserID, upTo CommentID, e Event) (remaining int, err error)
 	// CommentErasure reads the progress. ErrNotFound: it is finished, or was never started.
 	CommentErasure(ctx context.Context, user UserID) (Erasure, error)
-	// LatestComments reads the n newest live comments of each post, oldest first, except those by
-	// the given authors.
+	// LatestComments reads the n newest comments of each post that are live and not hidden, oldest
+	// first, except those by the given authors.
 	LatestComments(ctx context.Context, posts []PostID, without []UserID, n int) (map[PostID][]*Comment, error)
 }
 

@@ -29,6 +29,24 @@ func (c Content) Check(now time.Time) error {
 	}
 }
 
+// Rest returns what a content says besides its Text, and the addresses in it.
+func (c Content) Rest() (details, urls []string) {
+	switch {
+	case c.Photo != nil:
+		details, urls = []string{c.Photo.Alt}, []string{c.Photo.URL}
+	case c.Link != nil:
+		details, urls = []string{c.Link.Title}, []string{c.Link.URL}
+	case c.Checkin != nil:
+		details = []string{c.Checkin.Place}
+		if picture := c.Checkin.Photo; picture != nil {
+			details, urls = append(details, picture.Alt), []string{picture.URL}
+		}
+	case c.Poll != nil:
+		details = c.Poll.Options
+	}
+	return slices.DeleteFunc(slices.Clone(details), func(text string) bool { return text == "" }), urls
+}
+
 func (c Content) fieldsSet() int {
 	n := 0
 	for _, set := range []bool{c.Status != nil, c.Photo != nil, c.Link != nil, c.Checkin != nil, c.Poll != nil} {

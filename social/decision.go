@@ -13,7 +13,7 @@ type Action string
 // The actions.
 const (
 	ActionDismiss Action = "DISMISS" // nothing is wrong
-	ActionHide    Action = "HIDE"    // a post disappears for everyone but its author
+	ActionHide    Action = "HIDE"    // a post or comment disappears for everyone but its author
 	ActionRestore Action = "RESTORE" // the opposite
 	ActionRemove  Action = "REMOVE"  // a post or comment is deleted
 
@@ -50,41 +50,57 @@ const MaxReasonLen = 2_000
 type Ruling struct {
 	Decision
 
-	Case    *Case // as it is from now on; Case.Decisions is one more than before; nil: an operator decides without one
-	Post    *Post // with its new audience and revision; nil: it stays as it is
-	Removes bool  // the subject is deleted
+	Case    *Case    // as it is from now on; Case.Decisions is one more than before; nil: an operator decides without one
+	Post    *Post    // with its new audience and revision; nil: it stays as it is
+	Comment *Comment // hidden, or not any more; nil: it stays as it is
+	Removes bool     // the subject is deleted
 
 	// Sanctions says that the standing of the author changes, as Standing.Sanctioned says.
 	Sanctions bool
 }
 
-// Rule makes the ruling of a decision on the case. post is the subject, if it is a post that is
-// there. Errors: INVALID (the action does not fit the subject), CONFLICT (it was decided already);
-// NOT_FOUND: there is no such post.
-func (c *Case) Rule(d Decision, post *Post) (Ruling, error) {
-	if err := c.check(d.Action, c.IsHidden(post)); err != nil {
+// Rule makes the ruling of a decision on the case. post or comment is the subject, if it is there.
+// Errors: INVALID (the action does not fit the subject), CONFLICT (it was decided already);
+// NOT_FOUND: the subject is not there.
+func (c *Case) Rule(d Decision, post *Post, comment *Comment) (Ruling, error) {
+	if err := c.check(d.Action, c.IsHidden(post, comment)); err != nil {
 		return Ruling{}, err
 	}
 	after := *c
 	after.State = CaseDecided
 	after.Decisions++
 	r := Ruling{Decision: d, Case: &after, Removes: d.Action == ActionRemove}
-	if r.Sanctions = d.Action.IsSanction(); r.Sanctions || d.Action == ActionDismiss {
+	r.Sanctions = d.Action.IsSanction()
+	switch {
+	case r.Sanctions, d.Action == ActionDismiss:
 		return r, nil
-	}
-	if post == nil && d.Action != ActionRemove {
+	case d.Action == ActionRemove:
+		after.Held = nil
+		return r, nil
+	case c.Subject.Kind() == SubjectComment:
+		err := r.hideComment(comment, d.Action == ActionHide)
+		return r, err
+	case post == nil:
 		return r, fault.NotFound("caseId", "post")
-	}
-	after.Held = nil
-	switch d.Action {
-	case ActionHide:
+	case d.Action == ActionHide:
 		after.Held = &post.Audience
 		r.Post = post.withAudience(Audience{Kind: AudienceHidden})
-	case ActionRestore:
+	default:
+		after.Held = nil
 		r.Post = post.withAudience(*c.Held)
-	case ActionRemove, ActionDismiss, ActionSuspend, ActionBan, ActionReinstate:
 	}
 	return r, nil
+}
+
+// hideComment hides a comment, or shows it again.
+func (r *Ruling) hideComment(c *Comment, hide bool) error {
+	if c == nil {
+		return fault.NotFound("caseId", "comment")
+	}
+	changed := *c
+	changed.Hidden = hide
+	r.Comment = &changed
+	return nil
 }
 
 func (p *Post) withAudience(a Audience) *Post {
@@ -98,10 +114,10 @@ func (c *Case) check(a Action, isHidden bool) error {
 	kind, isOpen := c.Subject.Kind(), c.State == CaseOpen
 	decided := fault.Errorf(fault.CodeConflict, "caseId", "This case is decided already.")
 	switch {
-	case a == ActionHide && kind != SubjectPost:
-		return fault.Invalidf("decision", "Only posts can be hidden.")
+	case a == ActionHide && kind == SubjectUser:
+		return fault.Invalidf("decision", "A user can't be hidden.")
 	case a == ActionHide && isHidden:
-		return fault.Errorf(fault.CodeConflict, "caseId", "This post is hidden already.")
+		return fault.Errorf(fault.CodeConflict, "caseId", "This is hidden already.")
 	case a == ActionRestore && !isHidden:
 		return fault.Errorf(fault.CodeConflict, "caseId", "This is not hidden.")
 	case a == ActionRemove && kind == SubjectUser:
@@ -118,11 +134,12 @@ func (c *Case) check(a Action, isHidden bool) error {
 
 // Decisions stores what moderators decide, which is the audit log.
 type Decisions interface {
-	// Decide stores a decision under a new id, its case (nil: none), and the change of its subject, as
-	// UpdatePost, DeletePost or DeleteComment would, or of its author's standing, in one transaction
-	// with the event (zero: none).
-	// ErrConflict: the case has been decided or opened again, or the post has been changed, since
-	// they were read. ErrNotFound: the subject to change is absent, or the user.
+	// Decide stores a decision under a new id, its case (nil: none), and the change of its subject,
+	// as UpdatePost, DeletePost or DeleteComment would, or of its author's standing, in one
+	// transaction with the event (zero: none). Of a ruling's comment it stores Hidden, and updates
+	// Post.Latest; counts remain. ErrConflict: the case has been decided or opened again, or the
+	// post has been changed, since they were read. ErrNotFound: the subject to change is absent, or
+	// a tombstone, or the user is absent. ErrTooEarly: comments can't be hidden yet.
 	Decide(ctx context.Context, r Ruling, e Event) error
 	// Decisions lists all decisions, newest first; keys are Decision.ID.
 	Decisions(ctx context.Context, p Page) ([]*Decision, error)

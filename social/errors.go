@@ -20,8 +20,14 @@ var (
 	ErrIssuerUnavailable = errors.New("the issuer's keys cannot be read")
 	// ErrBadIDToken refuses all ID tokens of providers that are not good, whatever is wrong with them.
 	ErrBadIDToken error = &fault.Error{Code: fault.CodeBadCredentials, Field: "idToken", Message: "The ID token is not valid: sign in with the provider again."}
+
+	// ErrNotReviewed: a Reviewer could not decide. It is a failure, not a refusal.
+	ErrNotReviewed = errors.New("the publish hook did not decide")
 	// ErrConflict: the stored revision is not the one that the call expects.
 	ErrConflict = fault.Refusal("conflict")
+	// ErrTooEarly: servers of an older version, which may be running, would not understand it. The
+	// operator ends that by finishing the upgrade.
+	ErrTooEarly = fault.Refusal("too early")
 	// ErrBlocked: one of the two users blocks the other.
 	ErrBlocked = fault.Refusal("blocked")
 	// ErrNoChanges: servers of an older version may change the database without recording it.

@@ -88,14 +88,42 @@ func isInAny(circles []CircleID, toOwner Relation) bool {
 	return slices.ContainsFunc(toOwner.Circles, func(c CircleID) bool { return slices.Contains(circles, c) })
 }
 
-// CanSeeComment reports whether a comment is visible to a viewer who sees its post. A tombstone has
-// no author, so it is visible to everyone.
-func CanSeeComment(c *Comment, toAuthor Relation) bool { return c.Deleted || CanSeeUser(toAuthor) }
+// CanSeeComment reports whether a comment is visible, in the form that CommentSeen gives it, to a
+// viewer who sees its post. A tombstone has no author, so it is visible to everyone.
+func CanSeeComment(viewer UserID, c *Comment, toAuthor Relation) bool {
+	if isTombstone(viewer, c) {
+		return c.Deleted || c.Replies > 0
+	}
+	return CanSeeUser(toAuthor)
+}
+
+// isTombstone reports whether a comment is a tombstone to a viewer: it is deleted, or moderators
+// have hidden it, and the viewer is not its author.
+func isTombstone(viewer UserID, c *Comment) bool {
+	return c.Deleted || c.Hidden && (viewer.IsZero() || viewer != c.Author)
+}
+
+// CommentSeen returns a comment in the form in which a viewer sees it. To everyone but its author, a
+// hidden comment looks like a deleted one: it is a tombstone while it has replies.
+func CommentSeen(viewer UserID, c *Comment) *Comment {
+	if c.Deleted || !isTombstone(viewer, c) {
+		return c
+	}
+	seen := *c
+	seen.Author, seen.Text, seen.EditedAt, seen.Deleted, seen.Hidden = UserID{}, "", time.Time{}, true, false
+	return &seen
+}
+
+// CanReadComment reports whether the text and the author of a comment are visible to a viewer who
+// sees its post.
+func CanReadComment(viewer UserID, c *Comment, toAuthor Relation) bool {
+	return !isTombstone(viewer, c) && CanSeeUser(toAuthor)
+}
 
 // IsNewComment reports whether a comment is one to tell a viewer of as it appears: they see it and
-// its post, and it is not deleted.
+// its post, and it is neither deleted nor hidden.
 func IsNewComment(viewer UserID, p *Post, c *Comment, toPostAuthor, toAuthor Relation) bool {
-	return !c.Deleted && CanSeePost(viewer, p, toPostAuthor) && CanSeeComment(c, toAuthor)
+	return !c.Deleted && !c.Hidden && CanSeePost(viewer, p, toPostAuthor) && CanSeeUser(toAuthor)
 }
 
 // InFeed reports whether a post belongs in the viewer's own news, incoming or wall: they see it,
@@ -134,7 +162,7 @@ func InWallView(view WallView, viewer UserID, p *Post, toAuthor Relation) bool {
 
 // InPreview reports whether a comment belongs in the preview of a post that the viewer sees.
 func InPreview(c *Comment, toAuthor Relation) bool {
-	return !c.Deleted && CanSeeUser(toAuthor) && !toAuthor.Mutes
+	return !c.Deleted && !c.Hidden && CanSeeUser(toAuthor) && !toAuthor.Mutes
 }
 
 // InNotification reports whether a notification shows an act to its recipient, who has these
@@ -189,10 +217,10 @@ func CanDeletePost(viewer UserID, p *Post) bool {
 }
 
 // CanComment reports whether the viewer, who has this relation to the author, may comment on a post
-// that they see. Its author always may; others by the reply policy, as the author's circles are
-// now.
+// that they see. Its author always may, and others by the reply policy, as the author's circles are
+// now. No one may while it is hidden: moderators would publish the comment by restoring the post.
 func CanComment(viewer UserID, p *Post, toAuthor Relation) bool {
-	if viewer.IsZero() {
+	if viewer.IsZero() || IsHidden(p) {
 		return false
 	}
 	return viewer == p.Author || mayReply(p.Replies, toAuthor)
@@ -225,21 +253,24 @@ func IsTooDeep(c *Comment, maxDepth int) bool { return c.Depth() >= maxDepth }
 // CanReply reports whether the viewer may reply to a comment that they see, on this post, in a
 // thread of at most maxDepth levels.
 func CanReply(viewer UserID, c *Comment, p *Post, toAuthor Relation, maxDepth int) bool {
-	return CanComment(viewer, p, toAuthor) && !c.Deleted && !IsTooDeep(c, maxDepth)
+	return CanComment(viewer, p, toAuthor) && !c.Deleted && !c.Hidden && !IsTooDeep(c, maxDepth)
 }
 
 // CanVote reports whether the viewer may vote now in a poll that they see.
 func CanVote(viewer UserID, p *Poll, now time.Time) bool { return !viewer.IsZero() && !p.IsClosed(now) }
 
-// CanEditComment reports whether the viewer may edit a comment that they see.
-func CanEditComment(viewer UserID, c *Comment) bool {
+// CanEditComment reports whether the viewer may edit a comment that they see. A hidden comment stays
+// as moderators have seen it.
+func CanEditComment(viewer UserID, c *Comment) bool { return wroteComment(viewer, c) && !c.Hidden }
+
+func wroteComment(viewer UserID, c *Comment) bool {
 	return !viewer.IsZero() && !c.Deleted && viewer == c.Author
 }
 
 // CanDeleteComment reports whether the viewer may delete a comment that they see, on a post that
 // they see.
 func CanDeleteComment(viewer UserID, c *Comment, p *Post) bool {
-	return !c.Deleted && (CanEditComment(viewer, c) || CanDeletePost(viewer, p))
+	return !c.Deleted && (wroteComment(viewer, c) || CanDeletePost(viewer, p))
 }
 
 // IsSeen reports whether a user is visible to the viewer.

@@ -178,6 +178,45 @@ func TestCanComment(t *testing.T) {
 	}
 }
 
+// TestHiddenComments: for everyone but its author, a hidden comment is what a deleted one is.
+func TestHiddenComments(t *testing.T) {
+	t.Parallel()
+	post := &social.Post{Author: owner, WallOwner: owner, Audience: social.Audience{Kind: social.AudiencePublic}, Replies: social.ReplyPolicy{Kind: social.RepliesEveryone}}
+	hidden := &social.Comment{ID: social.CommentID{ID: id.New()}, Author: author, Text: "rude", EditedAt: time.UnixMilli(1), Replies: 2, Hidden: true}
+	alone := *hidden
+	alone.Replies = 0
+	tombstone := &social.Comment{ID: hidden.ID, Replies: 2, Deleted: true}
+	for name, who := range map[string]social.UserID{"a viewer": viewer, "the owner of the wall": owner, "someone signed out": anyone} {
+		if seen := social.CommentSeen(who, hidden); *seen != *tombstone {
+			t.Errorf("%s sees %+v", name, seen)
+		}
+		if !social.CanSeeComment(who, hidden, social.Relation{Blocks: true}) || social.CanSeeComment(who, &alone, social.Relation{}) {
+			t.Errorf("%s sees no tombstone above replies, or one above none", name)
+		}
+		if social.CanReadComment(who, hidden, social.Relation{}) {
+			t.Errorf("%s reads it", name)
+		}
+	}
+	if seen := social.CommentSeen(author, hidden); *seen != *hidden || !social.CanSeeComment(author, &alone, social.Relation{}) || !social.CanReadComment(author, hidden, social.Relation{}) {
+		t.Errorf("its author sees %+v", seen)
+	}
+	if !social.CanDeleteComment(author, hidden, post) || social.CanEditComment(author, hidden) || social.CanReply(author, hidden, post, social.Relation{}, 9) {
+		t.Error("its author may do something else with it than deleting it")
+	}
+	for _, who := range []social.UserID{author, viewer} {
+		if social.IsNewComment(who, post, hidden, social.Relation{}, social.Relation{}) {
+			t.Error("it is told of as a new comment")
+		}
+	}
+	if social.InPreview(hidden, social.Relation{}) {
+		t.Error("it is in previews")
+	}
+	posts := &social.Post{Author: author, Audience: social.Audience{Kind: social.AudienceHidden}, Replies: social.ReplyPolicy{Kind: social.RepliesEveryone}}
+	if social.CanComment(author, posts, social.Relation{}) {
+		t.Error("the author of a hidden post may comment on it")
+	}
+}
+
 // TestSignedOutIsNoAuthor guards against the zero id: a signed-out viewer is not the author of a
 // post without one.
 func TestSignedOutIsNoAuthor(t *testing.T) {
@@ -347,7 +386,7 @@ func TestAwayIsUnseen(t *testing.T) {
 	post := &social.Post{Author: author, WallOwner: owner, Audience: social.Audience{Kind: social.AudiencePublic}}
 	for name, who := range map[string]social.UserID{"a follower": viewer, "the owner of the wall": owner, "someone signed out": anyone} {
 		if social.CanSeePost(who, post, away) || social.InFeed(who, post, away) || social.CanSeeUser(away) ||
-			social.CanSeeComment(&social.Comment{Author: author}, away) || social.CanSeeValue(who, author, social.VisibleToAll, away) {
+			social.CanSeeComment(who, &social.Comment{Author: author}, away) || social.CanSeeValue(who, author, social.VisibleToAll, away) {
 			t.Errorf("%s sees something", name)
 		}
 	}

@@ -24,7 +24,7 @@ type Post struct {
 	Muters  int          // how many users mute the thread: see MutedThreads; never shown
 
 	CommentCount int                  // without deleted comments; includes those that a viewer may not see
-	Latest       []*Comment           // the newest live comments, oldest first: see PreviewSize
+	Latest       []*Comment           // the newest comments that are live and not hidden, oldest first: see PreviewSize
 	Reactions    map[ReactionKind]int // without zeros
 	Votes        []int                // of a poll: one count per option
 }

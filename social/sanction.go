@@ -17,7 +17,7 @@ func (u *User) Sanction(d Decision, c *Case) (Ruling, error) {
 		return Ruling{}, err
 	}
 	if c != nil {
-		return c.Rule(d, nil)
+		return c.Rule(d, nil, nil)
 	}
 	return Ruling{Decision: d, Sanctions: true}, nil
 }

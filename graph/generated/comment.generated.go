@@ -499,6 +499,8 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 			out.Set(i, false, ec.marshalODateTime2timeᚐTime(ctx, field.Selections, obj.EditedAt))
 		case "isDeleted":
 			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsDeleted()))
+		case "isHidden":
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsHidden()))
 		case "post":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._Comment_post(ctx, field, obj)

@@ -1593,8 +1593,10 @@ type Comment implements Node {
   createdAt: DateTime!
   "When the comment was last edited; null if never."
   editedAt: DateTime
-  "Whether it is a tombstone."
+  "Whether it is a tombstone. For everyone but its author, so is a hidden comment with replies."
   isDeleted: Boolean!
+  "Whether moderators have hidden your comment: others do not see it, and you can only delete it. The reason is in ` + "`" + `Viewer.decisions` + "`" + `."
+  isHidden: Boolean!
   "The post that the thread is about."
   post: Post!
   "The comment that it replies to; null if it replies to the post, or if you may not see that comment."
@@ -1631,7 +1633,7 @@ type Comment implements Node {
   ): CommentConnection
   "Whether you may reply."
   viewerCanReply: Boolean!
-  "Whether you may edit the comment: you wrote it."
+  "Whether you may edit the comment: you wrote it, and it is not hidden."
   viewerCanEdit: Boolean!
   "Whether you may delete the comment: you wrote it, or the post, or the post is on your wall."
   viewerCanDelete: Boolean!
@@ -1842,11 +1844,14 @@ input DecideCaseInput {
 enum CaseDecision {
   "Nothing is wrong: the case is closed, and the author does not learn of it. The case must be open."
   DISMISS
-  "A post disappears for everyone but its author, who can delete it, but not change it. The case must be open. Comments can't be hidden: remove them."
+  """
+  A post or comment disappears for everyone but its author, who can delete it, but not change it. A hidden comment with replies looks like a deleted
+  one. The case must be open.
+  """
   HIDE
-  "A hidden post is back, for those who were its audience. Its case need not be open."
+  "A hidden post or comment is back where it was, for those who were its audience. Its case need not be open."
   RESTORE
-  "A post or comment is deleted, as its author could do it. It is final. The case must be open, or the post hidden."
+  "A post or comment is deleted, as its author could do it. It is final. The case must be open, or its subject hidden."
   REMOVE
   """
   The author, or the user, may sign in and read until the time ` + "`" + `until` + "`" + `, and changes nothing but their own account. What they wrote stays visible. The
@@ -1934,7 +1939,7 @@ type Moderation {
     last: Int
     "Only items before this cursor."
     before: String
-  ): AuditEntryConnection
+  ): AuditEntryConnection @scope(needs: ADMIN)
 }
 
 "Whether moderators have something to decide."
@@ -3466,6 +3471,8 @@ enum UserErrorCode {
   RESERVED
   "You may not do this."
   NOT_ALLOWED
+  "This site refuses to publish it: the message is its reason."
+  REJECTED
   "The maximum number is reached."
   LIMIT_REACHED
   "A concurrent change got in the way: read it again, then try again."

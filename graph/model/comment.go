@@ -28,6 +28,9 @@ func (c *Comment) Text() *string {
 // IsDeleted says whether the comment is a tombstone.
 func (c *Comment) IsDeleted() bool { return c.Deleted }
 
+// IsHidden says whether moderators have hidden the comment; only its author sees that.
+func (c *Comment) IsHidden() bool { return c.Hidden }
+
 // RepliesCount counts direct replies.
 func (c *Comment) RepliesCount() int { return c.Replies }
 

@@ -1565,6 +1565,8 @@ const (
 	UserErrorCodeReserved UserErrorCode = "RESERVED"
 	// You may not do this.
 	UserErrorCodeNotAllowed UserErrorCode = "NOT_ALLOWED"
+	// This site refuses to publish it: the message is its reason.
+	UserErrorCodeRejected UserErrorCode = "REJECTED"
 	// The maximum number is reached.
 	UserErrorCodeLimitReached UserErrorCode = "LIMIT_REACHED"
 	// A concurrent change got in the way: read it again, then try again.
@@ -1589,6 +1591,7 @@ var AllUserErrorCode = []UserErrorCode{
 	UserErrorCodeTaken,
 	UserErrorCodeReserved,
 	UserErrorCodeNotAllowed,
+	UserErrorCodeRejected,
 	UserErrorCodeLimitReached,
 	UserErrorCodeConflict,
 	UserErrorCodeClosed,
@@ -1600,7 +1603,7 @@ var AllUserErrorCode = []UserErrorCode{
 
 func (e UserErrorCode) IsValid() bool {
 	switch e {
-	case UserErrorCodeInvalid, UserErrorCodeTooLong, UserErrorCodeBlank, UserErrorCodeNotFound, UserErrorCodeTaken, UserErrorCodeReserved, UserErrorCodeNotAllowed, UserErrorCodeLimitReached, UserErrorCodeConflict, UserErrorCodeClosed, UserErrorCodeTooDeep, UserErrorCodeThreadFull, UserErrorCodeBadCredentials, UserErrorCodeBanned:
+	case UserErrorCodeInvalid, UserErrorCodeTooLong, UserErrorCodeBlank, UserErrorCodeNotFound, UserErrorCodeTaken, UserErrorCodeReserved, UserErrorCodeNotAllowed, UserErrorCodeRejected, UserErrorCodeLimitReached, UserErrorCodeConflict, UserErrorCodeClosed, UserErrorCodeTooDeep, UserErrorCodeThreadFull, UserErrorCodeBadCredentials, UserErrorCodeBanned:
 		return true
 	}
 	return false

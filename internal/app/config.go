@@ -41,6 +41,7 @@ type Config struct {
 	TrustedDocuments map[string]string
 	OnlyTrusted      bool
 	Issuer           *issuer.Options   // of the tokens of another site that are accepted; nil: none
+	PublishHook      *PublishHook      // decides what is published; nil: everything is
 	Providers        []issuer.Provider // OpenID providers whose users can sign in
 	MembersOnly      bool              // signed-out clients read nothing
 	PublicMaxAge     time.Duration     // how long caches may keep what a signed-out client reads by GET

@@ -35,6 +35,7 @@ import (
 	"plaza/transport/request"
 	"plaza/transport/websocket"
 	"plaza/web"
+	"plaza/webhook"
 )
 
 // Server is the API with everything around it. Hub, Notifier, GraphQL and Metrics are parts that
@@ -63,7 +64,10 @@ type Server struct {
 func New(st storage.Store, c Config) *Server { return newServer(st, &c, c.limits(), nil) }
 
 func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Community) *Server {
-	s := &Server{store: st, social: network.New(st, c.socialOptions(limiting)), ads: adserver.New(st.Ads(), c.Ads), config: c, limits: limiting, community: community}
+	s := &Server{store: st, ads: adserver.New(st.Ads(), c.Ads), config: c, limits: limiting, community: community}
+	domain := c.socialOptions(limiting)
+	domain.Reviews = c.PublishHook.reviews(func(o webhook.Outcome, took time.Duration) { s.Metrics.PublishHook(string(o), took) })
+	s.social = network.New(st, domain)
 	notices := notifications.New(st, s.social)
 	s.Notifier = notify.New(notices, st, st, slog.Default())
 	s.Metrics = metrics.New(metrics.Source{

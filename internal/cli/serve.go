@@ -44,7 +44,10 @@ type serveCommand struct {
 	EventRetention   time.Duration  `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
 	JWT              jwtFlags       `embed:"" prefix:"jwt-"`
 	OIDCProviders    []providerFlag `help:"An OpenID provider whose users can sign in, by signInWithIdToken, as issuer=URL,client-id=ID; with ,registration=open a first sign-in creates an account although --registration is closed. Several: repeat the flag; in the variable, separate them with semicolons." env:"PLAZA_OIDC_PROVIDERS" name:"oidc-provider" sep:";" placeholder:"SETTINGS"`
-	Demo             bool           `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
+
+	PublishHook publishHookFlags `embed:"" prefix:"publish-hook-"`
+
+	Demo bool `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
 }
 
 // zoneFlag is a zone for ads, as a flag names it: site/zone.
@@ -97,7 +100,7 @@ func (c *serveCommand) check() error {
 	case c.EventRetention < social.MinEventRetention || c.EventRetention > maxEventRetention:
 		return fmt.Errorf("--event-retention (PLAZA_EVENT_RETENTION) must be from 1h to 87600h (ten years): %v is not", c.EventRetention)
 	}
-	return errors.Join(c.JWT.check(), checkAddresses(c.PublicURL, c.AllowedOrigins))
+	return errors.Join(c.JWT.check(), c.PublishHook.check(), checkAddresses(c.PublicURL, c.AllowedOrigins))
 }
 
 const maxEventRetention = 87_600 * time.Hour
@@ -131,6 +134,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 		return err
 	}
 	c.JWT.warn(ctx)
+	c.PublishHook.warn(ctx)
 	tuneMemory()
 	interrupted, ignore := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer ignore()
@@ -138,7 +142,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, MetricsAddr: c.MetricsAddr, BehindProxy: c.BehindProxy,
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
-		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), Providers: providers, MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
+		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), PublishHook: c.PublishHook.hook(), Providers: providers, MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
 		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{NoSignUp: c.Registration == "closed"}},
 		AccessLog: c.AccessLog == "on", AuditLog: common.AuditLog != "off", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),

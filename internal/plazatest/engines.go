@@ -163,6 +163,14 @@ func ServeProviders(t testing.TB, st storage.Store, now func() time.Time, noSign
 	return serveAs(t, st, config)
 }
 
+// ServeReviewed serves a store with a program that decides what is published.
+func ServeReviewed(t testing.TB, st storage.Store, hook app.PublishHook) *Plaza {
+	t.Helper()
+	config := testConfig()
+	config.PublishHook = &hook
+	return serveAs(t, st, config)
+}
+
 // ServeUncached serves a store from which all people are read each time.
 func ServeUncached(t testing.TB, st storage.Store) *Plaza {
 	t.Helper()

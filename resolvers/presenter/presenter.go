@@ -50,6 +50,8 @@ func (p *Presenter) explain(ctx context.Context, err error, path ast.Path) (stri
 		return mistake.Message, extensions
 	case errors.Is(err, social.ErrIssuerUnavailable): // package issuer has logged the cause
 		return "Tokens of that site can't be verified at the moment; try again.", map[string]any{"code": string(fault.CodeUnavailable)}
+	case errors.Is(err, social.ErrNotReviewed): // package webhook has logged the cause
+		return "This site can't publish anything at the moment; try again.", map[string]any{"code": string(fault.CodeUnavailable)}
 	case errors.Is(err, live.ErrInterrupted), errors.Is(err, live.ErrClosed):
 		return "The subscription was interrupted: subscribe again, after the cursor of the last item.", map[string]any{"code": codeResume}
 	case errors.Is(err, answer.ErrTooLarge):

@@ -24,8 +24,8 @@ type NewDecision struct {
 // Decide decides a case that the viewer sees as a moderator. Errors: BLANK, TOO_LONG, INVALID (also
 // an action that does not fit the subject); NOT_FOUND: the case, or the subject, which the action
 // needs; CONFLICT: the case is decided already, another moderator has just decided, or the account
-// has that standing; NOT_ALLOWED: operators alone may decide about the user; FORBIDDEN,
-// UNAUTHENTICATED.
+// has that standing; NOT_ALLOWED: operators alone may decide about the user, or comments can't be
+// hidden until the operator has finished an upgrade; FORBIDDEN, UNAUTHENTICATED.
 func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecision) error {
 	defer s.network.MayHaveHidden()
 	seen, err := s.Case(ctx, viewer, caseField, in.Case)
@@ -47,6 +47,8 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 	switch {
 	case errors.Is(err, social.ErrConflict):
 		return fault.Errorf(fault.CodeConflict, caseField, "Another moderator has just decided, or the post was just changed: look again.")
+	case errors.Is(err, social.ErrTooEarly):
+		return fault.Errorf(fault.CodeNotAllowed, "decision", "Comments can be hidden once this site has finished its upgrade. Until then, they can be removed.")
 	case errors.Is(err, social.ErrNotFound):
 		return subjectGone(c)
 	}
@@ -59,7 +61,7 @@ func rulingOn(c *CaseSeen, d social.Decision) (social.Ruling, error) {
 	case !d.Action.IsSanction() && !d.Until.IsZero():
 		return social.Ruling{}, fault.Invalidf("until", "Only a suspension has an end.")
 	case !d.Action.IsSanction():
-		return c.Rule(d, c.Post)
+		return c.Rule(d, c.Post, c.Comment)
 	case c.Author == nil:
 		return social.Ruling{}, fault.NotFound(caseField, "user")
 	}
@@ -79,23 +81,33 @@ func subjectGone(c *social.Case) error {
 }
 
 // eventOf is the event of what a ruling changes; zero: it changes nothing.
-func eventOf(r *social.Ruling, seen *CaseSeen) (e social.Event, err error) {
+func eventOf(r *social.Ruling, seen *CaseSeen) (social.Event, error) {
 	switch {
 	case r.Sanctions:
 		return event(social.EventStandingChanged, social.PostID{}, r.Author), nil
 	case r.Post != nil:
 		return event(social.EventAudienceChanged, r.Post.ID, r.Post.WallOwner), nil
+	case r.Comment != nil && r.Comment.Hidden:
+		return commentEvent(social.EventCommentDeleted, r.Comment), nil
+	case r.Comment != nil:
+		return commentEvent(social.EventCommentEdited, r.Comment), nil
 	case !r.Removes:
 		return social.Event{}, nil
 	case seen.Post != nil:
 		return event(social.EventPostDeleted, seen.Post.ID, seen.Post.WallOwner), nil
 	case seen.Comment != nil:
-		e = event(social.EventCommentDeleted, seen.Comment.Post, seen.Comment.Author)
-		e.Comment = seen.Comment.ID
-		return e, nil
+		return commentEvent(social.EventCommentDeleted, seen.Comment), nil
 	default:
 		return social.Event{}, subjectGone(r.Case)
 	}
+}
+
+// commentEvent is an event about a comment. For everyone but the author, hiding one deletes it, and
+// restoring it changes it.
+func commentEvent(kind social.EventKind, c *social.Comment) social.Event {
+	e := event(kind, c.Post, c.Author)
+	e.Comment = c.ID
+	return e
 }
 
 // DecisionSeen is a decision, and the people it names; those whose accounts are deleted are nil.

@@ -12,9 +12,10 @@ func (s *Service) PostViewers(ctx context.Context, post social.PostID, viewers [
 	return s.postViewers(ctx, post, func(*social.Post, *social.User) ([]social.UserID, viewerRule, error) { return viewers, canSee, nil })
 }
 
-// CommentChangeViewers finds the viewers who may learn that a comment was edited or deleted: those
-// who see it as it is now, or if it is gone (Comment is nil), those who see its post and its
-// author.
+// CommentChangeViewers finds the viewers who may learn that a comment was edited, deleted, hidden or
+// restored: those who see it as it is now, or if it is gone (Comment is nil), those who see its post
+// and its author. For the author of a hidden comment nothing is gone, so they learn of the decision
+// only where they read its reason.
 func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, viewers []social.UserID) (Sighting, error) {
 	posts, err := s.store.Posts(ctx, []social.PostID{e.Post})
 	if err != nil || posts[e.Post] == nil {
@@ -24,7 +25,12 @@ func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, view
 	if err != nil {
 		return Sighting{}, err
 	}
-	p, c := posts[e.Post], comments[e.Comment]
+	p, now := posts[e.Post], comments[e.Comment]
+	var exceptFor social.UserID
+	if now != nil && now.Hidden {
+		exceptFor, now = now.Author, ofOthers(now)
+	}
+	c := now
 	if c == nil {
 		c = &social.Comment{ID: e.Comment, Post: e.Post, Author: e.Target}
 	}
@@ -33,10 +39,19 @@ func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, view
 		return sighting, err
 	}
 	err = s.admit(ctx, &sighting, viewers, func(viewer social.UserID, known map[social.UserID]social.Relation) bool {
-		return social.CanSeePost(viewer, p, known[p.Author]) && social.CanSeeComment(c, known[c.Author])
+		isExcepted := !viewer.IsZero() && viewer == exceptFor
+		return !isExcepted && social.CanSeePost(viewer, p, known[p.Author]) && social.CanSeeComment(viewer, c, known[c.Author])
 	})
-	sighting.Comment = comments[e.Comment]
+	sighting.Comment = now
 	return sighting, err
+}
+
+// ofOthers is a comment as signed-out viewers see it; nil if they do not.
+func ofOthers(c *social.Comment) *social.Comment {
+	if !social.CanSeeComment(social.UserID{}, c, social.Relation{}) {
+		return nil
+	}
+	return social.CommentSeen(social.UserID{}, c)
 }
 
 // PostsSeen reads those of the posts that a viewer may see, in the order of the ids.

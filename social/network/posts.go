@@ -20,7 +20,8 @@ type NewPost struct {
 }
 
 // CreatePost writes a post. Errors: INVALID, BLANK, TOO_LONG; NOT_FOUND (a circle that is not the
-// author's, a wall owner who is invisible to the author); NOT_ALLOWED (by the owner's wall policy).
+// author's, a wall owner who is invisible to the author); NOT_ALLOWED (by the owner's wall policy);
+// REJECTED and social.ErrNotReviewed, if there are Reviews.
 func (s *Service) CreatePost(ctx context.Context, author social.UserID, in NewPost) (*social.Post, error) {
 	in = in.normal()
 	if err := s.CheckPost(ctx, author, in); err != nil {
@@ -35,6 +36,9 @@ func (s *Service) CreatePost(ctx context.Context, author social.UserID, in NewPo
 	}
 	if in.Content.Poll != nil {
 		p.Votes = make([]int, len(in.Content.Poll.Options))
+	}
+	if err := s.reviewPost(ctx, social.PublishPost, p); err != nil {
+		return nil, err
 	}
 	err := s.store.InsertPost(ctx, p, s.postEvent(social.EventPostCreated, author, p))
 	if errors.Is(err, social.ErrNotFound) {
@@ -114,7 +118,8 @@ func (s *Service) checkWall(ctx context.Context, author, wallOwner social.UserID
 }
 
 // EditPost changes the content of the viewer's own post. Errors: as CreatePost's for contents;
-// NOT_FOUND; NOT_ALLOWED (another user's post); LIMIT_REACHED (edited too often); CONFLICT.
+// NOT_FOUND; NOT_ALLOWED (another user's post); LIMIT_REACHED (edited too often); CONFLICT; REJECTED
+// and social.ErrNotReviewed, if there are Reviews.
 func (s *Service) EditPost(ctx context.Context, viewer social.UserID, post social.PostID, content social.Content) (*social.Post, error) {
 	return s.updatePost(ctx, viewer, post, social.EventPostEdited, s.CheckEdit(content), func(p *social.Post) (*social.Version, error) {
 		if err := content.CheckEdit(p.Content, s.now()); err != nil {
@@ -127,7 +132,7 @@ func (s *Service) EditPost(ctx context.Context, viewer social.UserID, post socia
 		replaced := &social.Version{Content: p.Content, Audience: p.Audience, EditedAt: p.EditedAt}
 		p.Content = content.Edited(p.Content)
 		p.Edits++
-		return replaced, nil
+		return replaced, s.reviewPost(ctx, social.PublishPostEdit, p)
 	})
 }
 
@@ -138,13 +143,18 @@ func (s *Service) CheckEdit(content social.Content) error {
 }
 
 // SetAudience changes who may see the viewer's own post. Errors: as CreatePost's for audiences;
-// NOT_FOUND; NOT_ALLOWED; CONFLICT.
+// NOT_FOUND; NOT_ALLOWED; CONFLICT; REJECTED and social.ErrNotReviewed, if there are Reviews and they
+// saw nothing with the audience before.
 func (s *Service) SetAudience(ctx context.Context, viewer social.UserID, post social.PostID, a social.Audience) (*social.Post, error) {
 	defer s.noteHiding()
 	a = a.Normal()
 	return s.updatePost(ctx, viewer, post, social.EventAudienceChanged, s.checkAudience(ctx, viewer, a), func(p *social.Post) (*social.Version, error) {
+		wasReviewed := s.reviews.sees(p.Audience.Kind)
 		p.Audience = a
-		return nil, nil
+		if wasReviewed {
+			return nil, nil
+		}
+		return nil, s.reviewPost(ctx, social.PublishAudience, p)
 	})
 }
 

@@ -26,6 +26,7 @@ type Service struct {
 	cache    *people.Cache // nil: none
 	people   people.Reader // the cache, or else the store
 	hidings  atomic.Uint64
+	reviews  Reviews
 }
 
 // Options configure a Service; the zero value is ready for use.
@@ -38,6 +39,8 @@ type Options struct {
 	NewSlug  func() string // default: 8 random characters of base32
 	MaxDepth int           // levels of a thread; default: DefaultMaxDepth
 
+	Reviews Reviews // of what is published; default: none
+
 	// CacheSize is how many bytes of users, relations and sessions are kept in memory; default:
 	// none are.
 	CacheSize int64
@@ -47,7 +50,7 @@ type Options struct {
 
 // New creates the domain's service over a store.
 func New(store social.Store, o Options) *Service {
-	s := &Service{store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth}
+	s := &Service{store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, reviews: o.Reviews}
 	s.people = people.Unremembered(store)
 	if o.CacheSize > 0 {
 		s.cache = people.New(store, o.CacheSize)

@@ -18,7 +18,8 @@ type NewComment struct {
 }
 
 // AddComment writes a comment. Errors: BLANK, TOO_LONG, INVALID (also a parent in another post),
-// NOT_FOUND (post or parent), NOT_ALLOWED (the post's reply policy), TOO_DEEP, THREAD_FULL.
+// NOT_FOUND (post or parent), NOT_ALLOWED (the post's reply policy), TOO_DEEP, THREAD_FULL; REJECTED
+// and social.ErrNotReviewed, if there are Reviews.
 func (s *Service) AddComment(ctx context.Context, author social.UserID, in NewComment) (*social.Comment, error) {
 	v := s.Viewer(author)
 	post, closed := v.commentable(ctx, in.Post)
@@ -35,6 +36,9 @@ func (s *Service) AddComment(ctx context.Context, author social.UserID, in NewCo
 	}
 	if parent != nil && social.IsTooDeep(parent, s.maxDepth) {
 		return nil, fault.Errorf(fault.CodeTooDeep, "parentId", "A thread has at most %d levels.", s.maxDepth)
+	}
+	if err := s.reviewComment(ctx, social.PublishComment, post, c); err != nil {
+		return nil, err
 	}
 	return c, s.insertComment(ctx, c, parent, s.postEvent(social.EventCommentAdded, author, post))
 }
@@ -91,6 +95,9 @@ func (s *Service) parent(ctx context.Context, v *Viewer, in NewComment) (*social
 	if parent.Deleted {
 		return nil, fault.NotFound("parentId", "comment")
 	}
+	if parent.Hidden {
+		return nil, fault.Errorf(fault.CodeNotAllowed, "parentId", "This comment is hidden by moderators: it can't be replied to.")
+	}
 	return parent, nil
 }
 
@@ -120,13 +127,31 @@ func (s *Service) insertComment(ctx context.Context, c, parent *social.Comment, 
 }
 
 // EditComment changes the text of the viewer's own comment. Errors: BLANK, TOO_LONG, INVALID,
-// NOT_FOUND, NOT_ALLOWED, THREAD_FULL (only for a text that is longer than before).
+// NOT_FOUND, NOT_ALLOWED, THREAD_FULL (only for a text that is longer than before); REJECTED and
+// social.ErrNotReviewed, if there are Reviews.
 func (s *Service) EditComment(ctx context.Context, viewer social.UserID, comment social.CommentID, text string) error {
 	c, forbidden := s.Viewer(viewer).editable(ctx, comment)
 	if err := fault.All(forbidden, social.CheckCommentText(text)); err != nil {
 		return err
 	}
+	if err := s.reviewEdit(ctx, viewer, c, text); err != nil {
+		return err
+	}
 	return commentError(s.store.EditComment(ctx, comment, text, s.Moment(), s.commentEvent(social.EventCommentEdited, viewer, c)))
+}
+
+// reviewEdit reviews a comment with another text.
+func (s *Service) reviewEdit(ctx context.Context, viewer social.UserID, c *social.Comment, text string) error {
+	if s.reviews.Reviewer == nil {
+		return nil
+	}
+	post, err := s.Viewer(viewer).post(ctx, "commentId", c.Post)
+	if err != nil {
+		return err
+	}
+	edited := *c
+	edited.Text = text
+	return s.reviewComment(ctx, social.PublishCommentEdit, post, &edited)
 }
 
 // editable reads a comment that the viewer may edit. Errors: NOT_FOUND, NOT_ALLOWED.
@@ -137,6 +162,8 @@ func (v *Viewer) editable(ctx context.Context, comment social.CommentID) (*socia
 		return nil, err
 	case c.Deleted:
 		return nil, fault.NotFound("commentId", "comment")
+	case c.Hidden:
+		return nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "This comment is hidden by moderators: you may only delete it.")
 	case !social.CanEditComment(v.ID, c):
 		return nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not edit this comment.")
 	}
@@ -236,7 +263,9 @@ func dropHidden[K comparable](ctx context.Context, v *Viewer, asked []K, comment
 		return err
 	}
 	for key, c := range comments {
-		if !v.sees(c, posts, relations) {
+		if v.sees(c, posts, relations) {
+			comments[key] = social.CommentSeen(v.ID, c)
+		} else {
 			delete(comments, key)
 		}
 	}
@@ -268,7 +297,7 @@ func (v *Viewer) around(ctx context.Context, comments []*social.Comment, areEnou
 // sees reports whether a comment is visible to the viewer.
 func (v *Viewer) sees(c *social.Comment, posts map[social.PostID]*social.Post, relations map[social.UserID]social.Relation) bool {
 	p := posts[c.Post]
-	return p != nil && social.CanSeePost(v.ID, p, relations[p.Author]) && social.CanSeeComment(c, relations[c.Author])
+	return p != nil && social.CanSeePost(v.ID, p, relations[p.Author]) && social.CanSeeComment(v.ID, c, relations[c.Author])
 }
 
 // comment reads one comment that is visible to the viewer. Error: NOT_FOUND, naming the field.
@@ -291,9 +320,17 @@ func (v *Viewer) Threads(ctx context.Context, lists []social.List[social.Thread]
 		if err != nil {
 			return nil, err
 		}
-		return func(_ social.Thread, c *social.Comment) bool { return social.CanSeeComment(c, relations[c.Author]) }, nil
+		return func(_ social.Thread, c *social.Comment) bool {
+			return social.CanSeeComment(v.ID, c, relations[c.Author])
+		}, nil
 	}
-	return collect(ctx, v, lists, v.s.store.Thread, social.CommentKey, see)
+	found, err := collect(ctx, v, lists, v.s.store.Thread, social.CommentKey, see)
+	for _, slice := range found {
+		for i, c := range slice.Items {
+			slice.Items[i] = social.CommentSeen(v.ID, c)
+		}
+	}
+	return found, err
 }
 
 // CommentsBy lists the comments of users who are visible to the viewer, as far as they are on posts
@@ -306,7 +343,9 @@ func (v *Viewer) CommentsBy(ctx context.Context, lists []social.List[social.User
 			return nil, err
 		}
 		maps.Copy(all, posts)
-		return func(_ social.UserID, c *social.Comment) bool { return v.sees(c, posts, relations) }, nil
+		return func(_ social.UserID, c *social.Comment) bool {
+			return v.sees(c, posts, relations) && social.CanReadComment(v.ID, c, relations[c.Author])
+		}, nil
 	}
 	found, err := collect(ctx, v, lists, v.s.store.CommentsBy, func(_ social.UserID, c *social.Comment) social.Key { return social.Key(c.ID.Bytes()) }, see)
 	seen := map[social.PostID]*social.Post{}

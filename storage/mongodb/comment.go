@@ -118,6 +118,17 @@ func (s *Store) deleteComment(ctx context.Context, post social.PostID, comment s
 	return s.log.Append(ctx, e)
 }
 
+// hideComment hides a comment, or shows it again, in a transaction.
+func (s *Store) hideComment(ctx context.Context, c *social.Comment, e social.Event) error {
+	if err := s.threads.Hide(ctx, c.Post, c.ID, c.Hidden); err != nil {
+		return err
+	}
+	if err := s.feeds.PostChanged(ctx, c.Post); err != nil {
+		return err
+	}
+	return s.log.Append(ctx, e)
+}
+
 // Comments implements social.Comments.
 func (s *Store) Comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
 	all := make(map[social.CommentID]*social.Comment, len(ids))

@@ -11,6 +11,8 @@ func (s *Store) carryOut(ctx context.Context, r *social.Ruling, e social.Event) 
 	switch {
 	case r.Post != nil:
 		return s.updatePost(ctx, r.Post, nil, e)
+	case r.Comment != nil:
+		return s.hideComment(ctx, r.Comment, e)
 	case r.Removes && r.Subject.Kind() == social.SubjectPost:
 		return s.deletePost(ctx, r.Subject.Post, e)
 	case r.Removes:

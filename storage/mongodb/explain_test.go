@@ -204,8 +204,8 @@ func callCases(w *town, ada, dan, eve social.NewUser) {
 		_, err := w.NewestReports(w.ctx, cases, 5)
 		w.ok(err)
 	}
-	decide := func(c *social.Case, action social.Action, post *social.Post, e social.Event) {
-		r, err := c.Rule(social.Decision{Subject: c.Subject, Author: c.Author, Moderator: eve.User.ID, Action: action, Reason: "a reason", At: time.Now()}, post)
+	decide := func(c *social.Case, action social.Action, post *social.Post, comment *social.Comment, e social.Event) {
+		r, err := c.Rule(social.Decision{Subject: c.Subject, Author: c.Author, Moderator: eve.User.ID, Action: action, Reason: "a reason", At: time.Now()}, post, comment)
 		w.ok(err)
 		w.ok(w.Decide(w.ctx, r, e))
 	}
@@ -214,10 +214,16 @@ func callCases(w *town, ada, dan, eve social.NewUser) {
 	onPost.Subject.Post = post.ID
 	_, err := w.Report(w.ctx, onPost)
 	w.ok(err)
-	open, err := w.Cases(w.ctx, []social.CaseID{onPost.Subject.Case()})
+	comment := w.comment(post, nil, ada.User.ID)
+	onComment := on(ada, dan)
+	onComment.Subject = social.Subject{Comment: comment.ID}
+	_, err = w.Report(w.ctx, onComment)
 	w.ok(err)
-	decide(open[onPost.Subject.Case()], social.ActionHide, post, happened(social.EventAudienceChanged))
-	decide(all[0], social.ActionDismiss, nil, social.Event{})
+	open, err := w.Cases(w.ctx, []social.CaseID{onPost.Subject.Case(), onComment.Subject.Case()})
+	w.ok(err)
+	decide(open[onComment.Subject.Case()], social.ActionHide, nil, comment, happened(social.EventCommentDeleted))
+	decide(open[onPost.Subject.Case()], social.ActionHide, post, nil, happened(social.EventAudienceChanged))
+	decide(all[0], social.ActionDismiss, nil, nil, social.Event{})
 	pages(func(p social.Page) {
 		_, err := w.Decisions(w.ctx, p)
 		w.ok(err)

@@ -1,6 +1,7 @@
 package mongodb
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"plaza/ads"
 	"plaza/id"
 	"plaza/internal/testtime"
+	"plaza/social"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/mdbtest"
@@ -51,5 +53,23 @@ func TestWritesUnderWayWhileTheUpgradeIsFinished(t *testing.T) {
 	}
 	if n := must(conversions.CountDocuments(t.Context(), mdb.Doc()))(t); n != 1 {
 		t.Errorf("%d conversions are recorded, want 1", n)
+	}
+}
+
+// TestCommentsAreHiddenOnceTheUpgradeIsFinished: servers of the previous version would show them.
+func TestCommentsAreHiddenOnceTheUpgradeIsFinished(t *testing.T) {
+	t.Parallel()
+	s := openInside(t, Options{Heartbeat: time.Millisecond})
+	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", "documents"), mdb.Doc("$set", mdb.Doc("newest", s.member.Edition.Previous)))
+	ok(t, err)
+	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes("cases") == mdb.FirstVersion })
+	comment := &social.Comment{ID: social.CommentID{ID: id.New()}, Hidden: true}
+	hide := social.Ruling{Decision: social.Decision{Action: social.ActionHide}, Comment: comment, Case: &social.Case{ID: social.CaseID{ID: id.New()}}}
+	if err := s.Decide(t.Context(), hide, social.Event{}); !errors.Is(err, social.ErrTooEarly) {
+		t.Errorf("before: %v", err)
+	}
+	ok(t, s.FinishUpgrade(t.Context(), nil))
+	if err := s.Decide(t.Context(), hide, social.Event{}); !errors.Is(err, social.ErrConflict) { // there is no such case
+		t.Errorf("afterwards: %v", err)
 	}
 }

@@ -201,7 +201,7 @@ func newStore(d deployment, self string, o Options) *Store {
 	s.profileCalls = s.profiles
 	s.notifications = notifications.New(db, s.db, s.log.Append)
 	s.notificationCalls = s.notifications
-	s.moderation = moderation.New(db, s.db, s.carryOut)
+	s.moderation = moderation.New(db, s.db, s.writes, s.carryOut)
 	s.caseCalls, s.decisionCalls = s.moderation, s.moderation
 	s.documents = evolution.New(evolution.Config{
 		Database: db, DB: s.db, Settings: s.settings, Self: self, Server: s.member, Upgrades: upgrades, Upgraded: s.graph.NoteUpgraded,

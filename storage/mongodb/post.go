@@ -487,19 +487,19 @@ func (s *Store) MutedThreads(ctx context.Context, mutes []social.ThreadMute) (ma
 // Votes implements social.Posts.
 func (s *Store) Votes(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]int, error) {
 	all := make(map[social.PostID]int)
-	err := s.marks(ctx, "votes", s.votes, marksBy(user, posts), func(d *markDoc) { all[d.post()] = d.Option })
+	err := s.marks(ctx, "votes", s.votes, markKeys(user, posts), func(d *markDoc) { all[d.post()] = d.Option })
 	return all, err
 }
 
 // Reactions implements social.Posts.
 func (s *Store) Reactions(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]social.ReactionKind, error) {
 	all := make(map[social.PostID]social.ReactionKind)
-	err := s.marks(ctx, "reactions", s.reactions, marksBy(user, posts), func(d *markDoc) { all[d.post()] = d.Kind })
+	err := s.marks(ctx, "reactions", s.reactions, markKeys(user, posts), func(d *markDoc) { all[d.post()] = d.Kind })
 	return all, err
 }
 
-// marksBy returns the keys of a user's marks at posts.
-func marksBy(user social.UserID, posts []social.PostID) []bson.Binary {
+// markKeys returns the keys of a user's marks at posts.
+func markKeys(user social.UserID, posts []social.PostID) []bson.Binary {
 	return mdb.Map(posts, func(post *social.PostID) bson.Binary { return mdb.PairKey(post.ID, user.ID) })
 }
 

@@ -12,10 +12,11 @@ import (
 var (
 	insertComment = sqldb.Define(`INSERT INTO comments (id, post, parent, slug, path, tree_path, author, text, edited_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	editComment   = sqldb.Define(`UPDATE comments SET text = ?, edited_at = ? WHERE id = ? AND deleted = 0`)
-	buryComment   = sqldb.Define(`UPDATE comments SET deleted = 1, author = NULL, text = '', edited_at = 0 WHERE id = ?`)
+	editComment   = sqldb.Define(`UPDATE comments SET text = ?, edited_at = ? WHERE id = ? AND deleted = 0 AND hidden = 0`)
+	hideComment   = sqldb.Define(`UPDATE comments SET hidden = ? WHERE id = ? AND deleted = 0`)
+	buryComment   = sqldb.Define(`UPDATE comments SET deleted = 1, hidden = 0, author = NULL, text = '', edited_at = 0 WHERE id = ?`)
 	removeComment = sqldb.Define(`DELETE FROM comments WHERE id = ?`)
-	commentPlace  = sqldb.Define(`SELECT post, parent, replies, deleted FROM comments WHERE id = ?`)
+	commentPlace  = sqldb.Define(`SELECT post, parent, replies, deleted, hidden FROM comments WHERE id = ?`)
 	countReplies  = sqldb.Define(`UPDATE comments SET replies = replies + ? WHERE id = ?`)
 	countComments = sqldb.Define(`UPDATE posts SET comment_count = comment_count + ? WHERE id = ?`)
 )
@@ -59,7 +60,7 @@ func addComment(tx *eventlog.Tx, c *social.Comment) error {
 }
 
 // requirePlace returns social.ErrNotFound unless the comment's post exists, and its parent is a
-// live comment on that post.
+// live comment on that post, and not hidden.
 func requirePlace(tx sqldb.Reader, c *social.Comment) error {
 	if err := requirePost(tx, c.Post); err != nil || c.Parent.IsZero() {
 		return err
@@ -68,7 +69,7 @@ func requirePlace(tx sqldb.Reader, c *social.Comment) error {
 	if err != nil {
 		return err
 	}
-	return sqldb.Known(parent.post == c.Post && !parent.deleted, nil)
+	return sqldb.Known(parent.post == c.Post && !parent.deleted && !parent.hidden, nil)
 }
 
 // place is a comment's position in its thread.
@@ -77,10 +78,11 @@ type place struct {
 	parent  social.CommentID
 	replies int
 	deleted bool
+	hidden  bool
 }
 
 func placeOf(tx sqldb.Reader, id social.CommentID) (p place, err error) {
-	err = sqldb.Known(tx.Row(commentPlace, []any{sqldb.Into(&p.post.ID), sqldb.Into(&p.parent.ID), &p.replies, &p.deleted}, id.Bytes()))
+	err = sqldb.Known(tx.Row(commentPlace, []any{sqldb.Into(&p.post.ID), sqldb.Into(&p.parent.ID), &p.replies, &p.deleted, &p.hidden}, id.Bytes()))
 	return p, err
 }
 

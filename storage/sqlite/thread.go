@@ -10,7 +10,7 @@ import (
 )
 
 const commentColumns = `comments.id, comments.post, comments.parent, comments.slug, comments.path, comments.tree_path, comments.author,
-	comments.text, comments.edited_at, comments.replies, comments.deleted`
+	comments.text, comments.edited_at, comments.replies, comments.deleted, comments.hidden`
 
 var (
 	commentsByID   = sqldb.Define(`SELECT ` + commentColumns + ` FROM comments WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
@@ -28,7 +28,7 @@ var (
 	latestComments = sqldb.Define(`SELECT ` + commentColumns + ` FROM json_each(?1) AS wanted CROSS JOIN comments
 		WHERE comments.rowid IN (
 			SELECT live.rowid FROM comments AS live INDEXED BY comments_live
-			WHERE live.post = unhex(wanted.value) AND live.deleted = 0
+			WHERE live.post = unhex(wanted.value) AND live.deleted = 0 AND live.hidden = 0
 				AND live.author NOT IN (SELECT unhex(value) FROM json_each(?2))
 			ORDER BY live.id DESC LIMIT ?3)`)
 )
@@ -158,7 +158,7 @@ func scanComment(scan sqldb.Scan) (*social.Comment, error) {
 	c := &social.Comment{}
 	var edited int64
 	err := scan(sqldb.Into(&c.ID.ID), sqldb.Into(&c.Post.ID), sqldb.Into(&c.Parent.ID), &c.Slug, &c.Path, &c.TreePath, sqldb.Into(&c.Author.ID), &c.Text,
-		&edited, &c.Replies, &c.Deleted)
+		&edited, &c.Replies, &c.Deleted, &c.Hidden)
 	c.EditedAt = sqldb.MomentOf(edited)
 	return c, err
 }

@@ -15,6 +15,8 @@ var commentCases = []testCase{
 	{"EditCommentEditsThePreviewToo", editCommentEditsThePreviewToo},
 	{"DeleteCommentRemovesOneWithoutReplies", deleteCommentRemovesOneWithoutReplies},
 	{"DeleteCommentLeavesATombstone", deleteCommentLeavesATombstone},
+	{"HiddenCommentsAreRestored", hiddenCommentsAreRestored},
+	{"HiddenCommentsStayAsTheyAre", hiddenCommentsStayAsTheyAre},
 	{"DeleteCommentPrunesTombstonesUpTheChain", deleteCommentPrunesTombstones},
 	{"DeleteCommentStopsPruningAtALiveOne", deleteCommentStopsPruning},
 	{"LatestListsTheNewestLiveComments", latestListsTheNewestLiveComments},
@@ -127,6 +129,7 @@ func (w *world) checkPreview(post social.PostID, thread []*social.Comment) {
 	live := slices.DeleteFunc(slices.Clone(thread), func(c *social.Comment) bool { return c.Deleted })
 	p := w.getPost(post)
 	w.same(p.CommentCount, len(live), "CommentCount")
+	live = slices.DeleteFunc(live, func(c *social.Comment) bool { return c.Hidden })
 	w.same(p.Latest, last(live, social.PreviewSize), "Post.Latest")
 	for _, n := range []int{1, 3, 20} {
 		latest, err := w.LatestComments(w.ctx, []social.PostID{post}, nil, n)

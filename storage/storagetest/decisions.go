@@ -22,7 +22,7 @@ func (w *world) ruling(c *social.Case, by person, action social.Action, post *so
 	w.t.Helper()
 	r, err := c.Rule(social.Decision{
 		Subject: c.Subject, Author: c.Author, Moderator: by.ID, Action: action, Reason: "because of " + string(action), At: now(),
-	}, post)
+	}, post, nil)
 	w.ok(err, "Rule")
 	return r
 }

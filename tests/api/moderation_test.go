@@ -2,6 +2,8 @@ package api
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +68,76 @@ func TestModeratorsNeedRightAndScope(t *testing.T) {
 	if v := verdictOf(t, mia, queue, nil, ""); v.code != "FORBIDDEN" {
 		t.Errorf("when the right is revoked: %+v", v)
 	}
+}
+
+// TestTheAuditLogNeedsTheScopeOfAdministrators, beside the one that leads to it.
+func TestTheAuditLogNeedsTheScopeOfAdministrators(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	ada := plaza.As(t, "ada")
+	plazatest.Grant(t, plaza, "GRANT: admin ada")
+	const log = `{ moderation { auditLog { nodes { id } } } }`
+	for code, scopes := range map[string][]string{"": {"MODERATE", "ADMIN"}, "FORBIDDEN": {"MODERATE"}} {
+		if v := verdictOf(t, newAccessToken(t, ada, scopes...).program, log, nil, ""); v.code != code {
+			t.Errorf("with the scopes %v: %+v", scopes, v)
+		}
+	}
+}
+
+// TestHiddenCommentsLeaveOpenPages: who watches a thread loses a comment when moderators hide it, or
+// sees a tombstone if it has replies, and gets it back when they restore it. Its author loses nothing.
+func TestHiddenCommentsLeaveOpenPages(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob, mia := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "mia")
+		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		post := ada.Status(t, "talk", plazatest.Public)
+		single, answered := bob.Comment(t, post, "rude"), bob.Comment(t, post, "rude")
+		ada.Mutate(t, "addComment", "", map[string]any{"postId": post, "text": "reply", "parentId": answered})
+		mark := ada.Comment(t, post, "mark")
+		readers := map[string]*plazatest.Socket{"ada": ada.Connect(t), "": plazatest.Person{URL: ada.URL}.Connect(t)}
+		author := bob.Connect(t)
+		for _, s := range append(slices.Collect(maps.Values(readers)), author) {
+			s.Subscribe(plaza, "1", `subscription { commentChanged(postId: "`+post+`") { event commentId comment { text isDeleted } } }`)
+		}
+		decide := func(comment, decision string) {
+			t.Helper()
+			_, id, _ := strings.Cut(comment, "_")
+			answer := mia.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: "case_%s", decision: %s, reason: "Rude"}) { case { isHidden } userErrors { code } } }`, id, decision))
+			if !strings.Contains(answer, fmt.Sprintf(`"isHidden": %v`, decision == "HIDE")) {
+				t.Fatalf("%s: %s", decision, answer)
+			}
+		}
+		for _, comment := range []string{single, answered} {
+			ada.Raw(t, fmt.Sprintf(`mutation { report(input: {subjectId: %q, reason: ABUSE}) { reportedId } }`, comment))
+			decide(comment, "HIDE")
+		}
+		ada.Mutate(t, "editComment", "", map[string]any{"commentId": mark, "text": "edited"})
+		for who, s := range readers {
+			want := fmt.Sprintf(`{"data":{"commentChanged":{"event":"REMOVED","commentId":%q,"comment":null}}`, single)
+			if _, got := nextCommentChange(t, s); got != want {
+				t.Errorf("%q gets %s, want %s", who, got, want)
+			}
+			if got, raw := nextCommentChange(t, s); got.Event != "CHANGED" || got.CommentID != answered || !got.Comment.IsDeleted || got.Comment.Text != nil {
+				t.Errorf("%q gets %s for a comment with replies", who, raw)
+			}
+			if got, raw := nextCommentChange(t, s); got.CommentID != mark {
+				t.Errorf("%q gets %s", who, raw)
+			}
+		}
+		if got, raw := nextCommentChange(t, author); got.CommentID != mark {
+			t.Errorf("the author gets %s", raw)
+		}
+		for _, comment := range []string{single, answered} {
+			decide(comment, "RESTORE")
+			for who, s := range readers {
+				if got, raw := nextCommentChange(t, s); got.CommentID != comment || got.Comment == nil || got.Comment.Text == nil || *got.Comment.Text != "rude" {
+					t.Errorf("%q gets %s when it is restored", who, raw)
+				}
+			}
+		}
+	})
 }
 
 // TestHiddenPostsLeaveOpenPages: who watches a post loses it when moderators hide it, also the owner

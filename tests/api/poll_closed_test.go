@@ -60,7 +60,7 @@ func TestPollsThatCloseChange(t *testing.T) {
 		plaza := plazatest.Serve(t, e.Open(t))
 		ada, bob, cyd := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "cyd")
 		ada.Do(t, `mutation($id: ID!) { followUser(input: {userId: $id}) { userErrors { code } } }`, map[string]any{"id": ada.IDOf(t, "bob")}, nil)
-		poll := insertClosedPoll(t, plaza, ada, nil)
+		poll := insertClosedPoll(t, plaza, ada, social.AudienceCircles, nil)
 		ours := map[string]*plazatest.Socket{"ada": watchPost(t, ada, poll), "bob": watchPost(t, bob, poll)}
 		open := cyd.Status(t, "0", plazatest.Public)
 		others := cyd.Connect(t)

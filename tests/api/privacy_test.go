@@ -156,15 +156,17 @@ func (s *secrets) hidePosts(t *testing.T) {
 	s.act(t, "bob", `mutation { a: setPostAudience(input: {postId: "$closedLater", audience: {kind: ONLY_ME}}) { post { id } } b: deletePost(input: {postId: "$deleted"}) { deletedPostId } }`)
 }
 
-// moderate hides posts by bob, one of them on ada's wall, as a moderator does, and removes a comment.
+// moderate hides posts by bob, one of them on ada's wall, as a moderator does, removes a comment, and
+// hides another.
 func (s *secrets) moderate(t *testing.T, post, onAdasWall string) {
 	t.Helper()
 	s.post(t, "moderated", "bob", post, true)
 	s.post(t, "moderatedOnAdasWall", "bob", onAdasWall, true)
 	s.comment(t, "moderatedAdasComment", "ada", "moderated", true)
 	s.comment(t, "removedComment", "bob", "post", true)
+	s.comment(t, "hiddenComment", "bob", "post", true)
 	plazatest.Grant(t, s.plaza, "GRANT: moderate mia")
-	for name, decision := range map[string]string{"moderated": "HIDE", "moderatedOnAdasWall": "HIDE", "removedComment": "REMOVE"} {
+	for name, decision := range map[string]string{"moderated": "HIDE", "moderatedOnAdasWall": "HIDE", "removedComment": "REMOVE", "hiddenComment": "HIDE"} {
 		s.act(t, "cyn", `mutation { report(input: {subjectId: "$`+name+`", reason: SPAM}) { reportedId } }`)
 		_, rest, _ := strings.Cut(s.ids[name], "_")
 		answer := s.act(t, "mia", fmt.Sprintf(`mutation { decideCase(input: {caseId: "case_%s", decision: %s, reason: "x"}) { case { state } userErrors { code } } }`, rest, decision))

@@ -83,6 +83,9 @@ func (d *decisionDoc) decision() *social.Decision {
 
 // Decide implements social.Decisions.
 func (s *Store) Decide(ctx context.Context, r social.Ruling, e social.Event) error {
+	if r.Comment != nil && r.Comment.Hidden && s.writes(casesName) < version {
+		return social.ErrTooEarly
+	}
 	var hot []id.ID
 	if !e.Post.IsZero() {
 		hot = []id.ID{e.Post.ID}

@@ -58,7 +58,7 @@ func (d *caseDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-func (d *caseDoc) Evolve() error { return cluster.Versions{}.Known(casesName, d.Version) }
+func (d *caseDoc) Evolve() error { return Versions().Known(casesName, d.Version) }
 
 type reasonCounts map[social.ReportReason]int
 
@@ -69,9 +69,9 @@ func (c reasonCounts) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 }
 
 // newCaseDoc is the case that a report opens.
-func newCaseDoc(r *social.Report, opened social.CaseID) caseDoc {
+func newCaseDoc(r *social.Report, opened social.CaseID, version int) caseDoc {
 	return caseDoc{
-		ID: r.Subject.Case(), Version: mdb.FirstVersion, Kind: r.Subject.Kind(), Author: r.Author, State: social.CaseOpen, Opened: opened,
+		ID: r.Subject.Case(), Version: version, Kind: r.Subject.Kind(), Author: r.Author, State: social.CaseOpen, Opened: opened,
 		Reasons: reasonCounts{r.Reason: 1}, FirstAt: r.At, LastAt: r.At,
 	}
 }

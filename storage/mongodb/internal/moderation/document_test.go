@@ -11,8 +11,14 @@ import (
 // TestDocumentsReadThemselves checks that hand-written decoding agrees with the struct tags.
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
+	newest := func(d any) int {
+		if _, isCase := d.(*caseDoc); isCase {
+			return version
+		}
+		return mdb.FirstVersion
+	}
 	for _, d := range []mdb.Document{&caseDoc{}, &audience.Document{}, &reportDoc{}, &decisionDoc{}} {
-		mdbtest.ReadsItself(t, d, func(any) int { return mdb.FirstVersion })
+		mdbtest.ReadsItself(t, d, newest)
 	}
 }
 

@@ -22,6 +22,7 @@ type Store struct {
 	reports   *mongo.Collection
 	decisions *mongo.Collection
 	sequences *mongo.Collection
+	writes    func(collection string) int
 	carryOut  CarryOut
 }
 
@@ -30,11 +31,12 @@ var (
 	_ social.Decisions = (*Store)(nil)
 )
 
-// New returns the store for the cases in a database; calls makes its reads and writes.
-func New(db *mongo.Database, calls *mdb.DB, carryOut CarryOut) *Store {
+// New returns the store for the cases in a database; calls makes its reads and writes, and writes
+// is the version in which documents are written now.
+func New(db *mongo.Database, calls *mdb.DB, writes func(collection string) int, carryOut CarryOut) *Store {
 	return &Store{
 		calls: calls, cases: db.Collection(casesName), reports: db.Collection(reportsName), decisions: db.Collection(decisionsName),
-		sequences: db.Collection("sequences"), carryOut: carryOut,
+		sequences: db.Collection("sequences"), writes: writes, carryOut: carryOut,
 	}
 }
 
@@ -108,7 +110,7 @@ func (s *Store) count(ctx context.Context, r *social.Report, next social.CaseID)
 	err = mdb.OrNotFound(s.cases.FindOne(ctx, mdb.Doc("_id", r.Subject.Case())).Decode(&known))
 	switch {
 	case errors.Is(err, social.ErrNotFound):
-		_, err = s.cases.InsertOne(ctx, newCaseDoc(r, next))
+		_, err = s.cases.InsertOne(ctx, newCaseDoc(r, next, s.writes(casesName)))
 		return next, true, err
 	case err != nil:
 		return next, false, err

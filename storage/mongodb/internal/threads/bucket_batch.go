@@ -47,7 +47,7 @@ func (r run) pushAll(own bson.D, comments []Document, last string, bytes int) []
 	if counts := repliesOf(comments); len(counts) > 0 {
 		all := make(bson.A, len(counts))
 		for i, c := range counts {
-			all[i] = mdb.Doc("$elemMatch", live(mdb.Doc("_id", c.parent)))
+			all[i] = mdb.Doc("$elemMatch", shown(mdb.Doc("_id", c.parent)))
 		}
 		models = append(models, addReplies(append(slices.Clone(own), bson.E{Key: "comments", Value: mdb.Doc("$all", all)}), "comments", counts))
 	}

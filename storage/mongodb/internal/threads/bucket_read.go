@@ -23,7 +23,7 @@ type runQuery struct {
 	including bool             // the key from is included
 	desc      bool             // the thread is listed with its greatest key first
 	parent    social.CommentID // not zero: only its replies
-	live      bool             // no tombstones
+	shown     bool             // neither tombstones nor hidden comments
 	without   []social.UserID  // none of these authors
 	limit     int
 	last      bool // take the page from the list's end
@@ -156,8 +156,8 @@ func (q runQuery) keep() bson.A {
 	if !q.parent.IsZero() {
 		all = append(all, mdb.Doc("$eq", bson.A{"$$this.parent", literal(q.parent)}))
 	}
-	if q.live {
-		all = append(all, mdb.Doc("$ne", bson.A{"$$this.deleted", true}))
+	if q.shown {
+		all = append(all, mdb.Doc("$ne", bson.A{"$$this.deleted", true}), mdb.Doc("$ne", bson.A{"$$this.hidden", true}))
 	}
 	if len(q.without) > 0 {
 		all = append(all, mdb.Doc("$not", bson.A{mdb.Doc("$in", bson.A{"$$this.author", literal(q.without)})}))
@@ -219,7 +219,7 @@ func (q runQuery) pick(b *rawBucket) ([]Document, error) {
 	}
 	values = slices.DeleteFunc(values, func(v bsoncore.Value) bool { return !q.between(v) })
 	sorted := q.kind == runInTime || run(b.id).kind() != runWhole
-	if all := q.parent.IsZero() && !q.live && sorted; all {
+	if all := q.parent.IsZero() && !q.shown && sorted; all {
 		values = firstOf(values, q.limit, q.upwards())
 	}
 	kept := make([]Document, 0, len(values))
@@ -259,7 +259,7 @@ func (q runQuery) between(v bsoncore.Value) bool {
 
 // wants checks the conditions that are not about the key.
 func (q runQuery) wants(c *Document) bool {
-	return (q.parent.IsZero() || c.Parent == q.parent) && (!q.live || !c.Deleted) && !slices.Contains(q.without, c.Author)
+	return (q.parent.IsZero() || c.Parent == q.parent) && (!q.shown || !c.Deleted && !c.Hidden) && !slices.Contains(q.without, c.Author)
 }
 
 // firstOf cuts a sorted list to the n entries that are read first.
@@ -442,7 +442,7 @@ func (t inBuckets) Pages(ctx context.Context, lists []social.List[social.Thread]
 func (t inBuckets) Newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]Document, error) {
 	queries := make([]runQuery, len(posts))
 	for i, post := range posts {
-		queries[i] = runQuery{post: post, kind: runInTime, desc: true, live: true, without: without, limit: n}
+		queries[i] = runQuery{post: post, kind: runInTime, desc: true, shown: true, without: without, limit: n}
 	}
 	return t.read(ctx, queries)
 }

@@ -121,7 +121,7 @@ func (t inBuckets) insertion(p place, c *Document) []mongo.WriteModel {
 	var models []mongo.WriteModel
 	if !c.Parent.IsZero() {
 		parent := &Document{ID: c.Parent, Post: c.Post, TreePath: c.TreePath[:max(0, len(c.TreePath)-id.TextLen)]}
-		models = updates(whole, parent, live(mdb.Doc("_id", c.Parent)), mdb.Doc("$inc", mdb.Doc("comments.$.replies", 1)))
+		models = updates(whole, parent, shown(mdb.Doc("_id", c.Parent)), mdb.Doc("$inc", mdb.Doc("comments.$.replies", 1)))
 	}
 	if whole {
 		return append(models, newRun(c.Post, runWhole).push(p.whole, c, t.page)...)
@@ -136,6 +136,9 @@ func (t inBuckets) Edit(ctx context.Context, post social.PostID, comment social.
 		return err
 	}
 	own := &branch[0]
+	if own.Hidden {
+		return social.ErrNotFound
+	}
 	growth := len(text) - len(own.Text)
 	update := mdb.Doc("$set", mdb.Doc("comments.$.text", text, "comments.$.editedAt", at), "$inc", mdb.Doc("bytes", growth))
 	if t.paged && growth > 0 {
@@ -152,6 +155,14 @@ func (t inBuckets) Edit(ctx context.Context, post social.PostID, comment social.
 		return social.ErrThreadFull // the comment exists: branch has read it
 	}
 	return err
+}
+
+func (t inBuckets) Hide(ctx context.Context, post social.PostID, comment social.CommentID, hide bool) error {
+	branch, whole, err := t.branch(ctx, post, comment)
+	if err != nil {
+		return err
+	}
+	return t.change(ctx, updates(whole, &branch[0], mdb.Doc("_id", comment), hiding("comments.$.hidden", hide)))
 }
 
 // makeRoomForText cuts the buckets in which a comment grows until it fits, and returns whether the
@@ -224,7 +235,7 @@ func (t inBuckets) Remove(ctx context.Context, post social.PostID, comment socia
 	if own.Replies > 0 {
 		return t.change(ctx, updates(whole, own, mdb.Doc("_id", own.ID), mdb.Doc(
 			"$set", mdb.Doc("comments.$.deleted", true), "$inc", mdb.Doc("bytes", -len(own.Text)),
-			"$unset", mdb.Doc("comments.$.author", 1, "comments.$.text", 1, "comments.$.editedAt", 1))))
+			"$unset", mdb.Doc("comments.$.author", 1, "comments.$.text", 1, "comments.$.editedAt", 1, "comments.$.hidden", 1))))
 	}
 	gone := 1
 	for gone < len(branch) && branch[gone].Deleted && branch[gone].Replies == 1 {

@@ -27,6 +27,7 @@ type Document struct {
 	EditedAt time.Time        `bson:"editedAt,omitempty"`
 	Replies  int              `bson:"replies"`
 	Deleted  bool             `bson:"deleted,omitempty"`
+	Hidden   bool             `bson:"hidden,omitempty"` // never in the copies
 }
 
 // SetField implements mdb.Document.
@@ -58,6 +59,8 @@ func (d *Document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.Int(v, &d.Replies)
 	case "deleted":
 		r.Bool(v, &d.Deleted)
+	case "hidden":
+		r.Bool(v, &d.Hidden)
 	}
 }
 
@@ -69,7 +72,7 @@ func newDocument(c *social.Comment) Document {
 	return Document{
 		ID: c.ID, Version: mdb.FirstVersion, Post: c.Post, Parent: c.Parent, Slug: c.Slug, Path: c.Path,
 		TreePath: string(c.TreePath), Author: c.Author, Text: c.Text, EditedAt: c.EditedAt,
-		Replies: c.Replies, Deleted: c.Deleted,
+		Replies: c.Replies, Deleted: c.Deleted, Hidden: c.Hidden,
 	}
 }
 
@@ -87,12 +90,26 @@ func (d *Document) Comment() *social.Comment {
 	return &social.Comment{
 		ID: d.ID, Post: d.Post, Parent: d.Parent, Slug: d.Slug, Path: d.Path, TreePath: social.Key(d.TreePath),
 		Author: d.Author, Text: d.Text, EditedAt: mdb.UTC(d.EditedAt), Replies: d.Replies, Deleted: d.Deleted,
+		Hidden: d.Hidden,
 	}
 }
 
 // live matches only comments that are not tombstones.
 func live(filter bson.D) bson.D {
 	return append(filter, bson.E{Key: "deleted", Value: mdb.Doc("$exists", false)})
+}
+
+// shown matches only comments that are neither tombstones nor hidden.
+func shown(filter bson.D) bson.D {
+	return append(live(filter), bson.E{Key: "hidden", Value: mdb.Doc("$exists", false)})
+}
+
+// hiding is the update that hides a comment, or shows it again, where field leads to it.
+func hiding(field string, hide bool) bson.D {
+	if hide {
+		return mdb.Doc("$set", mdb.Doc(field, true))
+	}
+	return mdb.Doc("$unset", mdb.Doc(field, 1))
 }
 
 // The indexes of documents of one comment, and of entries of authors.

@@ -47,15 +47,15 @@ func (t inDocuments) Insert(ctx context.Context, comments []*social.Comment) err
 	return mdb.OrTaken(err)
 }
 
-// addReplies counts new replies at their parents. ErrNotFound: a parent is missing, or is a
-// tombstone.
+// addReplies counts new replies at their parents. ErrNotFound: a parent is missing, a tombstone or
+// hidden.
 func (t inDocuments) addReplies(ctx context.Context, post social.PostID, counts []replyCount) error {
 	if len(counts) == 0 {
 		return nil
 	}
 	models := make([]mongo.WriteModel, len(counts))
 	for i, c := range counts {
-		models[i] = mongo.NewUpdateOneModel().SetFilter(live(mdb.Doc("_id", c.parent, "post", post))).SetUpdate(mdb.Doc("$inc", mdb.Doc("replies", c.n)))
+		models[i] = mongo.NewUpdateOneModel().SetFilter(shown(mdb.Doc("_id", c.parent, "post", post))).SetUpdate(mdb.Doc("$inc", mdb.Doc("replies", c.n)))
 	}
 	result, err := t.comments.BulkWrite(ctx, models)
 	if err == nil && result.MatchedCount != int64(len(models)) {
@@ -66,7 +66,11 @@ func (t inDocuments) addReplies(ctx context.Context, post social.PostID, counts 
 
 func (t inDocuments) Edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
 	edit := mdb.Doc("$set", mdb.Doc("text", text, "editedAt", at))
-	return mdb.UpdateOne(ctx, t.comments, live(mdb.Doc("_id", comment, "post", post)), edit)
+	return mdb.UpdateOne(ctx, t.comments, shown(mdb.Doc("_id", comment, "post", post)), edit)
+}
+
+func (t inDocuments) Hide(ctx context.Context, post social.PostID, comment social.CommentID, hide bool) error {
+	return mdb.UpdateOne(ctx, t.comments, live(mdb.Doc("_id", comment, "post", post)), hiding("hidden", hide))
 }
 
 func (t inDocuments) Remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
@@ -77,7 +81,7 @@ func (t inDocuments) Remove(ctx context.Context, post social.PostID, comment soc
 	own := branch[0]
 	if own.Replies > 0 {
 		return mdb.UpdateOne(ctx, t.comments, mdb.Doc("_id", own.ID, "post", post), mdb.Doc(
-			"$set", mdb.Doc("deleted", true), "$unset", mdb.Doc("author", 1, "text", 1, "editedAt", 1)))
+			"$set", mdb.Doc("deleted", true), "$unset", mdb.Doc("author", 1, "text", 1, "editedAt", 1, "hidden", 1)))
 	}
 	gone := 1
 	for gone < len(branch) && branch[gone].Deleted && branch[gone].Replies == 1 {
@@ -206,9 +210,9 @@ func (t inDocuments) Newest(ctx context.Context, posts []social.PostID, without 
 	return mdb.ReadLists[Document](ctx, t.comments, queries)
 }
 
-// newest lists a post's newest live comments, newest first.
+// newest lists a post's newest comments that are shown, newest first.
 func newest(post social.PostID, without []social.UserID, n int) mdb.ListQuery {
-	filter := live(mdb.Doc("post", post))
+	filter := shown(mdb.Doc("post", post))
 	if len(without) > 0 {
 		filter = append(filter, bson.E{Key: "author", Value: mdb.Doc("$nin", without)})
 	}

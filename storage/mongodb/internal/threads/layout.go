@@ -16,11 +16,14 @@ type Layout interface {
 	// Indexes returns the layout's collections, with their indexes.
 	Indexes() map[*mongo.Collection][]mongo.IndexModel
 	// Insert stores one or more comments on one post, and counts them at their parents.
-	// ErrNotFound: a parent is missing, or is a tombstone. ErrTaken: a slug. ErrThreadFull: the
+	// ErrNotFound: a parent is missing, a tombstone or hidden. ErrTaken: a slug. ErrThreadFull: the
 	// layout has no room.
 	Insert(ctx context.Context, comments []*social.Comment) error
-	// Edit changes a live comment. ErrNotFound. ErrThreadFull: the layout has no room for the text.
+	// Edit changes a live comment that is not hidden. ErrNotFound. ErrThreadFull: the layout has no
+	// room for the text.
 	Edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error
+	// Hide hides a live comment, or shows it again. ErrNotFound.
+	Hide(ctx context.Context, post social.PostID, comment social.CommentID, hide bool) error
 	// Remove replaces a live comment that has replies with a tombstone. It deletes one without
 	// replies, and also the tombstones above it that have no other reply. ErrNotFound.
 	Remove(ctx context.Context, post social.PostID, comment social.CommentID) error
@@ -38,6 +41,11 @@ type Layout interface {
 	// fill returns what a load generator stores for a whole thread. ErrThreadFull.
 	fill(post social.PostID, comments []Document) (filling, error)
 
+	reads
+}
+
+// reads are the reads of a Layout.
+type reads interface {
 	// PostOf reads which post a comment belongs to. ErrNotFound.
 	PostOf(ctx context.Context, comment social.CommentID) (social.PostID, error)
 	// ByID reads comments, in no order. Those that are missing are left out.
@@ -50,6 +58,7 @@ type Layout interface {
 	By(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error)
 	// CountBy counts the live comments of an author with ids up to and including upTo.
 	CountBy(ctx context.Context, author social.UserID, upTo social.CommentID) (int, error)
-	// Newest reads the newest live comments of each post, newest first, at most n of each.
+	// Newest reads the newest comments of each post that are live and not hidden, newest first, at
+	// most n of each.
 	Newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]Document, error)
 }

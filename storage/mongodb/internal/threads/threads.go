@@ -42,7 +42,7 @@ func (t *Threads) count(ctx context.Context, comments []*social.Comment) error {
 	return err
 }
 
-// Edit changes a live comment. ErrNotFound. ErrThreadFull.
+// Edit changes a live comment that is not hidden. ErrNotFound. ErrThreadFull.
 func (t *Threads) Edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
 	copies := options.UpdateOne().SetArrayFilters([]any{mdb.Doc("c._id", comment)})
 	result, err := t.posts.UpdateOne(ctx, mdb.Doc("_id", post), mdb.Doc(
@@ -55,6 +55,17 @@ func (t *Threads) Edit(ctx context.Context, post social.PostID, comment social.C
 		return social.ErrNotFound
 	}
 	return t.change(ctx, post, func(home Layout) error { return home.Edit(ctx, post, comment, text, at) })
+}
+
+// Hide hides a live comment, or shows it again. ErrNotFound.
+func (t *Threads) Hide(ctx context.Context, post social.PostID, comment social.CommentID, hide bool) error {
+	if err := t.touch(ctx, post, 0); err != nil {
+		return err
+	}
+	if err := t.change(ctx, post, func(home Layout) error { return home.Hide(ctx, post, comment, hide) }); err != nil {
+		return err
+	}
+	return t.refreshLatest(ctx, post)
 }
 
 // Delete deletes a live comment, or replaces it with a tombstone. ErrNotFound.
@@ -152,7 +163,7 @@ func (t *Threads) CountBy(ctx context.Context, author social.UserID, upTo social
 	return t.read(ctx).CountBy(ctx, author, upTo)
 }
 
-// Newest reads the newest live comments of each post.
+// Newest reads the newest comments of each post that are live and not hidden.
 func (t *Threads) Newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]Document, error) {
 	return t.read(ctx).Newest(ctx, posts, without, n)
 }
