@@ -17,6 +17,7 @@ type Store interface {
 	Properties
 	Sessions
 	Identities
+	Emails
 	Circles
 	Graph
 	Posts

@@ -98,8 +98,9 @@ type Users interface {
 	// PasswordHash reads what InsertUser stored. ErrNotFound: no such handle.
 	PasswordHash(ctx context.Context, handle string) (UserID, string, error)
 	// SetPassword replaces the hash of a user's password and ends the user's sessions, as
-	// EndSessions does, in one transaction. ErrNotFound: the user is deleted, or the hash is
-	// another one by now.
+	// EndSessions does, and makes the user's tokens of the kind MailReset void, in one
+	// transaction. ErrNotFound: the user is deleted, the hash is another one by now, or the
+	// change's own token is unknown, void or expired.
 	SetPassword(ctx context.Context, change PasswordChange) error
 }
 
@@ -109,6 +110,11 @@ type PasswordChange struct {
 	Handle   string
 	From, To string   // the hashes
 	Keep     [32]byte // the token's hash of the session that goes on; zero: none
+
+	// Reset is the hash of the MailToken that allows the change, and that it uses up; zero: none
+	// was needed. At is the time by which it must not have expired.
+	Reset [32]byte
+	At    time.Time
 }
 
 // ProfileChange holds the changes of a profile; nil fields are not changed.

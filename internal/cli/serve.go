@@ -43,6 +43,7 @@ type serveCommand struct {
 	DrainDelay       time.Duration  `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
 	EventRetention   time.Duration  `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
 	JWT              jwtFlags       `embed:"" prefix:"jwt-"`
+	Mail             mailFlags      `embed:""`
 	Demo             bool           `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
 }
 
@@ -121,6 +122,10 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 	if err != nil {
 		return err
 	}
+	mails, err := c.Mail.options()
+	if err != nil {
+		return err
+	}
 	documents, err := c.trustedDocuments()
 	if err != nil {
 		return err
@@ -134,7 +139,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
 		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
-		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{NoSignUp: c.Registration == "closed"}},
+		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{NoSignUp: c.Registration == "closed", Mails: mails}},
 		AccessLog: c.AccessLog == "on", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },

@@ -185,7 +185,7 @@ func newStore(d deployment, self string, o Options) *Store {
 		AddCircles: func(ctx context.Context, circles []*social.Circle) error { return s.graph.AddCircles(ctx, circles) },
 		Deletion:   deletions{s},
 	})
-	s.userCalls, s.Sessions, s.identityCalls = s.users, s.users, s.users
+	s.userCalls, s.Sessions, s.identityCalls, s.emailCalls = s.users, s.users, s.users, s.users
 	s.graph = graph.New(graph.Config{
 		Database: db, DB: s.db, Log: s.log, Writes: s.writes, Users: s.users,
 		FollowsChanged: func(ctx context.Context, owners ...social.UserID) error {

@@ -110,6 +110,7 @@ type Store struct {
 	userCalls
 	social.Sessions
 	identityCalls
+	emailCalls
 	users *users.Store // the same
 
 	social.Graph
@@ -156,6 +157,7 @@ type (
 	changeCalls       = social.ChangeLog
 	userCalls         = social.Users
 	identityCalls     = social.Identities
+	emailCalls        = social.Emails
 	circleCalls       = social.Circles
 	profileCalls      = social.Properties
 	notificationCalls = social.Notifications

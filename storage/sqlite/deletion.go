@@ -40,6 +40,9 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if err := abandonIdentities(tx, user); err != nil {
 			return err
 		}
+		if err := forgetEmail(tx, user); err != nil {
+			return err
+		}
 		return tx.AppendWith(social.AroundChanged(user), e)
 	})
 	if err == nil {

@@ -207,6 +207,9 @@ func (s *Store) SetPassword(ctx context.Context, c social.PasswordChange) error 
 		if rows == 0 {
 			return social.ErrNotFound
 		}
+		if err := useResetToken(tx, c); err != nil {
+			return err
+		}
 		return endSessions(tx, c.User, c.Keep, social.AllSessions)
 	})
 }

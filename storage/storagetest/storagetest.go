@@ -35,6 +35,7 @@ func nouns() []noun {
 		{"Profiles", profileCases},
 		{"Sessions", sessionCases},
 		{"Identities", identityCases},
+		{"Emails", emailCases},
 		{"Circles", circleCases},
 		{"Graph", graphCases},
 		{"Posts", postCases},

@@ -103,6 +103,9 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if err := s.abandonIdentities(ctx, user); err != nil {
 			return err
 		}
+		if err := s.ForgetEmail(ctx, user); err != nil {
+			return err
+		}
 		if err := s.deletion.Begin(ctx, user); err != nil {
 			return err
 		}
