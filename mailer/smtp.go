@@ -5,9 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	netmail "net/mail"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -24,6 +26,7 @@ type SMTP struct {
 	host    string
 	from    *netmail.Address
 	options []mail.Option
+	tls     *tls.Config // nil: the connection begins without TLS
 }
 
 var _ accounts.Mailer = (*SMTP)(nil)
@@ -45,7 +48,11 @@ func New(server, from string) (*SMTP, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &SMTP{host: u.Hostname(), from: sender, options: options}, nil
+	s := &SMTP{host: u.Hostname(), from: sender, options: options}
+	if u.Scheme == "smtps" {
+		s.tls = tlsFor(u)
+	}
+	return s, nil
 }
 
 func optionsOf(u *url.URL) ([]mail.Option, error) {
@@ -72,7 +79,7 @@ func optionsOf(u *url.URL) ([]mail.Option, error) {
 	}
 	options := []mail.Option{
 		mail.WithPort(port), policy, mail.WithTimeout(sendTimeout),
-		mail.WithTLSConfig(&tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}),
+		mail.WithTLSConfig(tlsFor(u)),
 	}
 	password, has := u.User.Password()
 	if !has {
@@ -88,6 +95,10 @@ func optionsOf(u *url.URL) ([]mail.Option, error) {
 	return append(options, mail.WithSMTPAuth(auth), mail.WithUsername(u.User.Username()), mail.WithPassword(password)), nil
 }
 
+func tlsFor(u *url.URL) *tls.Config {
+	return &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
+}
+
 func isLocal(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.IsLoopback()
@@ -97,7 +108,17 @@ func isLocal(host string) bool {
 func (s *SMTP) Deliver(ctx context.Context, m accounts.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	client, err := mail.NewClient(s.host, s.options...)
+	var opened net.Conn
+	defer func() {
+		if opened != nil {
+			_ = opened.Close() // go-mail leaves it open if the server has no STARTTLS
+		}
+	}()
+	dial := func(ctx context.Context, network, address string) (_ net.Conn, err error) {
+		opened, err = s.dial(ctx, network, address)
+		return opened, err
+	}
+	client, err := mail.NewClient(s.host, append(slices.Clip(s.options), mail.WithDialContextFunc(dial))...)
 	if err != nil {
 		return err
 	}
@@ -112,4 +133,11 @@ func (s *SMTP) Deliver(ctx context.Context, m accounts.Message) error {
 	written.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no automatic replies
 	written.SetBodyString(mail.TypeTextPlain, m.Text)
 	return client.DialAndSendWithContext(ctx, written)
+}
+
+func (s *SMTP) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if s.tls != nil {
+		return (&tls.Dialer{Config: s.tls}).DialContext(ctx, network, address)
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, address)
 }
