@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/url"
 	"regexp"
 	"strings"
@@ -64,7 +66,8 @@ func (p *post) token(t *testing.T, page, to string) string {
 
 func must(t *testing.T, answer, part string) {
 	t.Helper()
-	if !strings.Contains(answer, part) {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(answer)); err != nil || !strings.Contains(compact.String(), part) {
 		t.Errorf("no %s in %s", part, answer)
 	}
 }
