@@ -348,7 +348,7 @@ func pages(call func(social.Page)) {
 
 func callUsers(w *town, ada social.NewUser) {
 	eve := social.NewUser{User: social.User{ID: social.UserID{ID: id.New()}, Handle: "eve"}}
-	eve.Identity = [32]byte{1}
+	eve.Identity, eve.At = [32]byte{1}, time.Now()
 	eve.Following = social.Circle{ID: social.CircleID{ID: id.New()}, Owner: eve.User.ID, Name: "Following"}
 	w.ok(w.InsertUser(w.ctx, eve, happened(social.EventUserSignedUp)))
 	w.ok(w.UpdateProfile(w.ctx, eve.User.ID, social.ProfileChange{Bio: &eve.User.Handle}, happened(social.EventProfileUpdated)))
@@ -392,6 +392,8 @@ func callUsers(w *town, ada social.NewUser) {
 		w.t.Fatal(err)
 	}
 	w.ok(w.DeleteSession(w.ctx, s.TokenHash, happened(social.EventSessionEnded)))
+	_, err = w.IsHandleKept(w.ctx, "ada", time.Now())
+	w.ok(err)
 	callEmails(w, ada)
 }
 

@@ -36,6 +36,9 @@ func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event
 		if err := addIdentity(tx, u.Identity, u.User.ID); err != nil {
 			return err
 		}
+		if err := refuseKept(tx, u); err != nil {
+			return err
+		}
 		if err := addUser(tx, u); err != nil {
 			return err
 		}

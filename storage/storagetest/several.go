@@ -68,6 +68,10 @@ func (all *several) DeleteUser(ctx context.Context, id social.UserID, e social.E
 	return all.next().DeleteUser(ctx, id, e)
 }
 
+func (all *several) IsHandleKept(ctx context.Context, handle string, at time.Time) (bool, error) {
+	return all.next().IsHandleKept(ctx, handle, at)
+}
+
 func (all *several) IsDeleting(ctx context.Context, id social.UserID) (bool, error) {
 	return all.next().IsDeleting(ctx, id)
 }

@@ -36,6 +36,7 @@ func nouns() []noun {
 		{"Sessions", sessionCases},
 		{"Identities", identityCases},
 		{"Emails", emailCases},
+		{"LeftHandles", leftHandleCases},
 		{"Circles", circleCases},
 		{"Graph", graphCases},
 		{"Posts", postCases},

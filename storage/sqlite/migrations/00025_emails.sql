@@ -35,7 +35,16 @@ CREATE TABLE mail_tokens (
 CREATE INDEX mail_tokens_by_user ON mail_tokens (user, kind);
 CREATE INDEX mail_tokens_by_expiry ON mail_tokens (expires_at);
 
+-- The handles of deleted accounts, until others can take them. key is social.KeyOfLeftHandle; expires_at is in Unix microseconds.
+CREATE TABLE left_handles (
+	key        BLOB PRIMARY KEY NOT NULL,
+	expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX left_handles_by_expiry ON left_handles (expires_at);
+
 -- +goose Down
+
+DROP TABLE left_handles;
 
 DROP TABLE mail_tokens;
 DROP TABLE mails;

@@ -47,7 +47,7 @@ type Store struct {
 
 	identities *mongo.Collection
 
-	emails, mailTokens, mails *mongo.Collection
+	emails, mailTokens, mails, leftHandles *mongo.Collection
 
 	// users, sessions and identities, for DB.ReadAcknowledged
 	acknowledged, acknowledgedSessions, acknowledgedIdentities *mongo.Collection
@@ -68,6 +68,7 @@ func New(c Config) *Store {
 		users: c.Database.Collection("users"), handles: c.Database.Collection("handles"), sessions: c.Database.Collection("sessions"),
 		identities: c.Database.Collection("identities"),
 		emails:     c.Database.Collection("emails"), mailTokens: c.Database.Collection("mailTokens"), mails: c.Database.Collection("mails"),
+		leftHandles:  c.Database.Collection("leftHandles"),
 		acknowledged: mdb.Acknowledged(c.Database, "users"), acknowledgedSessions: mdb.Acknowledged(c.Database, "sessions"),
 		acknowledgedIdentities: mdb.Acknowledged(c.Database, "identities"),
 	}
@@ -112,9 +113,10 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 
 		s.identities: {mdb.IndexHaving("user", byUser, mdb.Doc("user", 1))},
 
-		s.emails:     {mdb.IndexHaving("key", byKey, mdb.Doc("key", 1, "_id", 1))},
-		s.mailTokens: {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1, "kind", 1))},
-		s.mails:      {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byDue, mdb.Doc("due", 1)), mdb.IndexHaving("user", byUser, mdb.Doc("user", 1))},
+		s.leftHandles: {mdb.ExpiringIndex("expiresAt", 0)},
+		s.emails:      {mdb.IndexHaving("key", byKey, mdb.Doc("key", 1, "_id", 1))},
+		s.mailTokens:  {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1, "kind", 1))},
+		s.mails:       {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byDue, mdb.Doc("due", 1)), mdb.IndexHaving("user", byUser, mdb.Doc("user", 1))},
 	}
 }
 
@@ -123,6 +125,6 @@ func ShardKeys() map[string]bson.D {
 	own := mdb.Doc("_id", "hashed")
 	return map[string]bson.D{
 		"users": own, "handles": own /* the handle */, "sessions": own, "identities": own,
-		"emails": own, "mailTokens": own, "mails": nil, /* empty most of the time, and taken by the time at which they are due */
+		"leftHandles": own, "emails": own, "mailTokens": own, "mails": nil, /* empty most of the time, and taken by the time at which they are due */
 	}
 }
