@@ -3605,7 +3605,7 @@ type Mutation {
   ): ChangePasswordPayload @scope
   """
   Delete your account. As soon as this returns, your profile, posts, comments and reactions are invisible to everyone, all your
-  sessions end, and your handle is available again. Your data is then removed in the background, and counts are updated. Posts by others on your wall
+  sessions end. No one else can take your handle for 30 days. Your data is then removed in the background, and counts are updated. Posts by others on your wall
   remain, on their own walls. This can't be undone.
   """
   deleteAccount(
