@@ -12,6 +12,8 @@ type (
 	PropertyID struct{ id.ID }
 	// EdgeID identifies one follow, block or mute, and orders lists of them by their start.
 	EdgeID struct{ id.ID }
+	// MailID identifies a mail that is to be sent.
+	MailID struct{ id.ID }
 	// SessionID identifies a session to its user, and says nothing about its token.
 	SessionID struct{ id.ID }
 	// AccessTokenID identifies an access token to its owner, and says nothing about the token.

@@ -34,5 +34,6 @@ const (
 	MaxSoughtValues    = 20                  // per condition
 	SessionLifetime    = 30 * 24 * time.Hour // after the last use
 	MaxSessionLifetime = 365 * 24 * time.Hour
+	HandleRest         = 30 * 24 * time.Hour // the handle of a deleted account stays taken
 	DefaultCircleName  = "Following"
 )

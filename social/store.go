@@ -18,6 +18,7 @@ type Store interface {
 	Sessions
 	Identities
 	Standings
+	Emails
 	Circles
 	Graph
 	Posts

@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"crypto/sha256"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -58,13 +59,21 @@ type NewUser struct {
 	PasswordHash string
 	Following    Circle
 	Identity     [32]byte
+
+	// At is when the user signs up: a handle that a deleted account had until less than HandleRest
+	// ago is taken. Zero: an operator decides, and such a handle may be given.
+	At time.Time
 }
+
+// KeyOfLeftHandle is what is stored of the handle of a deleted account.
+func KeyOfLeftHandle(handle string) [32]byte { return sha256.Sum256([]byte("left handle " + handle)) }
 
 // Users stores accounts and profiles.
 type Users interface {
 	// InsertUser stores the user, the hash, the circle, the identity and the event in one
 	// transaction. ErrIdentityKnown: the identity has an account, or had one, also by a concurrent
-	// call. ErrTaken: the handle is in use, also by a concurrent sign-up.
+	// call. ErrTaken: the handle is in use, also by a concurrent sign-up, or is still kept
+	// (NewUser.At).
 	InsertUser(ctx context.Context, u NewUser, e Event) error
 	// UpdateProfile stores the fields that are set, leaves the others (including concurrent
 	// changes), and appends the event. ErrNotFound.
@@ -77,7 +86,7 @@ type Users interface {
 	RevokeRight(ctx context.Context, id UserID, right Right, e Event) (bool, error)
 	// UsersWithRights reads all users who have a right, in no order: they are few.
 	UsersWithRights(ctx context.Context) ([]*User, error)
-	// DeleteUser removes the user, the handle (which becomes available immediately) and the user's
+	// DeleteUser removes the user, the handle (which is kept for HandleRest from now on) and the user's
 	// sessions, reduces the user's identities to their keys, and appends e and an EventSessionEnded
 	// for each session and identity, in one transaction. From then on Relation.Gone holds between the user and everyone, permanently; the follow counts of
 	// others may still include the user for a while. The Worker removes the rest, with exact
@@ -85,6 +94,9 @@ type Users interface {
 	// whatever concurrent calls may still have stored. Posts by others on the user's wall move to
 	// their authors' walls. ErrNotFound.
 	DeleteUser(ctx context.Context, id UserID, e Event) error
+	// IsHandleKept reports whether the handle was that of an account that was deleted less than
+	// HandleRest before at.
+	IsHandleKept(ctx context.Context, handle string, at time.Time) (bool, error)
 	// IsDeleting reports whether the Worker has anything of a deleted user left to remove.
 	IsDeleting(ctx context.Context, id UserID) (bool, error)
 	// Users reads by id; absent users are missing in the map.
@@ -99,8 +111,9 @@ type Users interface {
 	// PasswordHash reads what InsertUser stored. ErrNotFound: no such handle.
 	PasswordHash(ctx context.Context, handle string) (UserID, string, error)
 	// SetPassword replaces the hash of a user's password and ends the user's sessions, as
-	// EndSessions does, in one transaction. ErrNotFound: the user is deleted, or the hash is
-	// another one by now.
+	// EndSessions does, and makes the user's tokens of the kind MailReset void, in one
+	// transaction. ErrNotFound: the user is deleted, the hash is another one by now, or the
+	// change's own token is unknown, void or expired.
 	SetPassword(ctx context.Context, change PasswordChange) error
 }
 
@@ -110,6 +123,11 @@ type PasswordChange struct {
 	Handle   string
 	From, To string   // the hashes
 	Keep     [32]byte // the token's hash of the session that goes on; zero: none
+
+	// Reset is the hash of the MailToken that allows the change, and that it uses up; zero: none
+	// was needed. At is the time by which it must not have expired.
+	Reset [32]byte
+	At    time.Time
 }
 
 // ProfileChange holds the changes of a profile; nil fields are not changed.

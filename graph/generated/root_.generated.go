@@ -1766,6 +1766,100 @@ type DeleteCommentPayload {
   userErrors: [UserError!]!
 }
 `, BuiltIn: false},
+	{Name: "../schema/email.graphqls", Input: `extend type Viewer {
+  "Your e-mail address, once you have confirmed it with ` + "`" + `confirmEmail` + "`" + `. You alone see it. A forgotten password is reset by a mail to it."
+  email: String @scope
+  "The address of the latest ` + "`" + `setEmail` + "`" + `, until you confirm it. Until then ` + "`" + `email` + "`" + ` counts."
+  unconfirmedEmail: String @scope
+}
+
+extend type Mutation {
+  """
+  Set your e-mail address, or remove it. A mail with a link goes to a new address, and the address counts once its token was sent with
+  ` + "`" + `confirmEmail` + "`" + `. Several accounts may have the same address. ` + "`" + `NOT_ALLOWED` + "`" + ` if your account has no password, because another site signs you in.
+  """
+  setEmail(
+    "The address, and your password."
+    input: SetEmailInput!
+  ): SetEmailPayload @scope
+  "Confirm an e-mail address with the token in the link that was sent there. It works once, within a day, also signed out."
+  confirmEmail(
+    "The token."
+    input: ConfirmEmailInput!
+  ): ConfirmEmailPayload @scope
+  """
+  Ask for a mail with a link to set a new password. It goes to the confirmed e-mail address of the account, if there is such an account; the answer
+  is always the same. The link works once, within an hour, and a later one replaces it. An account gets at most 5 such mails an hour.
+  """
+  requestPasswordReset(
+    "Whose password."
+    input: RequestPasswordResetInput!
+  ): RequestPasswordResetPayload @scope
+  "Set a new password with the token in the link of a mail. All sessions and access tokens of the account end. Sign in afterwards."
+  resetPassword(
+    "The token, and the new password."
+    input: ResetPasswordInput!
+  ): ResetPasswordPayload @scope
+}
+
+"Your new e-mail address."
+input SetEmailInput {
+  "The address, such as ` + "`" + `ada@site.example` + "`" + `: at most 254 characters, all of them ASCII. Null removes both your addresses."
+  email: String
+  "Your password, as confirmation."
+  currentPassword: String!
+}
+
+"The answer to ` + "`" + `setEmail` + "`" + `."
+type SetEmailPayload {
+  "You; null if nothing was changed."
+  viewer: Viewer
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The token that confirms an e-mail address."
+input ConfirmEmailInput {
+  "The token in the link."
+  token: String!
+}
+
+"The answer to ` + "`" + `confirmEmail` + "`" + `."
+type ConfirmEmailPayload {
+  "The address that is confirmed now; null if nothing was changed."
+  email: String
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The account whose password is to be reset."
+input RequestPasswordResetInput {
+  "The account's handle or its e-mail address. If several accounts have the address, one mail has a link for each."
+  account: String!
+}
+
+"The answer to ` + "`" + `requestPasswordReset` + "`" + `: the same whether or not there is such an account."
+type RequestPasswordResetPayload {
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The new password of an account."
+input ResetPasswordInput {
+  "The token in the link."
+  token: String!
+  "The new password: 8 to 128 characters."
+  newPassword: String!
+}
+
+"The answer to ` + "`" + `resetPassword` + "`" + `."
+type ResetPasswordPayload {
+  "The handle of the account, to sign in with; null if the password was not changed."
+  handle: String
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+`, BuiltIn: false},
 	{Name: "../schema/entity.graphqls", Input: `"""
 A part of a text: to show it as a link. ` + "`" + `start` + "`" + ` and ` + "`" + `end` + "`" + ` count UTF-16 code units, as in JavaScript and Java: ` + "`" + `text.slice(start, end)` + "`" + `.
 """
@@ -3553,7 +3647,7 @@ enum Registration {
 """
 Every mutation except ` + "`" + `signOut` + "`" + ` takes one ` + "`" + `input` + "`" + `; all return ` + "`" + `userErrors` + "`" + ` beside what they changed.
 While you are suspended, those that change more than your own sessions, password and account fail with ` + "`" + `SUSPENDED` + "`" + `.
-Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + `, ` + "`" + `signInWithIdToken` + "`" + `, ` + "`" + `recordAdImpression` + "`" + ` and ` + "`" + `recordAdConversion` + "`" + ` need a signed-in viewer, and otherwise fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
+Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + `, ` + "`" + `signInWithIdToken` + "`" + `, ` + "`" + `requestPasswordReset` + "`" + `, ` + "`" + `resetPassword` + "`" + `, ` + "`" + `confirmEmail` + "`" + `, ` + "`" + `recordAdImpression` + "`" + ` and ` + "`" + `recordAdConversion` + "`" + ` need a signed-in viewer, and otherwise fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
 """
 type Mutation {
   "Create an account and sign in."
@@ -3595,7 +3689,7 @@ type Mutation {
   ): DeactivateAccountPayload @scope
   """
   Delete your account. As soon as this returns, your profile, posts, comments and reactions are invisible to everyone, all your
-  sessions end, and your handle is available again. Your data is then removed in the background, and counts are updated. Posts by others on your wall
+  sessions end. No one else can take your handle for 30 days. Your data is then removed in the background, and counts are updated. Posts by others on your wall
   remain, on their own walls. This can't be undone.
   """
   deleteAccount(

@@ -66,6 +66,10 @@ type MutationResolver interface {
 	EditComment(ctx context.Context, input model.EditCommentInput) (*model.EditCommentPayload, error)
 	DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error)
 	DeleteAllMyComments(ctx context.Context, input model.DeleteAllMyCommentsInput) (*model.DeleteAllMyCommentsPayload, error)
+	SetEmail(ctx context.Context, input model.SetEmailInput) (*model.SetEmailPayload, error)
+	ConfirmEmail(ctx context.Context, input model.ConfirmEmailInput) (*model.ConfirmEmailPayload, error)
+	RequestPasswordReset(ctx context.Context, input model.RequestPasswordResetInput) (*model.RequestPasswordResetPayload, error)
+	ResetPassword(ctx context.Context, input model.ResetPasswordInput) (*model.ResetPasswordPayload, error)
 	Report(ctx context.Context, input model.ReportInput) (*model.ReportPayload, error)
 	DecideCase(ctx context.Context, input model.DecideCaseInput) (*model.DecideCasePayload, error)
 	SetNotificationSetting(ctx context.Context, input model.SetNotificationSettingInput) (*model.SetNotificationSettingPayload, error)
@@ -197,6 +201,17 @@ func (ec *executionContext) field_Mutation_clearProfileProperty_args(ctx context
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNClearProfilePropertyInput2plazaᚋgraphᚋmodelᚐClearProfilePropertyInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_confirmEmail_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNConfirmEmailInput2plazaᚋgraphᚋmodelᚐConfirmEmailInput)
 	if err != nil {
 		return nil, err
 	}
@@ -523,6 +538,28 @@ func (ec *executionContext) field_Mutation_report_args(ctx context.Context, rawA
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_requestPasswordReset_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNRequestPasswordResetInput2plazaᚋgraphᚋmodelᚐRequestPasswordResetInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_resetPassword_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNResetPasswordInput2plazaᚋgraphᚋmodelᚐResetPasswordInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_revokeAccessToken_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -571,6 +608,17 @@ func (ec *executionContext) field_Mutation_setCommentOrder_args(ctx context.Cont
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNSetCommentOrderInput2plazaᚋgraphᚋmodelᚐSetCommentOrderInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setEmail_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNSetEmailInput2plazaᚋgraphᚋmodelᚐSetEmailInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1449,6 +1497,54 @@ func (ec *executionContext) _Mutation_deleteAllMyComments(ctx context.Context, f
 		}
 		return ec.resolvers.Mutation().DeleteAllMyComments(ctx, fc.Args["input"].(model.DeleteAllMyCommentsInput))
 	}, ec.marshalODeleteAllMyCommentsPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAllMyCommentsPayload)
+}
+
+func (ec *executionContext) _Mutation_setEmail(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SetEmailPayload, error) {
+		var nothing *model.SetEmailPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_setEmail_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().SetEmail(ctx, fc.Args["input"].(model.SetEmailInput))
+	}, ec.marshalOSetEmailPayload2ᚖplazaᚋgraphᚋmodelᚐSetEmailPayload)
+}
+
+func (ec *executionContext) _Mutation_confirmEmail(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ConfirmEmailPayload, error) {
+		var nothing *model.ConfirmEmailPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_confirmEmail_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().ConfirmEmail(ctx, fc.Args["input"].(model.ConfirmEmailInput))
+	}, ec.marshalOConfirmEmailPayload2ᚖplazaᚋgraphᚋmodelᚐConfirmEmailPayload)
+}
+
+func (ec *executionContext) _Mutation_requestPasswordReset(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RequestPasswordResetPayload, error) {
+		var nothing *model.RequestPasswordResetPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_requestPasswordReset_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().RequestPasswordReset(ctx, fc.Args["input"].(model.RequestPasswordResetInput))
+	}, ec.marshalORequestPasswordResetPayload2ᚖplazaᚋgraphᚋmodelᚐRequestPasswordResetPayload)
+}
+
+func (ec *executionContext) _Mutation_resetPassword(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ResetPasswordPayload, error) {
+		var nothing *model.ResetPasswordPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_resetPassword_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().ResetPassword(ctx, fc.Args["input"].(model.ResetPasswordInput))
+	}, ec.marshalOResetPasswordPayload2ᚖplazaᚋgraphᚋmodelᚐResetPasswordPayload)
 }
 
 func (ec *executionContext) _Mutation_report(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
@@ -2633,6 +2729,14 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Set(i, false, ec._Mutation_deleteComment(ctx, field))
 		case "deleteAllMyComments":
 			out.Set(i, false, ec._Mutation_deleteAllMyComments(ctx, field))
+		case "setEmail":
+			out.Set(i, false, ec._Mutation_setEmail(ctx, field))
+		case "confirmEmail":
+			out.Set(i, false, ec._Mutation_confirmEmail(ctx, field))
+		case "requestPasswordReset":
+			out.Set(i, false, ec._Mutation_requestPasswordReset(ctx, field))
+		case "resetPassword":
+			out.Set(i, false, ec._Mutation_resetPassword(ctx, field))
 		case "report":
 			out.Set(i, false, ec._Mutation_report(ctx, field))
 		case "decideCase":

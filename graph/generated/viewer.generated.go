@@ -35,6 +35,8 @@ type ViewerResolver interface {
 	Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error)
 	Sessions(ctx context.Context, obj *model.Viewer) ([]*model.Session, error)
 	AccessTokens(ctx context.Context, obj *model.Viewer) ([]*model.AccessToken, error)
+	Email(ctx context.Context, obj *model.Viewer) (*string, error)
+	UnconfirmedEmail(ctx context.Context, obj *model.Viewer) (*string, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -451,6 +453,20 @@ func (ec *executionContext) _Viewer_accessTokens(ctx context.Context, field grap
 	}, ec.marshalOAccessToken2ᚕᚖplazaᚋgraphᚋmodelᚐAccessTokenᚄ)
 }
 
+func (ec *executionContext) _Viewer_email(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
+		return ec.resolvers.Viewer().Email(ctx, obj)
+	}, ec.marshalOString2ᚖstring)
+}
+
+func (ec *executionContext) _Viewer_unconfirmedEmail(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
+		return ec.resolvers.Viewer().UnconfirmedEmail(ctx, obj)
+	}, ec.marshalOString2ᚖstring)
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -561,6 +577,14 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "accessTokens":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_accessTokens(ctx, field, obj)
+			})
+		case "email":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_email(ctx, field, obj)
+			})
+		case "unconfirmedEmail":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_unconfirmedEmail(ctx, field, obj)
 			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))

@@ -266,6 +266,20 @@ type ClearProfilePropertyPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// The token that confirms an e-mail address.
+type ConfirmEmailInput struct {
+	// The token in the link.
+	Token string `json:"token"`
+}
+
+// The answer to `confirmEmail`.
+type ConfirmEmailPayload struct {
+	// The address that is confirmed now; null if nothing was changed.
+	Email *string `json:"email,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The new access token.
 type CreateAccessTokenInput struct {
 	// What it is for, such as the program's name: 1 to 100 characters.
@@ -674,7 +688,7 @@ type ModerationDecision struct {
 
 // Every mutation except `signOut` takes one `input`; all return `userErrors` beside what they changed.
 // While you are suspended, those that change more than your own sessions, password and account fail with `SUSPENDED`.
-// Mutations other than `signUp`, `signIn`, `signInWithIdToken`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and otherwise fail with `UNAUTHENTICATED`.
+// Mutations other than `signUp`, `signIn`, `signInWithIdToken`, `requestPasswordReset`, `resetPassword`, `confirmEmail`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and otherwise fail with `UNAUTHENTICATED`.
 type Mutation struct {
 }
 
@@ -1010,6 +1024,34 @@ type ReportedUser struct {
 	Standing *Standing `json:"standing"`
 }
 
+// The account whose password is to be reset.
+type RequestPasswordResetInput struct {
+	// The account's handle or its e-mail address. If several accounts have the address, one mail has a link for each.
+	Account string `json:"account"`
+}
+
+// The answer to `requestPasswordReset`: the same whether or not there is such an account.
+type RequestPasswordResetPayload struct {
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// The new password of an account.
+type ResetPasswordInput struct {
+	// The token in the link.
+	Token string `json:"token"`
+	// The new password: 8 to 128 characters.
+	NewPassword string `json:"newPassword"`
+}
+
+// The answer to `resetPassword`.
+type ResetPasswordPayload struct {
+	// The handle of the account, to sign in with; null if the password was not changed.
+	Handle *string `json:"handle,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The access token to revoke.
 type RevokeAccessTokenInput struct {
 	// One of `Viewer.accessTokens`.
@@ -1108,6 +1150,22 @@ type SetCommentOrderInput struct {
 type SetCommentOrderPayload struct {
 	// The post after the change.
 	Post Post `json:"post,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// Your new e-mail address.
+type SetEmailInput struct {
+	// The address, such as `ada@site.example`: at most 254 characters, all of them ASCII. Null removes both your addresses.
+	Email *string `json:"email,omitempty"`
+	// Your password, as confirmation.
+	CurrentPassword string `json:"currentPassword"`
+}
+
+// The answer to `setEmail`.
+type SetEmailPayload struct {
+	// You; null if nothing was changed.
+	Viewer *Viewer `json:"viewer,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }

@@ -70,7 +70,7 @@ func (l *limits) all() []*ratelimit.Limit {
 	if l == nil {
 		return nil
 	}
-	return []*ratelimit.Limit{l.clients, l.tokens, l.users, l.writes, l.signIns.Addresses, l.signIns.Guesses, l.signIns.SignUps}
+	return []*ratelimit.Limit{l.clients, l.tokens, l.users, l.writes, l.signIns.Addresses, l.signIns.Guesses, l.signIns.SignUps, l.signIns.Mails}
 }
 
 // arrive implements execution.Options.Arrive.

@@ -34,10 +34,12 @@ func (s *Server) serve(ctx context.Context, f *front.Front) error {
 	worked := inBackground(working, s.store.Work)
 	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
 	notified := inBackground(working, s.Notifier.Run)
+	mailed := inBackground(working, func(ctx context.Context) { s.social.RunMails(ctx, slog.Default()) })
 	lived := inBackground(working, func(ctx context.Context) { liveDemo(ctx, s.community, s.social, s.isWatched) })
 	defer func() {
 		rest()
 		<-lived
+		<-mailed
 		<-worked
 		<-notified
 		<-kept

@@ -125,6 +125,9 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 	return s
 }
 
+// SendMails sends the mails that are due, as Serve does all the time.
+func (s *Server) SendMails(ctx context.Context) error { return s.social.SendMails(ctx) }
+
 // refused counts and logs the code of a request or operation that is rejected before it runs.
 func (s *Server) refused(ctx context.Context, code string) {
 	s.Metrics.Refused(code)

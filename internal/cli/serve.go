@@ -45,6 +45,7 @@ type serveCommand struct {
 	JWT              jwtFlags       `embed:"" prefix:"jwt-"`
 	OIDCProviders    []providerFlag `help:"An OpenID provider whose users can sign in, by signInWithIdToken, as issuer=URL,client-id=ID; with ,registration=open a first sign-in creates an account although --registration is closed. Several: repeat the flag; in the variable, separate them with semicolons." env:"PLAZA_OIDC_PROVIDERS" name:"oidc-provider" sep:";" placeholder:"SETTINGS"`
 
+	Mail        mailFlags        `embed:""`
 	PublishHook publishHookFlags `embed:"" prefix:"publish-hook-"`
 
 	Demo bool `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
@@ -125,6 +126,10 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 	if err != nil {
 		return err
 	}
+	mails, err := c.Mail.options()
+	if err != nil {
+		return err
+	}
 	documents, err := c.trustedDocuments()
 	if err != nil {
 		return err
@@ -143,7 +148,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
 		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), PublishHook: c.PublishHook.hook(), Providers: providers, MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
-		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{NoSignUp: c.Registration == "closed"}},
+		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{NoSignUp: c.Registration == "closed", Mails: mails}},
 		AccessLog: c.AccessLog == "on", AuditLog: common.AuditLog != "off", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },

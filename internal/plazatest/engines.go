@@ -171,6 +171,15 @@ func ServeReviewed(t testing.TB, st storage.Store, hook app.PublishHook) *Plaza 
 	return serveAs(t, st, config)
 }
 
+// ServeMailing serves a store, with rate limits if limited, by a clock of its own. Its mails are
+// sent when the test calls Server.SendMails.
+func ServeMailing(t testing.TB, st storage.Store, mails accounts.Mails, now func() time.Time, limited bool) *Plaza {
+	t.Helper()
+	config := testConfig()
+	config.Social.Accounts.Mails, config.Social.Now, config.RateLimits = mails, now, limited
+	return serveAs(t, st, config)
+}
+
 // ServeUncached serves a store from which all people are read each time.
 func ServeUncached(t testing.TB, st storage.Store) *Plaza {
 	t.Helper()

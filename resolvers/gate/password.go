@@ -10,7 +10,7 @@ import (
 )
 
 // hashing are the mutations that hash a password.
-var hashing = []string{"signUp", "signIn", "changePassword", "deactivateAccount", "deleteAccount"}
+var hashing = []string{"signUp", "signIn", "changePassword", "deactivateAccount", "deleteAccount", "setEmail", "resetPassword"}
 
 // OnePassword rejects operations that would hash several passwords: hashing is expensive, and would
 // allow several guesses. Each mutation that hashes one calls it first.

@@ -13,7 +13,7 @@ type sessionKey struct{}
 
 // SignedOut are the mutations that need no session, and work although a request has one that has
 // ended.
-var SignedOut = []string{"signIn", "signInWithIdToken", "signUp"}
+var SignedOut = []string{"signIn", "signInWithIdToken", "signUp", "requestPasswordReset", "resetPassword", "confirmEmail"}
 
 // ErrUnauthenticated refuses what needs a session.
 var ErrUnauthenticated = &fault.Error{Code: fault.CodeUnauthenticated, Message: "Sign in first: send the header Authorization: Bearer <token>."}

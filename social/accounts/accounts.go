@@ -60,7 +60,11 @@ func (s *Service) checkHandle(ctx context.Context, handle string) error {
 	}
 	normal, _ := social.NormalHandle(handle)
 	users, err := s.store.UsersByHandle(ctx, []string{normal})
-	if err == nil && users[normal] != nil {
+	if err != nil {
+		return err
+	}
+	kept, err := s.store.IsHandleKept(ctx, normal, s.now())
+	if err == nil && (kept || users[normal] != nil) {
 		err = errTaken()
 	}
 	return err
@@ -96,6 +100,7 @@ func (s *Service) SignUp(ctx context.Context, in SignUpInput) (session social.Se
 	if err != nil {
 		return social.Session{}, "", err
 	}
+	account.At = s.now()
 	err = s.store.InsertUser(ctx, account, s.event(social.EventUserSignedUp, user))
 	if errors.Is(err, social.ErrTaken) {
 		return social.Session{}, "", errTaken()

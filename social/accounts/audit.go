@@ -23,6 +23,8 @@ const (
 	ActAccessTokenRevoked ActKind = "access token revoked"
 	ActPasswordChanged    ActKind = "password changed"
 	ActPasswordReplaced   ActKind = "password replaced"
+	ActPasswordReset      ActKind = "password reset"   // by a link in a mail
+	ActEmailConfirmed     ActKind = "e-mail address confirmed"
 	ActPasswordRefused    ActKind = "password refused" // where it confirms something
 	ActAccountCreated     ActKind = "account created"
 	ActAccountDeleted     ActKind = "account deleted"

@@ -108,6 +108,7 @@ func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assert
 			},
 			Following: social.Circle{ID: social.CircleID{ID: id.At(user.Time())}, Owner: user, Name: social.DefaultCircleName, IsDefault: true},
 			Identity:  key,
+			At:        s.now(),
 		}, s.event(social.EventUserSignedUp, user))
 		switch {
 		case err == nil:

@@ -10,7 +10,7 @@ import (
 )
 
 // AddUser creates an account for an operator, without a session and without limits. The handle may
-// be a reserved one. Errors: INVALID, BLANK, TOO_LONG, TAKEN.
+// be a reserved one, or that of a deleted account. Errors: INVALID, BLANK, TOO_LONG, TAKEN.
 func (s *Service) AddUser(ctx context.Context, in SignUpInput) (*social.User, error) {
 	user := social.UserID{ID: s.newID()}
 	account, err := s.NewAccount(ctx, in, user)

@@ -25,6 +25,8 @@ type Service struct {
 	audit    func(context.Context, Act) // nil: none
 	seen     seenTokens
 	holders  rightHolders
+	mails    Mails
+	mailing  chan struct{}      // has an element if a mail was stored
 	using    singleflight.Group // notes the use of sessions
 	sighting singleflight.Group // creates the accounts of identities
 }
@@ -37,6 +39,7 @@ type Options struct {
 	// NoSignUp closes registration: SignUp fails, and only operators create accounts (AddUser).
 	NoSignUp bool
 
+	Mails     Mails             // default: mails are stored, and not sent
 	Passwords passwords.Cost    // of new hashes; default: DefaultPasswordCost
 	Limits    *passwords.Limits // default: none
 
@@ -50,6 +53,7 @@ func New(store social.Store, reader people.Reader, o Options) *Service {
 	s := &Service{
 		store: store, people: reader, now: o.Now, newID: o.NewID,
 		noSignUp: o.NoSignUp, hashes: passwords.NewHasher(o.Passwords, o.Limits), limits: o.Limits, audit: o.Audit,
+		mails: o.Mails, mailing: make(chan struct{}, 1),
 	}
 	if s.now == nil {
 		s.now = time.Now

@@ -18,6 +18,9 @@ type Limits struct {
 	Guesses   *ratelimit.Limit // attempts of a client at one handle, or of a user to confirm a password
 	Handles   *ratelimit.Limit // attempts at a handle by all; it refuses none, and only ranks them in the queue
 	SignUps   *ratelimit.Limit // new accounts of a client
+	Mails     *ratelimit.Limit // mails that a client, or a user, causes
+	// Recipients limits the mails to an address. It refuses no request, but sends no further ones.
+	Recipients *ratelimit.Limit
 	// Waiting is how many passwords may wait for their hash. Beyond that, those from the
 	// clients with the most attempts are refused.
 	Waiting int
@@ -30,7 +33,10 @@ func NewLimits() *Limits {
 		Guesses:   ratelimit.New(ratelimit.Policy{Name: "guesses", Burst: 10, Window: 10 * time.Minute}),
 		Handles:   ratelimit.New(ratelimit.Policy{Name: "handles", Burst: 100, Window: 10 * time.Minute}),
 		SignUps:   ratelimit.New(ratelimit.Policy{Name: "sign-ups", Burst: 20, Window: 20 * time.Minute}),
+		Mails:     ratelimit.New(ratelimit.Policy{Name: "mails", Burst: 10, Window: 10 * time.Minute}),
 		Waiting:   64,
+
+		Recipients: ratelimit.New(ratelimit.Policy{Name: "recipients", Burst: 20, Window: time.Hour}),
 	}
 }
 
@@ -93,6 +99,19 @@ func (l *Limits) SignUp(from string) (rank int, err error) {
 	}
 	state := l.SignUps.Take(from, 1)
 	return state.Used(), refused(state)
+}
+
+// Mail counts a mail that a client, or a user, causes. Error: RATE_LIMITED.
+func (l *Limits) Mail(from string) error {
+	if l == nil {
+		return nil
+	}
+	return refused(l.Mails.Take(from, 1))
+}
+
+// Recipient counts a mail to an address, and reports whether it may be sent.
+func (l *Limits) Recipient(address string) bool {
+	return l == nil || l.Recipients.Take(address, 1).RetryAfter == 0
 }
 
 func (l *Limits) waiting() int {

@@ -340,6 +340,9 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 		if err := d.keys.Forget(ctx, d.user); err != nil {
 			return err
 		}
+		if err := d.users.ForgetEmail(ctx, d.user); err != nil {
+			return err
+		}
 		if err := d.log.ForgetChanges(ctx); err != nil {
 			return err
 		}

@@ -354,7 +354,7 @@ func pages(call func(social.Page)) {
 
 func callUsers(w *town, ada social.NewUser) {
 	eve := social.NewUser{User: social.User{ID: social.UserID{ID: id.New()}, Handle: "eve"}}
-	eve.Identity = [32]byte{1}
+	eve.Identity, eve.At = [32]byte{1}, time.Now()
 	eve.Following = social.Circle{ID: social.CircleID{ID: id.New()}, Owner: eve.User.ID, Name: "Following"}
 	w.ok(w.InsertUser(w.ctx, eve, happened(social.EventUserSignedUp)))
 	w.ok(w.UpdateProfile(w.ctx, eve.User.ID, social.ProfileChange{Bio: &eve.User.Handle}, happened(social.EventProfileUpdated)))
@@ -398,6 +398,45 @@ func callUsers(w *town, ada social.NewUser) {
 		w.t.Fatal(err)
 	}
 	w.ok(w.DeleteSession(w.ctx, s.TokenHash, happened(social.EventSessionEnded)))
+	_, err = w.IsHandleKept(w.ctx, "ada", time.Now())
+	w.ok(err)
+	callEmails(w, ada)
+}
+
+// callEmails leaves an address, a token and a mail.
+func callEmails(w *town, ada social.NewUser) {
+	at := time.UnixMilli(1 << 42).UTC()
+	mail := func() social.Mail {
+		return social.Mail{ID: social.MailID{ID: id.New()}, Kind: social.MailConfirm, User: ada.User.ID, ExpiresAt: at}
+	}
+	issue := func(hash byte, kind social.MailKind, m social.MailID, address string) {
+		_, err := w.IssueMailToken(w.ctx, social.MailToken{Hash: [32]byte{hash}, Kind: kind, User: ada.User.ID, Address: address, Mail: m, ExpiresAt: at}, 5, time.Now())
+		w.ok(err)
+	}
+	w.ok(w.RemoveEmail(w.ctx, ada.User.ID))
+	w.ok(w.SetEmail(w.ctx, ada.User.ID, "ada@site.example", mail()))
+	taken, err := w.TakeMail(w.ctx, time.Now(), time.Now())
+	w.ok(err)
+	issue(1, social.MailConfirm, taken.ID, "ada@site.example")
+	w.ok(w.EndMail(w.ctx, taken.ID))
+	_, err = w.ConfirmEmail(w.ctx, [32]byte{1}, time.Now())
+	w.ok(err)
+	for hash := byte(2); hash < 4; hash++ {
+		issue(hash, social.MailReset, taken.ID, "ada@site.example")
+	}
+	_, err = w.MailToken(w.ctx, [32]byte{3}, social.MailReset, time.Now())
+	w.ok(err)
+	_, hash, err := w.PasswordHash(w.ctx, ada.User.Handle)
+	w.ok(err)
+	w.ok(w.SetPassword(w.ctx, social.PasswordChange{User: ada.User.ID, Handle: ada.User.Handle, From: hash, To: hash, Reset: [32]byte{3}, At: time.Now()}))
+	_, err = w.UsersWithEmail(w.ctx, "ada@site.example", 5)
+	w.ok(err)
+	_, err = w.Email(w.ctx, ada.User.ID)
+	w.ok(err)
+	w.ok(w.SetEmail(w.ctx, ada.User.ID, "other@site.example", mail()))
+	asked := mail()
+	asked.Kind, asked.User, asked.Account = social.MailReset, social.UserID{}, "ada"
+	w.ok(w.QueueMail(w.ctx, asked))
 }
 
 func callProfiles(w *town, users []social.NewUser) {

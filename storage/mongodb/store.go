@@ -111,6 +111,7 @@ type Store struct {
 	social.Sessions
 	identityCalls
 	standingCalls
+	emailCalls
 	users *users.Store // the same
 
 	social.Graph
@@ -157,6 +158,7 @@ type (
 	changeCalls       = social.ChangeLog
 	userCalls         = social.Users
 	identityCalls     = social.Identities
+	emailCalls        = social.Emails
 	circleCalls       = social.Circles
 	profileCalls      = social.Properties
 	notificationCalls = social.Notifications

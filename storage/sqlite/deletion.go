@@ -18,6 +18,7 @@ var (
 	isDeleting    = sqldb.Define(`SELECT 1 FROM deleted_users WHERE id = ? AND done = 0`)
 	deletionsLeft = sqldb.Define(`SELECT id, deleted_at FROM deleted_users INDEXED BY deleted_users_left WHERE done = 0 AND deleted_at > 0 ORDER BY deleted_at`)
 	endDeletion   = sqldb.Define(`UPDATE deleted_users SET done = 1 WHERE id = ?`)
+	handleOf      = sqldb.Define(`SELECT handle FROM users WHERE id = ?`)
 	deleteUserRow = sqldb.Define(`DELETE FROM users WHERE id = ?`)
 
 	logLeft   = sqldb.Define(`SELECT coalesce(log_up_to, (SELECT max(seq) FROM events)) FROM deleted_users WHERE id = ?`)
@@ -27,8 +28,14 @@ var (
 // DeleteUser implements social.Users.
 func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Event) error {
 	err := s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		rows, err := tx.Exec(deleteUserRow, user.Bytes())
-		if err := sqldb.Changed(rows, err, social.ErrNotFound); err != nil {
+		var handle string
+		if err := sqldb.Known(tx.Row(handleOf, []any{&handle}, user.Bytes())); err != nil {
+			return err
+		}
+		if err := s.leaveHandle(tx, handle); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(deleteUserRow, user.Bytes()); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(markDeleted, user.Bytes(), time.Now().UnixMicro()); err != nil {
@@ -38,6 +45,9 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 			return err
 		}
 		if err := abandonIdentities(tx, user); err != nil {
+			return err
+		}
+		if err := forgetEmail(tx, user); err != nil {
 			return err
 		}
 		return tx.AppendWith(social.AroundChanged(user), e)

@@ -36,6 +36,9 @@ func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event
 		if err := addIdentity(tx, u.Identity, u.User.ID); err != nil {
 			return err
 		}
+		if err := refuseKept(tx, u); err != nil {
+			return err
+		}
 		if err := addUser(tx, u); err != nil {
 			return err
 		}
@@ -209,6 +212,9 @@ func (s *Store) SetPassword(ctx context.Context, c social.PasswordChange) error 
 		}
 		if rows == 0 {
 			return social.ErrNotFound
+		}
+		if err := useResetToken(tx, c); err != nil {
+			return err
 		}
 		return endSessions(tx, c.User, c.Keep, social.AllSessions)
 	})

@@ -68,6 +68,10 @@ func (all *several) DeleteUser(ctx context.Context, id social.UserID, e social.E
 	return all.next().DeleteUser(ctx, id, e)
 }
 
+func (all *several) IsHandleKept(ctx context.Context, handle string, at time.Time) (bool, error) {
+	return all.next().IsHandleKept(ctx, handle, at)
+}
+
 func (all *several) IsDeleting(ctx context.Context, id social.UserID) (bool, error) {
 	return all.next().IsDeleting(ctx, id)
 }
@@ -186,6 +190,48 @@ func (all *several) EndIdentities(ctx context.Context, user social.UserID, issue
 
 func (all *several) ReadmitIdentity(ctx context.Context, key [32]byte) error {
 	return all.next().ReadmitIdentity(ctx, key)
+}
+
+// The calls of social.Emails.
+
+func (all *several) Email(ctx context.Context, user social.UserID) (social.Email, error) {
+	return all.next().Email(ctx, user)
+}
+
+func (all *several) UsersWithEmail(ctx context.Context, key string, limit int) ([]social.UserID, error) {
+	return all.next().UsersWithEmail(ctx, key, limit)
+}
+
+func (all *several) SetEmail(ctx context.Context, user social.UserID, pending string, m social.Mail) error {
+	return all.next().SetEmail(ctx, user, pending, m)
+}
+
+func (all *several) RemoveEmail(ctx context.Context, user social.UserID) error {
+	return all.next().RemoveEmail(ctx, user)
+}
+
+func (all *several) ConfirmEmail(ctx context.Context, tokenHash [32]byte, now time.Time) (social.UserID, error) {
+	return all.next().ConfirmEmail(ctx, tokenHash, now)
+}
+
+func (all *several) QueueMail(ctx context.Context, m social.Mail) error {
+	return all.next().QueueMail(ctx, m)
+}
+
+func (all *several) TakeMail(ctx context.Context, now, until time.Time) (social.Mail, error) {
+	return all.next().TakeMail(ctx, now, until)
+}
+
+func (all *several) EndMail(ctx context.Context, mail social.MailID) error {
+	return all.next().EndMail(ctx, mail)
+}
+
+func (all *several) IssueMailToken(ctx context.Context, t social.MailToken, most int, now time.Time) (bool, error) {
+	return all.next().IssueMailToken(ctx, t, most, now)
+}
+
+func (all *several) MailToken(ctx context.Context, hash [32]byte, kind social.MailKind, now time.Time) (social.MailToken, error) {
+	return all.next().MailToken(ctx, hash, kind, now)
 }
 
 func (all *several) UseSession(ctx context.Context, tokenHash [32]byte, at, expires time.Time) error {

@@ -35,6 +35,8 @@ func nouns() []noun {
 		{"Profiles", profileCases},
 		{"Sessions", sessionCases},
 		{"Identities", identityCases},
+		{"Emails", emailCases},
+		{"LeftHandles", leftHandleCases},
 		{"Circles", circleCases},
 		{"Graph", graphCases},
 		{"Posts", postCases},

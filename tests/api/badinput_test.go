@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -22,6 +24,7 @@ import (
 	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/internal/testtime"
+	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/transport/codes"
 )
@@ -105,6 +108,11 @@ func handle() []bad {
 		cases = append(cases, bad{why: fmt.Sprintf("%.20q", text), value: text, code: "INVALID"})
 	}
 	return cases
+}
+
+func emails() []bad {
+	return values("INVALID", "", "ada", "ada@", "@site.example", "ada@site.example\r\nBcc: eve@site.example", "ada@site.example\n", "a\x00da@site.example",
+		"Ada <ada@site.example>", "ada@site.example, eve@site.example", "\u00e4@site.example", `"a b"@site.example`, "ada@site.example ", strings.Repeat("a", 250)+"@b.example", veryLong)
 }
 
 func password() []bad {
@@ -344,6 +352,12 @@ func (w *world) inputFields() map[string][]bad {
 		"ReportInput.reason":                    {},
 		"ReportInput.text":                      optionalText(2_000),
 		"DeleteAccountInput.password":           values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
+		"SetEmailInput.email":                   emails(),
+		"SetEmailInput.currentPassword":         values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
+		"ConfirmEmailInput.token":               values("INVALID", "", "x", "resetting", "confirming ", "confirming\x00", veryLong),
+		"RequestPasswordResetInput.account":     line(254),
+		"ResetPasswordInput.token":              values("INVALID", "", "x", "confirming", "resetting ", "resetting\x00", veryLong),
+		"ResetPasswordInput.newPassword":        password(),
 		"DeleteAllMyCommentsInput.confirm":      values("INVALID", false),
 		"CreateAdvertiserInput.name":            line(100),
 		"CreateAdvertiserInput.caps":            badCaps(),
@@ -632,15 +646,19 @@ func (w *world) inputs() map[string][]map[string]any {
 		"editComment":           {{"commentId": w.ids["comment"], "text": "new"}},
 		"deleteComment":         {{"commentId": w.ids["comment"]}},
 
-		"changePassword":      {{"currentPassword": "password of ada", "newPassword": "password of ada"}},
-		"revokeSession":       {{"sessionId": w.session}},
-		"createAccessToken":   {{"name": "New", "scopes": []any{"WRITE_POSTS", "ADMIN"}, "expiresInDays": 7}},
-		"revokeAccessToken":   {{"accessTokenId": w.accessToken}},
-		"deactivateAccount":   {{"password": "password of ada"}},
-		"deleteAccount":       {{"password": "password of ada"}},
-		"deleteAllMyComments": {{"confirm": true}},
-		"recordAdImpression":  {{"token": "a token"}},
-		"recordAdConversion":  {{"token": "a token"}},
+		"changePassword":       {{"currentPassword": "password of ada", "newPassword": "password of ada"}},
+		"setEmail":             {{"email": "ada@new.example", "currentPassword": "password of ada"}},
+		"confirmEmail":         {{"token": "confirming"}},
+		"requestPasswordReset": {{"account": "ada"}},
+		"resetPassword":        {{"token": "resetting", "newPassword": "password of ada"}},
+		"revokeSession":        {{"sessionId": w.session}},
+		"createAccessToken":    {{"name": "New", "scopes": []any{"WRITE_POSTS", "ADMIN"}, "expiresInDays": 7}},
+		"revokeAccessToken":    {{"accessTokenId": w.accessToken}},
+		"deactivateAccount":    {{"password": "password of ada"}},
+		"deleteAccount":        {{"password": "password of ada"}},
+		"deleteAllMyComments":  {{"confirm": true}},
+		"recordAdImpression":   {{"token": "a token"}},
+		"recordAdConversion":   {{"token": "a token"}},
 
 		"defineProfileProperty": {{"key": "new", "label": "New", "type": "CHOICE", "choices": []any{"a", "b"}}},
 		"updateProfileProperty": {{"key": "shirt", "label": "New"}},
@@ -993,6 +1011,36 @@ type world struct {
 	cursor, newsCursor, bobCursor string // of ada's notifications, her news, and bob's notifications
 }
 
+// mailLinks gives ada a confirmed address with the token "resetting", and another one with the token
+// "confirming".
+func (w *world) mailLinks(t *testing.T) {
+	t.Helper()
+	users, err := w.plaza.Store.UsersByHandle(t.Context(), []string{"ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	issue := func(kind social.MailKind, address, token string) error {
+		_, err := w.plaza.Store.IssueMailToken(t.Context(), social.MailToken{
+			Hash: social.HashMailToken(token), Kind: kind, User: users["ada"].ID, Address: address, Mail: social.MailID{ID: id.New()}, ExpiresAt: time.Now().Add(time.Hour),
+		}, 9, time.Now())
+		return err
+	}
+	set := func(address string) error {
+		m := social.Mail{ID: social.MailID{ID: id.New()}, Kind: social.MailConfirm, User: users["ada"].ID, ExpiresAt: time.Now().Add(time.Hour)}
+		return w.plaza.Store.SetEmail(t.Context(), users["ada"].ID, address, m)
+	}
+	confirm := func(token string) error {
+		_, err := w.plaza.Store.ConfirmEmail(t.Context(), social.HashMailToken(token), time.Now())
+		return err
+	}
+	if err := errors.Join(
+		set("ada@site.example"), issue(social.MailConfirm, "ada@site.example", "first"), confirm("first"),
+		issue(social.MailReset, "ada@site.example", "resetting"), set("ada@new.example"), issue(social.MailConfirm, "ada@new.example", "confirming"),
+	); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	t.Helper()
 	w := &world{plaza: plaza, ada: plaza.As(t, "ada"), ids: map[string]string{}}
@@ -1005,6 +1053,7 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	plaza.Notify(t)
 	again, _ := signInAgain(t, w.ada, "ada")
 	w.session, w.bobSession = currentSession(t, again).ID, currentSession(t, plaza.As(t, "bob")).ID
+	w.mailLinks(t)
 	w.accessToken, w.bobAccessToken = newAccessToken(t, w.ada, "MANAGE_ADS").ID, newAccessToken(t, plaza.As(t, "bob")).ID
 	w.add(t, "following", "ada", `{ viewer { circles(first: 1) { nodes { id } } } }`)
 	w.add(t, "circle", "ada", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)
@@ -1579,7 +1628,7 @@ func TestSignedOutMutations(t *testing.T) {
 		w := newWorld(t, plazatest.Start(t, e))
 		before := w.dump(t)
 		for _, mutation := range schema.Mutation.Fields {
-			if slices.Contains([]string{"signUp", "signIn", "signInWithIdToken", "recordAdImpression", "recordAdConversion"}, mutation.Name) || strings.HasPrefix(mutation.Name, "__") {
+			if slices.Contains(append([]string{"recordAdImpression", "recordAdConversion"}, gate.SignedOut...), mutation.Name) || strings.HasPrefix(mutation.Name, "__") {
 				continue
 			}
 			operation, variables := `mutation { `+mutation.Name+` { userErrors { code message path } } }`, map[string]any(nil)

@@ -53,6 +53,8 @@ var Scatters = []Scatter{
 	{"votes", "delete", "_id", "the same"},
 	{"sessions", "find", "user", "an account is deleted with all that is left behind, mostly in the background"},
 	{"identities", "find", "user", "the same"},
+	{"mailTokens", "find", "user", "the links in a user's mails become void, or are counted"},
+	{"emails", "find", "key", "whose is an e-mail address?"},
 	{"reactions", "find", "user", "the same"},
 	{"votes", "find", "user", "the same"},
 	{"threadMutes", "find", "user", "the same"},

@@ -30,7 +30,8 @@ func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	mdbtest.ReadsEveryVersion(t, map[string]func() any{
 		"users": func() any { return &Document{} }, "handles": func() any { return &handleDoc{} }, "sessions": func() any { return &sessionDoc{} },
-		"identities": func() any { return &identityDoc{} },
+		"identities": func() any { return &identityDoc{} }, "leftHandles": func() any { return &leftHandleDoc{} }, "emails": func() any { return &emailDoc{} },
+		"mailTokens": func() any { return &mailTokenDoc{} }, "mails": func() any { return &mailDoc{} },
 	})
 }
 

@@ -23,6 +23,9 @@ func (s *Store) SetPassword(ctx context.Context, c social.PasswordChange) error 
 		if err := mdb.UpdateOne(ctx, s.handles, filter, mdb.Doc("$set", mdb.Doc("passwordHash", c.To))); err != nil {
 			return err
 		}
+		if err := s.useResetToken(ctx, c); err != nil {
+			return err
+		}
 		return s.endSessions(ctx, c.User, c.Keep, social.AllSessions)
 	})
 }

@@ -34,7 +34,7 @@ type Deletion interface {
 	IsUnderWay(ctx context.Context, user social.UserID) (bool, error)
 }
 
-// Store implements social.Users, social.Sessions and social.Identities on a database.
+// Store implements social.Users, social.Sessions, social.Identities and social.Emails on a database.
 type Store struct {
 	db         *mdb.DB
 	log        *eventlog.Log
@@ -49,6 +49,9 @@ type Store struct {
 	sessions *mongo.Collection
 
 	identities *mongo.Collection
+
+	emails, mailTokens, mails, leftHandles *mongo.Collection
+
 	// users, sessions and identities, for DB.ReadAcknowledged
 	acknowledged, acknowledgedSessions, acknowledgedIdentities *mongo.Collection
 }
@@ -59,6 +62,7 @@ var (
 
 	_ social.Identities = (*Store)(nil)
 	_ social.Standings  = (*Store)(nil)
+	_ social.Emails     = (*Store)(nil)
 )
 
 // New returns the store for the users of a database.
@@ -66,7 +70,9 @@ func New(c Config) *Store {
 	return &Store{
 		db: c.DB, log: c.Log, writes: c.Writes, routed: c.Routed, addCircles: c.AddCircles, deletion: c.Deletion, markAway: c.MarkAway,
 		users: c.Database.Collection("users"), handles: c.Database.Collection("handles"), sessions: c.Database.Collection("sessions"),
-		identities:   c.Database.Collection("identities"),
+		identities: c.Database.Collection("identities"),
+		emails:     c.Database.Collection("emails"), mailTokens: c.Database.Collection("mailTokens"), mails: c.Database.Collection("mails"),
+		leftHandles:  c.Database.Collection("leftHandles"),
 		acknowledged: mdb.Acknowledged(c.Database, "users"), acknowledgedSessions: mdb.Acknowledged(c.Database, "sessions"),
 		acknowledgedIdentities: mdb.Acknowledged(c.Database, "identities"),
 	}
@@ -94,6 +100,8 @@ const (
 	byName   = "nameOrder"
 	byRights = "rights"
 	byUser   = "user"
+	byKey    = "key"
+	byDue    = "due"
 )
 
 // Indexes returns the declared indexes of each collection.
@@ -108,11 +116,19 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.sessions: {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1))},
 
 		s.identities: {mdb.IndexHaving("user", byUser, mdb.Doc("user", 1))},
+
+		s.leftHandles: {mdb.ExpiringIndex("expiresAt", 0)},
+		s.emails:      {mdb.IndexHaving("key", byKey, mdb.Doc("key", 1, "_id", 1))},
+		s.mailTokens:  {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1, "kind", 1))},
+		s.mails:       {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byDue, mdb.Doc("due", 1)), mdb.IndexHaving("user", byUser, mdb.Doc("user", 1))},
 	}
 }
 
 // ShardKeys returns the shard keys of the collections.
 func ShardKeys() map[string]bson.D {
 	own := mdb.Doc("_id", "hashed")
-	return map[string]bson.D{"users": own, "handles": own /* the handle */, "sessions": own, "identities": own}
+	return map[string]bson.D{
+		"users": own, "handles": own /* the handle */, "sessions": own, "identities": own,
+		"leftHandles": own, "emails": own, "mailTokens": own, "mails": nil, /* empty most of the time, and taken by the time at which they are due */
+	}
 }

@@ -18,6 +18,9 @@ func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event
 		if err := s.addIdentity(ctx, u.Identity, u.User.ID); err != nil {
 			return err
 		}
+		if err := s.refuseKept(ctx, u); err != nil {
+			return err
+		}
 		if err := s.insertAll(ctx, []social.NewUser{u}); err != nil {
 			return err
 		}
@@ -97,10 +100,16 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if _, err := s.handles.DeleteOne(ctx, mdb.Doc("_id", d.Handle, "user", user)); err != nil {
 			return err
 		}
+		if err := s.leaveHandle(ctx, d.Handle); err != nil {
+			return err
+		}
 		if err := s.EndAllSessions(ctx, user); err != nil {
 			return err
 		}
 		if err := s.abandonIdentities(ctx, user); err != nil {
+			return err
+		}
+		if err := s.ForgetEmail(ctx, user); err != nil {
 			return err
 		}
 		if err := s.deletion.Begin(ctx, user); err != nil {

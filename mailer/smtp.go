@@ -1,0 +1,143 @@
+package mailer
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	netmail "net/mail"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/wneessen/go-mail"
+
+	"plaza/social/accounts"
+)
+
+// sendTimeout bounds the delivery of one mail to the SMTP server.
+const sendTimeout = 30 * time.Second
+
+// SMTP delivers mails to an SMTP server, with a connection for each. It is safe for concurrent use.
+type SMTP struct {
+	host    string
+	from    *netmail.Address
+	options []mail.Option
+	tls     *tls.Config // nil: the connection begins without TLS
+}
+
+var _ accounts.Mailer = (*SMTP)(nil)
+
+// New returns an SMTP that sends to server, an address such as smtp://user:password@host:587
+// (STARTTLS, required) or smtps://host:465 (TLS from the start), from an address that may have a
+// name. The option ?tls=off sends in plain text; it is refused together with a password unless the
+// server is on this machine. Errors name the part that is wrong, and never the password.
+func New(server, from string) (*SMTP, error) {
+	sender, err := netmail.ParseAddress(from)
+	if err != nil {
+		return nil, fmt.Errorf("the sender must be an address such as plaza@site.example or Plaza <plaza@site.example>: %q is not", from)
+	}
+	u, err := url.Parse(server)
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" { // err may contain the password
+		return nil, errors.New("the SMTP server must look like smtp://user:password@mail.site.example:587 or smtps://mail.site.example")
+	}
+	options, err := optionsOf(u)
+	if err != nil {
+		return nil, err
+	}
+	s := &SMTP{host: u.Hostname(), from: sender, options: options}
+	if u.Scheme == "smtps" {
+		s.tls = tlsFor(u)
+	}
+	return s, nil
+}
+
+func optionsOf(u *url.URL) ([]mail.Option, error) {
+	plain := false
+	for name, values := range u.Query() {
+		if name != "tls" || len(values) != 1 || values[0] != "off" || u.Scheme != "smtp" {
+			return nil, errors.New("the address of the SMTP server may have no option except ?tls=off, and that only with smtp://")
+		}
+		plain = true
+	}
+	port, policy := 587, mail.WithTLSPolicy(mail.TLSMandatory)
+	switch {
+	case u.Scheme == "smtps":
+		port, policy = 465, mail.WithSSL()
+	case plain:
+		policy = mail.WithTLSPolicy(mail.NoTLS)
+	}
+	if u.Port() != "" {
+		parsed, err := strconv.ParseUint(u.Port(), 10, 16)
+		if err != nil || parsed == 0 {
+			return nil, fmt.Errorf("the port of the SMTP server must be from 1 to 65535: %s is not", u.Port())
+		}
+		port = int(parsed)
+	}
+	options := []mail.Option{
+		mail.WithPort(port), policy, mail.WithTimeout(sendTimeout),
+		mail.WithTLSConfig(tlsFor(u)),
+	}
+	password, has := u.User.Password()
+	if !has {
+		return options, nil
+	}
+	auth := mail.SMTPAuthAutoDiscover
+	if plain {
+		if !isLocal(u.Hostname()) {
+			return nil, errors.New("the password of the SMTP server would be sent in plain text: leave out ?tls=off")
+		}
+		auth = mail.SMTPAuthPlainNoEnc
+	}
+	return append(options, mail.WithSMTPAuth(auth), mail.WithUsername(u.User.Username()), mail.WithPassword(password)), nil
+}
+
+func tlsFor(u *url.URL) *tls.Config {
+	return &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
+}
+
+func isLocal(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
+}
+
+// Deliver implements accounts.Mailer. When it returns nil, the SMTP server has accepted the mail.
+func (s *SMTP) Deliver(ctx context.Context, m accounts.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	var opened net.Conn
+	defer func() {
+		if opened != nil {
+			_ = opened.Close() // go-mail leaves it open if the server has no STARTTLS
+		}
+	}()
+	dial := func(ctx context.Context, network, address string) (_ net.Conn, err error) {
+		opened, err = s.dial(ctx, network, address)
+		return opened, err
+	}
+	client, err := mail.NewClient(s.host, append(slices.Clip(s.options), mail.WithDialContextFunc(dial))...)
+	if err != nil {
+		return err
+	}
+	written := mail.NewMsg()
+	written.FromMailAddress(s.from)
+	if err := written.To(m.To); err != nil {
+		return err
+	}
+	written.Subject(m.Subject)
+	written.SetDate()
+	written.SetMessageID()
+	written.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no automatic replies
+	written.SetBodyString(mail.TypeTextPlain, m.Text)
+	return client.DialAndSendWithContext(ctx, written)
+}
+
+func (s *SMTP) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if s.tls != nil {
+		return (&tls.Dialer{Config: s.tls}).DialContext(ctx, network, address)
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, address)
+}

@@ -1,0 +1,90 @@
+package mailer
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"plaza/mailer/mailertest"
+	"plaza/social/accounts"
+)
+
+var message = accounts.Message{
+	To: "ada@site.example", Subject: "Set a new password", Text: "https://site.example/reset?token=abc=def\n",
+	Links: []accounts.Link{{Handle: "ada", URL: "https://site.example/reset?token=abc=def"}},
+}
+
+// TestAMailArrives with its text and headers.
+func TestAMailArrives(t *testing.T) {
+	t.Parallel()
+	server := mailertest.Listen(t)
+	smtp, err := New("smtp://"+server.Address()+"?tls=off", "Plaza <plaza@site.example>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := smtp.Deliver(t.Context(), message); err != nil {
+		t.Fatal(err)
+	}
+	mails := server.Take()
+	if len(mails) != 1 || mails[0].Recipient != message.To || !strings.Contains(mails[0].Text, message.Links[0].URL) {
+		t.Fatalf("what arrived: %+v", mails)
+	}
+	for name, want := range map[string]string{
+		"From": `"Plaza" <plaza@site.example>`, "To": "<ada@site.example>", "Subject": message.Subject, "Auto-Submitted": "auto-generated",
+	} {
+		if got := mails[0].Header.Get(name); got != want {
+			t.Errorf("%s: %q, not %q", name, got, want)
+		}
+	}
+	server.Refuse(true)
+	if err := smtp.Deliver(t.Context(), message); err == nil {
+		t.Error("a mail that the server refused was delivered")
+	}
+}
+
+// TestNothingIsSentInPlainText to a server without STARTTLS, unless ?tls=off allows it.
+func TestNothingIsSentInPlainText(t *testing.T) {
+	t.Parallel()
+	server := mailertest.Listen(t)
+	smtp, err := New("smtp://ada:secret@"+server.Address(), "plaza@site.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := smtp.Deliver(t.Context(), message); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("without STARTTLS: %v", err)
+	}
+	if mails := server.Take(); len(mails) != 0 {
+		t.Errorf("sent in plain text: %+v", mails)
+	}
+}
+
+// TestNewlinesInHeadersAreRefused or harmless: no mail gets another recipient.
+func TestNewlinesInHeadersAreRefused(t *testing.T) {
+	t.Parallel()
+	server := mailertest.Listen(t)
+	smtp, err := New("smtp://"+server.Address()+"?tls=off", "plaza@site.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := message
+	forged.To = "ada@site.example\r\nBcc: eve@site.example"
+	if err := smtp.Deliver(t.Context(), forged); err == nil {
+		t.Error("a newline in the recipient was sent")
+	}
+	if mails := server.Take(); len(mails) != 0 {
+		t.Errorf("sent: %+v", mails)
+	}
+}
+
+// TestTheLogHasTheLink, marked, and not the address.
+func TestTheLogHasTheLink(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	if err := (Log{slog.New(slog.NewTextHandler(&text, nil))}).Deliver(t.Context(), message); err != nil {
+		t.Fatal(err)
+	}
+	if log := text.String(); strings.Count(log, "token=abc=def") != 1 || !strings.Contains(log, "THIS LINK IS SECRET") || strings.Contains(log, message.To) {
+		t.Errorf("the log: %s", log)
+	}
+}

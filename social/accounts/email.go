@@ -1,0 +1,82 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+// confirmLifetime is how long the link that confirms an address works, and how long a server tries
+// to send it.
+const confirmLifetime = 24 * time.Hour
+
+// maxSharers is how many accounts may have one confirmed address. Concurrent calls may add a few
+// more.
+const maxSharers = 5
+
+// Email returns the viewer's own e-mail addresses; zero if there are none.
+func (s *Service) Email(ctx context.Context, viewer social.UserID) (social.Email, error) {
+	return s.store.Email(ctx, viewer)
+}
+
+// SetEmail stores an e-mail address for the viewer, and sends a mail there that confirms it; nil
+// removes the addresses. Errors: INVALID (email); BAD_CREDENTIALS and NOT_ALLOWED
+// (currentPassword); UNAUTHENTICATED (the account is deleted); RATE_LIMITED.
+func (s *Service) SetEmail(ctx context.Context, viewer social.UserID, address *string, password string) error {
+	if address != nil {
+		if err := social.CheckEmail("email", *address); err != nil {
+			return err
+		}
+	}
+	if _, err := s.confirm(ctx, viewer, "currentPassword", password); err != nil {
+		return err
+	}
+	if address == nil {
+		return s.store.RemoveEmail(ctx, viewer)
+	}
+	if err := s.limits.Mail(viewer.String()); err != nil {
+		return err
+	}
+	m := social.Mail{ID: social.MailID{ID: s.newID()}, Kind: social.MailConfirm, User: viewer, ExpiresAt: s.Moment().Add(confirmLifetime)}
+	if err := s.store.SetEmail(ctx, viewer, *address, m); err != nil {
+		return err
+	}
+	s.mailQueued()
+	return nil
+}
+
+// ConfirmEmail confirms the address that a token was sent to, and returns it. Errors: INVALID
+// (token); LIMIT_REACHED: five accounts have the address.
+func (s *Service) ConfirmEmail(ctx context.Context, token string) (string, error) {
+	hash := social.HashMailToken(token)
+	t, err := s.store.MailToken(ctx, hash, social.MailConfirm, s.now())
+	if errors.Is(err, social.ErrNotFound) {
+		return "", errBadMailToken()
+	}
+	if err != nil {
+		return "", err
+	}
+	sharers, err := s.store.UsersWithEmail(ctx, social.EmailKey(t.Address), maxSharers)
+	if err != nil {
+		return "", err
+	}
+	if len(sharers) >= maxSharers {
+		return "", fault.Errorf(fault.CodeLimitReached, "token", "%d accounts have this address, the maximum: remove it from one of them first.", maxSharers)
+	}
+	_, err = s.store.ConfirmEmail(ctx, hash, s.now())
+	if errors.Is(err, social.ErrNotFound) {
+		return "", errBadMailToken()
+	}
+	if err == nil {
+		s.record(ctx, Act{Kind: ActEmailConfirmed, User: t.User})
+	}
+	return t.Address, err
+}
+
+// errBadMailToken is the same for tokens that never were, were used, are replaced, or have expired.
+func errBadMailToken() error {
+	return fault.Invalidf("token", "This link is not valid, or not any more: it works once, and only the newest one works. Ask for another.")
+}

@@ -1,0 +1,287 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plaza/internal/plazatest"
+	"plaza/mailer"
+	"plaza/mailer/mailertest"
+	"plaza/social/accounts"
+)
+
+// post is a server that sends mails, the mailbox, and the server's clock.
+type post struct {
+	*plazatest.Plaza
+
+	mailbox *mailertest.Server
+	passed  atomic.Int64 // since the test began
+}
+
+func servePost(t *testing.T, e plazatest.Engine, limited bool) *post {
+	t.Helper()
+	p := &post{mailbox: mailertest.Listen(t)}
+	smtp, err := mailer.New("smtp://"+p.mailbox.Address()+"?tls=off", "Plaza <plaza@site.example>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mails := accounts.Mails{Mailer: smtp, ResetURL: "https://site.example/reset?lang=en", ConfirmURL: "https://site.example/confirm"}
+	now := func() time.Time { return time.Now().Add(time.Duration(p.passed.Load())) }
+	p.Plaza = plazatest.ServeMailing(t, e.Open(t), mails, now, limited)
+	return p
+}
+
+func (p *post) pass(d time.Duration) { p.passed.Add(int64(d)) }
+
+// arrived sends what is due, and returns what has arrived.
+func (p *post) arrived(t *testing.T) []mailertest.Mail {
+	t.Helper()
+	if err := p.Server.SendMails(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return p.mailbox.Take()
+}
+
+var mailedLink = regexp.MustCompile(`https://site\.example/\S+`)
+
+// token returns the token of the only mail that has arrived, which went to an address.
+func (p *post) token(t *testing.T, page, to string) string {
+	t.Helper()
+	mails := p.arrived(t)
+	if len(mails) != 1 || mails[0].Recipient != to {
+		t.Fatalf("not one mail to %s: %+v", to, mails)
+	}
+	link, err := url.Parse(mailedLink.FindString(mails[0].Text))
+	if err != nil || link.Path != page || len(link.Query().Get("token")) < 40 {
+		t.Fatalf("no link to %s: %s", page, mails[0].Text)
+	}
+	return link.Query().Get("token")
+}
+
+func must(t *testing.T, answer, part string) {
+	t.Helper()
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(answer)); err != nil || !strings.Contains(compact.String(), part) {
+		t.Errorf("no %s in %s", part, answer)
+	}
+}
+
+func (p *post) setEmail(t *testing.T, handle, email string) string {
+	t.Helper()
+	return p.As(t, handle).Raw(t, `mutation { setEmail(input: {email: "`+email+`", currentPassword: "password of `+handle+`"}) { viewer { email unconfirmedEmail } userErrors { code path } } }`)
+}
+
+func (p *post) confirm(t *testing.T, token string) string {
+	t.Helper()
+	return plazatest.Person{URL: p.URL}.Raw(t, `mutation { confirmEmail(input: {token: "`+token+`"}) { email userErrors { code path } } }`)
+}
+
+func (p *post) withEmail(t *testing.T, handle, email string) {
+	t.Helper()
+	must(t, p.setEmail(t, handle, email), email)
+	must(t, p.confirm(t, p.token(t, "/confirm", email)), `"email":"`+email+`"`)
+}
+
+func (p *post) request(t *testing.T, account string) string {
+	t.Helper()
+	return plazatest.Person{URL: p.URL}.Raw(t, `mutation { requestPasswordReset(input: {account: "`+account+`"}) { userErrors { code path } } }`)
+}
+
+func (p *post) reset(t *testing.T, token, password string) string {
+	t.Helper()
+	return plazatest.Person{URL: p.URL}.Raw(t, `mutation { resetPassword(input: {token: "`+token+`", newPassword: "`+password+`"}) { handle userErrors { code path } } }`)
+}
+
+const refusedToken = `"path":["input","token"]`
+
+// TestAnAddressIsConfirmedByItsLink, once, and is seen by its owner alone.
+func TestAnAddressIsConfirmedByItsLink(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		p := servePost(t, e, false)
+		must(t, p.setEmail(t, "ada", "ada@site.example"), `"email":null,"unconfirmedEmail":"ada@site.example"`)
+		first := p.token(t, "/confirm", "ada@site.example")
+		must(t, p.setEmail(t, "ada", "Ada@new.example"), `"unconfirmedEmail":"Ada@new.example"`)
+		must(t, p.confirm(t, first), refusedToken)
+		second := p.token(t, "/confirm", "Ada@new.example")
+		must(t, p.reset(t, second, "another password"), refusedToken) // a token for something else
+		must(t, p.confirm(t, second), `"email":"Ada@new.example"`)
+		must(t, p.confirm(t, second), refusedToken)
+		must(t, p.As(t, "ada").Raw(t, `{ viewer { email unconfirmedEmail } }`), `"email":"Ada@new.example","unconfirmedEmail":null`)
+		must(t, p.As(t, "ben").Raw(t, `{ viewer { email } }`), `"email":null`)
+		for _, wrong := range []string{"", "ada", "ada@", "Ada <ada@site.example>", `ada@site.example\r\nBcc: eve@site.example`, `a\u0000@site.example`, "ä@site.example", `\"a b\"@site.example`, strings.Repeat("a", 250) + "@b.example"} {
+			must(t, p.setEmail(t, "ada", wrong), `"path":["input","email"]`)
+		}
+		must(t, p.As(t, "ada").Raw(t, `mutation { setEmail(input: {email: "x@y.example", currentPassword: "not the password"}) { userErrors { code } } }`), "BAD_CREDENTIALS")
+		must(t, p.setEmail(t, "cem", "late@site.example"), "late@site.example")
+		late := p.token(t, "/confirm", "late@site.example")
+		p.pass(24 * time.Hour)
+		must(t, p.confirm(t, late), refusedToken)
+		must(t, p.As(t, "ada").Raw(t, `mutation { setEmail(input: {email: null, currentPassword: "password of ada"}) { viewer { email } userErrors { code } } }`), `"email":null`)
+		p.request(t, "ada")
+		if mails := p.arrived(t); len(mails) != 0 {
+			t.Errorf("mails to an address that was removed: %+v", mails)
+		}
+	})
+}
+
+// TestAPasswordIsResetByItsLink: once, within an hour, by the newest link alone; everything that was
+// signed in ends.
+func TestAPasswordIsResetByItsLink(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		p := servePost(t, e, false)
+		p.withEmail(t, "ada", "ada@site.example")
+		var created struct{ CreateAccessToken struct{ Token string } }
+		p.As(t, "ada").Do(t, `mutation { createAccessToken(input: {name: "bot", scopes: [], expiresInDays: 3}) { token } }`, nil, &created)
+		program := plazatest.Person{URL: p.URL, Token: created.CreateAccessToken.Token}
+		must(t, program.Raw(t, `{ viewer { user { handle } } }`), `"ada"`)
+		must(t, program.Raw(t, `{ viewer { email } }`), "FORBIDDEN")
+
+		p.request(t, "@Ada")
+		first := p.token(t, "/reset", "ada@site.example")
+		p.request(t, "ADA@site.example")
+		second := p.token(t, "/reset", "ada@site.example")
+		must(t, p.reset(t, first, "another password"), refusedToken)
+		must(t, p.reset(t, second, "short"), `"path":["input","newPassword"]`)
+		must(t, p.reset(t, second, "another password"), `"handle":"ada"`)
+		must(t, p.reset(t, second, "a third password"), refusedToken)
+		for name, ended := range map[string]plazatest.Person{"the session": p.As(t, "ada"), "the access token": program} {
+			if answer := ended.Raw(t, `{ viewer { user { handle } } }`); !strings.Contains(answer, "UNAUTHENTICATED") {
+				t.Errorf("%s goes on: %s", name, answer)
+			}
+		}
+		signIn := func(password string) string {
+			return plazatest.Person{URL: p.URL}.Raw(t, `mutation { signIn(input: {handle: "ada", password: "`+password+`"}) { token userErrors { code } } }`)
+		}
+		must(t, signIn("password of ada"), "BAD_CREDENTIALS")
+		must(t, signIn("another password"), `"token":"`)
+
+		p.request(t, "ada")
+		late := p.token(t, "/reset", "ada@site.example")
+		p.pass(time.Hour)
+		must(t, p.reset(t, late, "a third password"), refusedToken)
+		must(t, signIn("another password"), `"token":"`)
+	})
+}
+
+// TestAChangedPasswordMakesTheLinkVoid, and so does the deletion of the account.
+func TestAChangedPasswordMakesTheLinkVoid(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		p := servePost(t, e, false)
+		p.withEmail(t, "ada", "ada@site.example")
+		p.request(t, "ada")
+		before := p.token(t, "/reset", "ada@site.example")
+		p.As(t, "ada").Mutate(t, "changePassword", "", map[string]any{"currentPassword": "password of ada", "newPassword": "another password"})
+		must(t, p.reset(t, before, "a third password"), refusedToken)
+		p.request(t, "ada")
+		before = p.token(t, "/reset", "ada@site.example")
+		p.request(t, "ada") // the mail is still to be sent
+		p.As(t, "ada").Mutate(t, "deleteAccount", "", map[string]any{"password": "another password"})
+		must(t, p.reset(t, before, "a third password"), refusedToken)
+		if mails := p.arrived(t); len(mails) != 0 {
+			t.Errorf("mails to a deleted account: %+v", mails)
+		}
+	})
+}
+
+// TestARequestRevealsNothing: the answers for known and unknown accounts are the same bytes, and
+// the server stores the same before it answers; it looks for the account later.
+func TestARequestRevealsNothing(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		p := servePost(t, e, false)
+		p.withEmail(t, "ada", "ada@site.example")
+		p.As(t, "ben") // has no address
+		want := p.request(t, "ada")
+		for _, account := range []string{"ada@site.example", "ben", "nobody", "nobody@site.example", "not a handle!"} {
+			if got := p.request(t, account); got != want {
+				t.Errorf("for %s: %s, not %s", account, got, want)
+			}
+		}
+		stored := 0
+		for ; ; stored++ {
+			m, err := p.Store.TakeMail(t.Context(), time.Now(), time.Now().Add(time.Minute))
+			if err != nil {
+				break
+			}
+			if !m.User.IsZero() {
+				t.Errorf("what is stored names the user: %+v", m)
+			}
+		}
+		if stored != 6 {
+			t.Errorf("%d requests are stored, not 6", stored)
+		}
+		p.pass(2 * time.Minute)
+		if mails := p.arrived(t); len(mails) != 2 {
+			t.Errorf("%d mails for ada, who was named twice", len(mails))
+		}
+	})
+}
+
+// TestAMailThatFailsIsSentLater, by another attempt; an account gets five mails an hour.
+func TestAMailThatFailsIsSentLater(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		p := servePost(t, e, false)
+		p.withEmail(t, "ada", "ada@site.example")
+		p.mailbox.Refuse(true)
+		p.request(t, "ada")
+		for range 6 {
+			if err := p.Server.SendMails(t.Context()); err == nil {
+				t.Fatal("the refusal of the SMTP server was not reported")
+			}
+			p.pass(time.Minute)
+		}
+		p.mailbox.Refuse(false)
+		must(t, p.reset(t, p.token(t, "/reset", "ada@site.example"), "another password"), `"handle":"ada"`)
+		for range 6 {
+			p.request(t, "ada")
+		}
+		if mails := p.arrived(t); len(mails) != 4 {
+			t.Errorf("%d further mails within an hour, not 4", len(mails))
+		}
+		p.pass(time.Hour)
+		p.request(t, "ada")
+		if mails := p.arrived(t); len(mails) != 1 {
+			t.Errorf("%d mails an hour later", len(mails))
+		}
+	})
+}
+
+// TestAccountsThatShareAnAddressGetOneMail with a link for each.
+func TestAccountsThatShareAnAddressGetOneMail(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		p := servePost(t, e, false)
+		for _, handle := range []string{"a1", "a2", "a3", "a4", "a5"} {
+			p.withEmail(t, handle, "all@site.example")
+		}
+		must(t, p.setEmail(t, "a6", "all@site.example"), "all@site.example")
+		must(t, p.confirm(t, p.token(t, "/confirm", "all@site.example")), "LIMIT_REACHED")
+		p.request(t, "all@site.example")
+		mails := p.arrived(t)
+		if len(mails) != 1 || len(mailedLink.FindAllString(mails[0].Text, -1)) != 5 || strings.Contains(mails[0].Text, "@a6") {
+			t.Errorf("for five accounts: %+v", mails)
+		}
+	})
+}
+
+// TestRequestsAreLimited for each client.
+func TestRequestsAreLimited(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		p := servePost(t, e, true)
+		for range 10 {
+			must(t, p.request(t, "nobody"), `"userErrors":[]`)
+		}
+		must(t, p.request(t, "somebody"), "RATE_LIMITED")
+	})
+}
