@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb"
 )
 
 // cpu returns the CPU time that this process has used, without that of the database server.
@@ -48,6 +51,56 @@ func BenchmarkNews(b *testing.B) {
 			reportCPU(b, start)
 		})
 	}
+}
+
+// BenchmarkFanOut delivers posts to 50 followers each, who have full feeds and read now and then.
+// The authors share no followers, because workers who write to the same feeds at the same time slow
+// each other down.
+func BenchmarkFanOut(b *testing.B) {
+	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.FeedsBucket} {
+		b.Run(layout, func(b *testing.B) { fanOut(b, layout) })
+	}
+}
+
+func fanOut(b *testing.B, layout string) {
+	b.Helper()
+	const authors, followers, history, each = 4, 50, 320, 20
+	w := newTownOf(b, nil, mongodb.Options{Feeds: layout})
+	users := w.people(authors * (followers + 1))
+	write, read := users[:authors], users[authors:]
+	w.posts(write, authors*history)
+	for i, u := range read {
+		w.follow(u, write[i%authors:i%authors+1])
+	}
+	w.finish()
+	var entries int
+	var server, mongod time.Duration
+	for b.Loop() {
+		for _, u := range read {
+			w.news(u, social.Page{Limit: social.DefaultPageSize})
+		}
+		w.posts(write, authors*each)
+		own, theirs := cpu(), w.mongodCPU()
+		w.finish()
+		server, mongod = server+cpu()-own, mongod+w.mongodCPU()-theirs
+		entries += authors * each * followers
+	}
+	b.ReportMetric(float64(server.Microseconds())/float64(entries), "server-µs/entry")
+	b.ReportMetric(float64(mongod.Microseconds())/float64(entries), "mongod-µs/entry")
+}
+
+// mongodCPU returns the CPU time that the database server has used: none, except on Linux.
+func (w *town) mongodCPU() time.Duration {
+	w.t.Helper()
+	var s struct {
+		Extra struct {
+			User   int64 `bson:"user_time_us"`
+			System int64 `bson:"system_time_us"`
+		} `bson:"extra_info"`
+	}
+	admin := databaseOfTown(w.t, w).Client().Database("admin")
+	w.ok(admin.RunCommand(w.ctx, bson.D{{Key: "serverStatus", Value: 1}}).Decode(&s))
+	return time.Duration(s.Extra.User+s.Extra.System) * time.Microsecond
 }
 
 // BenchmarkImport imports memberships in batches of 1,000: b.N of them.

@@ -2,6 +2,7 @@ package mongodb_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,6 +99,37 @@ func TestCommandCounts(t *testing.T) {
 				t.Errorf("%s of %d: %d commands, want %d: %s", name, n, len(commands), c.want, names(commands))
 			}
 		}
+	}
+}
+
+// TestFanOutUpdatesOnce checks that the job of a new post changes all buckets in one command, and
+// looks at closed ones only if a follower's open bucket did not take the post.
+func TestFanOutUpdatesOnce(t *testing.T) {
+	t.Parallel()
+	r := new(recorder)
+	w := newTownOf(t, r, mongodb.Options{Feeds: mongodb.FeedsBucket})
+	users := w.people(4)
+	author := users[0].User.ID
+	updates := func() int {
+		r.take()
+		w.post(status(author, author, public))
+		w.finish()
+		return strings.Count(names(r.take()), "update newsBuckets")
+	}
+	for _, u := range users[1:] {
+		w.follow(u, users[:1])
+	}
+	updates() // builds the feed of the author
+	if n := updates(); n != 2 {
+		t.Errorf("%d updates, want that of the author's own feed, and one for all followers", n)
+	}
+	gone, err := databaseOfTown(t, w).Collection("newsBuckets").DeleteOne(w.ctx, bson.D{{Key: "_id", Value: bson.Binary{Subtype: bson.TypeBinaryUUID, Data: users[1].User.ID.Bytes()}}})
+	w.ok(err)
+	if gone.DeletedCount != 1 {
+		t.Fatalf("%d open buckets were deleted", gone.DeletedCount)
+	}
+	if n := updates(); n != 3 {
+		t.Errorf("%d updates without a follower's open bucket, want one more", n)
 	}
 }
 

@@ -17,19 +17,28 @@ import (
 // push puts a post into the feeds of users once, except for stale ones. It has a copy if copies are
 // kept and the post still exists.
 func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID) error {
-	if err := f.tidy(ctx, post, users); err != nil {
+	has, err := f.tidy(ctx, post, users)
+	if err != nil {
 		return err
+	}
+	all := users
+	if has { // left out, because a feed that is being built again would be counted twice
+		users = users[:len(users)-1]
+	}
+	if len(users) == 0 {
+		return nil
 	}
 	open := slices.Concat(openOfAll(users), mdb.Doc("count", mdb.Doc("$gte", 0), "from", mdb.Doc("$lte", post), "ids", mdb.Doc("$ne", post)))
-	if _, err := f.docs.UpdateMany(ctx, open, f.pushing(post, copies, true), options.UpdateMany().SetHint(mdb.Doc("_id", 1))); err != nil {
-		return err
+	pushed, err := f.docs.UpdateMany(ctx, open, f.pushing(post, copies, true), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
+	if err != nil || int(pushed.MatchedCount) == len(users) {
+		return err // as usual, all have it, so no closed part needs it
 	}
 	// A part that was closed in between has the post, or exists by now.
-	late, err := f.pushLate(ctx, post, copies, users)
+	late, err := f.pushLate(ctx, post, copies, all)
 	if err != nil || late == 0 {
 		return err
 	}
-	return f.thin(ctx, post, users)
+	return f.thin(ctx, post, all)
 }
 
 // pushLate puts a post into the closed parts of users where it belongs, and returns how many these
@@ -135,18 +144,34 @@ func (f *keptFeed) refreshStale(ctx context.Context, user social.UserID, copies 
 }
 
 // tidy closes parts where open ones are full, or have posts of an earlier month, before another
-// post comes.
-func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.UserID) error {
-	due := mdb.Doc("count", mdb.Doc("$gte", 2*f.size))
+// post comes. It reports whether the last of the users has the post already: in most jobs that is
+// the author, whose feed has had it since PostStored.
+func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.UserID) (lastHas bool, err error) {
+	if len(users) == 0 {
+		return false, nil
+	}
+	had := mdb.Doc("_id", users[len(users)-1], "from", mdb.Doc("$lte", post), "ids", post)
+	either := bson.A{mdb.Doc("count", mdb.Doc("$gte", 2*f.size)), had}
 	if f.copies {
-		due = mdb.Doc("$or", bson.A{due, mdb.Doc("month", mdb.Doc("$lt", monthOf(post)))})
+		either = append(either, mdb.Doc("month", mdb.Doc("$lt", monthOf(post))))
 	}
-	filter := slices.Concat(openOfAll(users), mdb.Doc("ready", true), due)
-	full, err := mdb.FindAll[openPart](ctx, f.docs, filter, len(users), options.Find().SetProjection(mdb.Doc("_id", 1)).SetHint(mdb.Doc("_id", 1)))
-	for i := 0; i < len(full) && err == nil; i++ {
-		err = f.closeParts(ctx, full[i].User, monthOf(post))
+	filter := slices.Concat(openOfAll(users), mdb.Doc("ready", true, "$or", either))
+	found, err := mdb.FindAll[openPart](ctx, f.docs, filter, len(users),
+		options.Find().SetProjection(mdb.Doc("_id", 1, "count", 1, "month", 1)).SetHint(mdb.Doc("_id", 1)))
+	for i := 0; i < len(found) && err == nil; i++ {
+		if !f.isFull(&found[i], monthOf(post)) {
+			lastHas = true
+			continue
+		}
+		err = f.closeParts(ctx, found[i].User, monthOf(post))
 	}
-	return err
+	return lastHas, err
+}
+
+// isFull reports whether some of an open part's posts are due for a closed one, before a post of
+// that month comes.
+func (f *keptFeed) isFull(open *openPart, month string) bool {
+	return open.Count >= 2*f.size || f.copies && open.Month != "" && open.Month < month
 }
 
 // closeParts moves the oldest posts of an open part into closed ones, before a post of that month
