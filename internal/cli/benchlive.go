@@ -23,7 +23,7 @@ type benchLiveCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*benchLiveCommand) Help() string {
-	return benchHelp + "\n\nIt opens six times as many websockets as --sockets, plus --idle: the limit of open files must allow that."
+	return benchHelp + "\n\nIt opens six times as many websockets as --sockets, plus --idle. The limit on open files must allow that."
 }
 
 // Run runs the measurement.

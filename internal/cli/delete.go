@@ -17,7 +17,7 @@ import (
 )
 
 type deleteCommand struct {
-	User deleteUserCommand `cmd:"" help:"Delete a user's account and everything that belongs to it. It can't be undone."`
+	User deleteUserCommand `cmd:"" help:"Delete a user's account and everything that belongs to it. This can't be undone."`
 }
 
 type deleteUserCommand struct {
@@ -27,7 +27,7 @@ type deleteUserCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*deleteUserCommand) Help() string {
-	return `The user disappears immediately: profile, posts, comments and reactions are hidden, all sessions end, and the handle is free. Then their data is removed, and counts are corrected; the command takes part in that work and waits for it. You can stop the command: running servers complete the work, or the next one that starts.
+	return `The user disappears immediately: profile, posts, comments and reactions are hidden, all sessions end, and the handle becomes available. Then the user's data is removed, and counts are corrected. The command takes part in that work and waits for it. You can stop the command: a running server completes the work, or the next one that starts.
 
 With the embedded database, stop the server first; MongoDB can be changed at any time.`
 }
@@ -49,18 +49,18 @@ func (c *deleteUserCommand) delete(ctx context.Context, out io.Writer, st storag
 		return plainly(err)
 	}
 	if !c.Yes {
-		return fmt.Errorf("this would delete %s (%s), who has signed up on %s and has %d followers, and everything that belongs to them, permanently: pass --yes to confirm",
+		return fmt.Errorf("this would permanently delete %s (%s), who signed up on %s and has %d followers, and everything that belongs to them: pass --yes to confirm",
 			user.Handle, user.Name, user.CreatedAt().UTC().Format(time.DateOnly), user.FollowersCount)
 	}
 	gone := user.ID
 	if err := service.DeleteUser(ctx, gone); err != nil {
 		return plainly(err)
 	}
-	fmt.Fprintf(out, "%s is deleted: the account is hidden, and the handle is free.\n", user.Handle)
+	fmt.Fprintf(out, "%s is deleted: the account is hidden, and the handle is available.\n", user.Handle)
 	if err := errors.Join(adserver.New(st.Ads(), adserver.Options{}).Forget(ctx, gone.String()), removeLeft(ctx, st, gone)); err != nil {
 		return fmt.Errorf("the rest of the account's data will be removed in the background, by a running server or by the next one that starts: %w", err)
 	}
-	fmt.Fprintln(out, "All data of the account is removed.")
+	fmt.Fprintln(out, "All data of the account has been removed.")
 	return nil
 }
 
@@ -71,7 +71,7 @@ func removeLeft(ctx context.Context, st storage.Store, user social.UserID) error
 	work.Go(func() { st.Work(working) })
 	defer work.Wait()
 	defer stop()
-	const again = 50 * time.Millisecond
+	const interval = 50 * time.Millisecond
 	for {
 		left, err := st.IsDeleting(ctx, user)
 		if err != nil || !left {
@@ -82,12 +82,12 @@ func removeLeft(ctx context.Context, st storage.Store, user social.UserID) error
 			return err
 		}
 		if backlog.Dead > 0 {
-			return fmt.Errorf("some work failed too often (plaza work status lists it, plaza work retry tries again): %+v", backlog.Faults)
+			return fmt.Errorf("some jobs failed too often (plaza work status lists them, plaza work retry retries them): %+v", backlog.Faults)
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(again):
+		case <-time.After(interval):
 		}
 	}
 }

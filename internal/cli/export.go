@@ -9,11 +9,11 @@ import (
 )
 
 type exportCommand struct {
-	Comments exportCommentsCommand `cmd:"" help:"Write all comments of a user, newest first: JSON Lines, on the standard output."`
+	Comments exportCommentsCommand `cmd:"" help:"Write all comments of a user to the standard output as JSON Lines, newest first."`
 }
 
 type exportCommentsCommand struct {
-	User string `help:"The handle of the user whose comments to write." required:"" placeholder:"HANDLE"`
+	User string `help:"The handle of the comments' author." required:"" placeholder:"HANDLE"`
 }
 
 // Help explains the command, below its one-line help.

@@ -19,13 +19,13 @@ import (
 	"plaza/social/network"
 )
 
-// userCommand has what operators do with accounts; deleteUserCommand deletes them.
+// userCommand has the commands for accounts, except their deletion: see deleteUserCommand.
 type userCommand struct {
 	List     listUsersCommand    `cmd:"" help:"List all users, sorted by name."`
 	Add      addUserCommand      `cmd:"" help:"Create an account. The password is read from the standard input."`
-	Password userPasswordCommand `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
-	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer has issued to them so far."`
-	Readmit  readmitUserCommand  `cmd:"" help:"Let a user of the site of --jwt-issuer come back who has deleted the account here."`
+	Password userPasswordCommand `cmd:"" help:"Set a user's password, and end all their sessions. The password is read from the standard input."`
+	SignOut  signOutUserCommand  `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the --jwt-issuer has issued to them so far."`
+	Readmit  readmitUserCommand  `cmd:"" help:"Allow a user of the --jwt-issuer whose account here was deleted to have an account again."`
 }
 
 // Help explains the commands, below their one-line help.
@@ -42,7 +42,7 @@ func withService(ctx context.Context, common *commonFlags, do func(*network.Serv
 	return errors.Join(naming(do(network.New(st, network.Options{}))), st.Close())
 }
 
-// naming reduces a refusal to its message, after the name of the part that is wrong.
+// naming reduces a refusal to the name of the invalid field and the message.
 func naming(err error) error {
 	if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Field != "" && refused.Code != fault.CodeNotFound {
 		return fmt.Errorf("%s: %s", refused.Field, refused.Message)
@@ -67,7 +67,7 @@ type listedUser struct {
 
 // Help explains the command, below its one-line help.
 func (*listUsersCommand) Help() string {
-	return `A line has the handle, the day of sign-up (UTC), the id and the name, separated by tabs.`
+	return `Each line has the handle, the day of sign-up (UTC), the id and the name, separated by tabs.`
 }
 
 // Run prints a line for each user.
@@ -115,8 +115,8 @@ func (c *listUsersCommand) write(out io.Writer, u *social.User) error {
 }
 
 type addUserCommand struct {
-	Handle string `arg:"" help:"The handle: letters (a–z), digits and underscores. It may be a reserved one."`
-	Name   string `help:"The name; default: the handle." placeholder:"NAME"`
+	Handle string `arg:"" help:"The handle: letters (a–z), digits and underscores. Reserved handles are allowed."`
+	Name   string `help:"The display name; default: the handle." placeholder:"NAME"`
 }
 
 // Run creates the account.
@@ -132,7 +132,7 @@ func (c *addUserCommand) Run(ctx context.Context, common *commonFlags) error {
 	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.AddUser(ctx, accounts.SignUpInput{Handle: handleOf(c.Handle), Name: name, Password: password})
 		if err == nil {
-			fmt.Fprintf(os.Stdout, "%s has an account now: %s\n", user.Handle, user.ID)
+			fmt.Fprintf(os.Stdout, "%s now has an account: %s\n", user.Handle, user.ID)
 		}
 		return err
 	})
@@ -174,20 +174,20 @@ func (c *signOutUserCommand) Run(ctx context.Context, common *commonFlags) error
 
 type readmitUserCommand struct {
 	Issuer  string `arg:"" help:"The site, as in --jwt-issuer."`
-	Subject string `arg:"" help:"What the site calls the user: the claim sub."`
+	Subject string `arg:"" help:"The site's identifier of the user: the claim sub."`
 }
 
 // Help explains the command, below its one-line help.
 func (*readmitUserCommand) Help() string {
-	return `Who deletes an account, or whose account an operator deletes, would get a new one with the site's next token. Plaza therefore refuses their tokens, until this command allows them. The new account has nothing of the old one.`
+	return `When an account is deleted, the issuer's next token for that user would immediately create a new one. Plaza therefore refuses the user's tokens until this command allows them again. The new account starts empty: nothing of the old one is restored.`
 }
 
-// Run allows the user to come back.
+// Run readmits the user.
 func (c *readmitUserCommand) Run(ctx context.Context, common *commonFlags) error {
 	return withService(ctx, common, func(service *network.Service) error {
 		err := service.ReadmitIdentity(ctx, c.Issuer, c.Subject)
 		if err == nil {
-			fmt.Fprintln(os.Stdout, "The user may come back: the next token creates an account.")
+			fmt.Fprintln(os.Stdout, "The user is readmitted: the next token creates an account.")
 		}
 		return err
 	})
@@ -196,8 +196,8 @@ func (c *readmitUserCommand) Run(ctx context.Context, common *commonFlags) error
 // handleOf accepts a handle written as @ada.
 func handleOf(argument string) string { return strings.TrimPrefix(argument, "@") }
 
-// readPassword reads a password: from a terminal without an echo, or else from the first line. It
-// is never an argument, which other users of the machine could see.
+// readPassword reads a password, from a terminal without echo, or else from the first line of in.
+// It is never an argument, because other users of the machine can see those.
 func readPassword(in *os.File, prompt io.Writer) (string, error) {
 	if term.IsTerminal(int(in.Fd())) {
 		fmt.Fprint(prompt, "Password: ")
