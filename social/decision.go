@@ -13,14 +13,14 @@ type Action string
 // The actions.
 const (
 	ActionDismiss Action = "DISMISS" // nothing is wrong
-	ActionHide    Action = "HIDE"    // a post disappears for everyone but its author
-	ActionRestore Action = "RESTORE" // the opposite
+	ActionHide    Action = "HIDE"    // a post disappears for everyone except its author
+	ActionRestore Action = "RESTORE" // a hidden post is visible again
 	ActionRemove  Action = "REMOVE"  // a post or comment is deleted
 )
 
 // Decision is an entry of the audit log, which is never changed or removed.
 type Decision struct {
-	ID        DecisionID // greater than those of all decisions before; set by the store
+	ID        DecisionID // greater than those of all earlier decisions; set by the store
 	Subject   Subject
 	Author    UserID // who wrote the subject, or the user
 	Moderator UserID
@@ -33,10 +33,10 @@ type Decision struct {
 // that someone made a report.
 func (d *Decision) IsTold() bool { return d.Action != ActionDismiss }
 
-// MaxReasonLen is the limit of Decision.Reason, in characters.
+// MaxReasonLen is the maximum length of Decision.Reason, in characters.
 const MaxReasonLen = 2_000
 
-// Ruling is a decision with what it changes.
+// Ruling is a decision and the changes that it makes.
 type Ruling struct {
 	Decision
 
@@ -45,9 +45,9 @@ type Ruling struct {
 	Removes bool  // the subject is deleted
 }
 
-// Rule makes the ruling of a decision on the case. post is the subject, if it is a post that is
-// there. Errors: INVALID (the action does not fit the subject), CONFLICT (it was decided already);
-// NOT_FOUND: there is no such post.
+// Rule returns the ruling of a decision on the case. post is the subject, if it is an existing
+// post. Errors: INVALID (the action does not apply to the subject), CONFLICT (the case is already
+// decided); NOT_FOUND: there is no such post.
 func (c *Case) Rule(d Decision, post *Post) (Ruling, error) {
 	if err := c.check(d.Action, c.IsHidden(post)); err != nil {
 		return Ruling{}, err
@@ -83,12 +83,12 @@ func (p *Post) withAudience(a Audience) *Post {
 
 func (c *Case) check(a Action, isHidden bool) error {
 	kind, isOpen := c.Subject.Kind(), c.State == CaseOpen
-	decided := fault.Errorf(fault.CodeConflict, "caseId", "This case is decided already.")
+	decided := fault.Errorf(fault.CodeConflict, "caseId", "This case is already decided.")
 	switch {
 	case a == ActionHide && kind != SubjectPost:
 		return fault.Invalidf("decision", "Only posts can be hidden.")
 	case a == ActionHide && isHidden:
-		return fault.Errorf(fault.CodeConflict, "caseId", "This post is hidden already.")
+		return fault.Errorf(fault.CodeConflict, "caseId", "This post is already hidden.")
 	case a == ActionRestore && !isHidden:
 		return fault.Errorf(fault.CodeConflict, "caseId", "This is not hidden.")
 	case a == ActionRemove && kind == SubjectUser:
@@ -103,12 +103,12 @@ func (c *Case) check(a Action, isHidden bool) error {
 	return nil
 }
 
-// Decisions stores what moderators decide, which is the audit log.
+// Decisions stores the decisions of moderators: the audit log.
 type Decisions interface {
 	// Decide stores a decision under a new id, its case, and the change of its subject, as
 	// UpdatePost, DeletePost or DeleteComment would, in one transaction with the event (zero: none).
-	// ErrConflict: the case has been decided or opened again, or the post has been changed, since
-	// they were read. ErrNotFound: the subject to change is absent.
+	// ErrConflict: the case has been decided or reopened, or the post has been changed, since they
+	// were read. ErrNotFound: the subject to change is absent.
 	Decide(ctx context.Context, r Ruling, e Event) error
 	// Decisions lists all decisions, newest first; keys are Decision.ID.
 	Decisions(ctx context.Context, p Page) ([]*Decision, error)

@@ -98,8 +98,8 @@ type Users interface {
 	// PasswordHash reads what InsertUser stored. ErrNotFound: no such handle.
 	PasswordHash(ctx context.Context, handle string) (UserID, string, error)
 	// SetPassword replaces the hash of a user's password and ends the user's sessions, as
-	// EndSessions does, in one transaction. ErrNotFound: the user is deleted, or the hash is
-	// another one by now.
+	// EndSessions does, in one transaction. ErrNotFound: the user is deleted, or the hash has
+	// changed in the meantime.
 	SetPassword(ctx context.Context, change PasswordChange) error
 }
 
@@ -108,7 +108,7 @@ type PasswordChange struct {
 	User     UserID
 	Handle   string
 	From, To string   // the hashes
-	Keep     [32]byte // the token's hash of the session that goes on; zero: none
+	Keep     [32]byte // the token's hash of the session that remains; zero: none
 }
 
 // ProfileChange holds the changes of a profile; nil fields are not changed.

@@ -75,8 +75,8 @@ func (s *Service) ChangePassword(ctx context.Context, session social.Session, cu
 	if err != nil {
 		return err
 	}
-	// A sign-in that compared the old password may have stored its session meanwhile. Either it is
-	// here by now, or the sign-in finds the new hash (mustStillMatch).
+	// A sign-in that compared the old password may have stored its session in the meantime. Either
+	// that session is found here, or the sign-in finds the new hash (mustStillMatch).
 	err = s.store.EndSessions(ctx, session.User, storedHash(session), social.AllSessions)
 	if errors.Is(err, social.ErrNotFound) { // this session has ended meanwhile
 		return s.store.EndSessions(ctx, session.User, [32]byte{}, social.AllSessions)

@@ -38,7 +38,7 @@ func (s *Service) confirmDeletion(ctx context.Context, viewer social.UserID, pas
 	case err != nil:
 		return err
 	case hash != "":
-		return fault.Errorf(fault.CodeBlank, "password", "Your account has a password: send it, as confirmation.")
+		return fault.Errorf(fault.CodeBlank, "password", "Your account has a password: send it as confirmation.")
 	}
 	return nil
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // AuthenticateAs returns the session of a token that the issuer of an assertion has issued. The
-// first token of an identity creates the account, also where registration is closed: operators have
-// chosen the issuer. Errors: UNAUTHENTICATED: the token's user is signed out since it was issued, or
-// has deleted the account.
+// first token of an identity creates the account, even if registration is closed: operators have
+// chosen the issuer. Errors: UNAUTHENTICATED: the user was signed out after the token was issued,
+// or the account is deleted.
 func (s *Service) AuthenticateAs(ctx context.Context, token string, a social.Assertion) (social.Session, error) {
 	identity, err := s.identityOf(ctx, a)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Service) AuthenticateAs(ctx context.Context, token string, a social.Ass
 	}, nil
 }
 
-// identityOf returns the identity of an assertion, which accepts its token.
+// identityOf returns the identity of an assertion, if it accepts the token.
 func (s *Service) identityOf(ctx context.Context, a social.Assertion) (social.Identity, error) {
 	key := social.KeyOfIdentity(a.Issuer, a.Subject)
 	identity, err := s.knownIdentity(ctx, key)
@@ -63,8 +63,8 @@ func (s *Service) knownIdentity(ctx context.Context, key [32]byte) (social.Ident
 	return identity, nil
 }
 
-// addIdentity creates the account of an identity that is seen for the first time, if no concurrent
-// call does.
+// addIdentity creates the account of an identity that is seen for the first time, unless a
+// concurrent call does.
 func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assertion) error {
 	handles := social.HandlesFor(a.Handle, key)
 	for _, handle := range handles {
@@ -86,7 +86,7 @@ func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assert
 	return fmt.Errorf("all %d handles for a new user are taken", len(handles))
 }
 
-// LiveTokens returns the hashes of those tokens of other sites that are still valid, in any order.
+// LiveTokens returns the hashes of the tokens of other sites that are still valid, in any order.
 func (s *Service) LiveTokens(ctx context.Context, sessions []social.Session) ([][32]byte, error) {
 	keys := map[[32]byte]struct{}{}
 	for i := range sessions {
@@ -102,7 +102,7 @@ func (s *Service) LiveTokens(ctx context.Context, sessions []social.Session) ([]
 	return live, err
 }
 
-// isLive reports whether a session, of whatever token, is still valid.
+// isLive reports whether a session, of any kind of token, is still valid.
 func (s *Service) isLive(ctx context.Context, session social.Session) (bool, error) {
 	if session.IsIssued() {
 		live, err := s.LiveTokens(ctx, []social.Session{session})
@@ -125,12 +125,12 @@ func (s *Service) endEverything(ctx context.Context, user social.UserID) error {
 	)
 }
 
-// ReadmitIdentity lets a user of an issuer come back who has deleted the account here: the next
-// token creates another one. Error: NOT_FOUND: the issuer's user has deleted no account.
+// ReadmitIdentity readmits a user of an issuer whose account here was deleted: the next token
+// creates another one. Error: NOT_FOUND: no account of this user was deleted.
 func (s *Service) ReadmitIdentity(ctx context.Context, issuer, subject string) error {
 	err := s.store.ReadmitIdentity(ctx, social.KeyOfIdentity(issuer, subject))
 	if errors.Is(err, social.ErrNotFound) {
-		return fault.Errorf(fault.CodeNotFound, "", "This user of %s has deleted no account here.", issuer)
+		return fault.Errorf(fault.CodeNotFound, "", "No account of this user of %s was deleted here.", issuer)
 	}
 	return err
 }

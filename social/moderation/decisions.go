@@ -41,7 +41,7 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 	err = s.store.Decide(ctx, ruling, e)
 	switch {
 	case errors.Is(err, social.ErrConflict):
-		return fault.Errorf(fault.CodeConflict, caseField, "Another moderator has just decided, or the post was just changed: look again.")
+		return fault.Errorf(fault.CodeConflict, caseField, "Another moderator has just decided, or the post was just changed: read the case again.")
 	case errors.Is(err, social.ErrNotFound):
 		return subjectGone(c)
 	}
@@ -51,7 +51,7 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 // caseField is the argument that names a case.
 const caseField = "caseId"
 
-// subjectGone says that what a decision would change is deleted.
+// subjectGone reports that the subject of a decision is deleted.
 func subjectGone(c *social.Case) error {
 	if c.Subject.Kind() == social.SubjectComment {
 		return fault.NotFound(caseField, "comment")
@@ -59,7 +59,7 @@ func subjectGone(c *social.Case) error {
 	return fault.NotFound(caseField, "post")
 }
 
-// eventOf is the event of what a ruling changes; zero: it changes nothing.
+// eventOf returns the event of what a ruling changes; zero if it changes nothing.
 func eventOf(r *social.Ruling, seen *CaseSeen) (e social.Event, err error) {
 	switch {
 	case r.Post != nil:

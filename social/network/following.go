@@ -18,11 +18,11 @@ func (s *Service) CreateCircle(ctx context.Context, viewer social.UserID, name s
 	if err != nil {
 		return nil, err
 	}
-	if len(existing) == 0 { // everyone starts with one
+	if len(existing) == 0 { // every account has the built-in circle
 		return nil, social.ErrAccountGone
 	}
 	if len(existing) >= social.MaxCircles {
-		return nil, fault.Errorf(fault.CodeLimitReached, "", "You have %d circles already.", social.MaxCircles)
+		return nil, fault.Errorf(fault.CodeLimitReached, "", "You already have %d circles, the maximum.", social.MaxCircles)
 	}
 	circle := &social.Circle{ID: social.CircleID{ID: s.givenID()}, Owner: viewer, Name: name}
 	e := s.event(social.EventCircleCreated, viewer)
@@ -141,7 +141,7 @@ func (s *Service) Block(ctx context.Context, viewer, user social.UserID) (*socia
 	return blocked, memberError(err)
 }
 
-// blockedUser reads a user the viewer blocks: the one case in which a block does not hide
+// blockedUser reads a user that the viewer blocks: the only case in which a block does not hide
 // them.
 func (s *Service) blockedUser(ctx context.Context, user social.UserID) (*social.User, error) {
 	users, err := s.people.Users(ctx, []social.UserID{user})

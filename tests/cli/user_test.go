@@ -74,9 +74,9 @@ func TestReadmit(t *testing.T) {
 		}
 	})
 	for _, c := range []struct{ subject, out, err string }{
-		{"8", "", "plaza: This user of https://site.example has deleted no account here.\n"},
+		{"8", "", "plaza: No account of this user of https://site.example was deleted here.\n"},
 		{"7", "The user is readmitted: the next token creates an account.\n", ""},
-		{"7", "", "plaza: This user of https://site.example has deleted no account here.\n"},
+		{"7", "", "plaza: No account of this user of https://site.example was deleted here.\n"},
 	} {
 		command, stdout, stderr := plazatest.Command(t.Context(), data, "user", "readmit", ada.Issuer, c.subject)
 		if err := command.Run(); stdout.String() != c.out || stderr.String() != c.err || (err == nil) != (c.err == "") {
