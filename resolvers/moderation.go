@@ -141,7 +141,7 @@ func reportedContent(c *moderation.CaseSeen) *model.ReportedContent {
 	}
 }
 
-// restOf returns what a post says besides its text, and the addresses in it.
+// restOf returns the other texts of a post besides its main text, and the addresses in it.
 func restOf(c social.Content) (details, urls []string) {
 	switch {
 	case c.Photo != nil:
