@@ -48,11 +48,11 @@ run: ## run the server: make run ARGS='--demo'
 SEQUENTIAL := TestBad|TestAllMistakes|TestSignedOutMutations|TestCursorsBelong|TestLimits
 SEQUENTIAL := $(SEQUENTIAL)|TestHidden|TestDeletedIsMissing|TestVisibilityMeetsValue|TestSearchesMatchVisibleValues
 SEQUENTIAL := $(SEQUENTIAL)|AnIndex|UseIndexes|IndexRanges|CommandCounts|TestCommandsReachTheirShard|TestShardKeys
-SEQUENTIAL := $(SEQUENTIAL)|TestNewsBeyondTheList|TestAVeryLongThread|TestAStars|TestDocumentsOfEveryVersion
+SEQUENTIAL := $(SEQUENTIAL)|TestNewsBeyondTheList|TestAVeryLongThread|OfPopularUser|TestDocumentsOfEveryVersion
 SEQUENTIAL := $(SEQUENTIAL)|TestBench|TestEarlier|Migration[A-Za-z]*IsKilled
 SEQUENTIAL := $(SEQUENTIAL)|TestBucketsAreTidy|TestSparsePages|TestPartsStayInOrder|TestDocumentsHaveAVersion|TestFullThread|TestPagesHaveAByteLimit
 SEQUENTIAL := $(SEQUENTIAL)|TestEveryEarlierFile|TestExport|TestScopesOfAllFields|TestNoMutationIsCarriedOutTwice
-SEQUENTIAL := $(SEQUENTIAL)|TestModel|TestDeletingAStar|TestManyFollowersMove|TestSeed
+SEQUENTIAL := $(SEQUENTIAL)|TestModel|TestDeletingPopularUser|TestManyFollowersMove|TestSeed
 NOUNS := ^(Store|Notifications|IdempotencyKeys|Users|Profiles|Sessions|Circles|Graph|Posts|Feeds|Comments|Importer|Deletion)$$
 SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContractOnTwoServers$$/(Importer|Deletion)|TestGolden$$/mongodb|TestContract$$/.*/$(NOUNS)|TestAds(OnTwoServers)?$$/(Spending|Actions)/AnyBudget
 SEQUENTIAL_PKG = $(shell grep -rlE '^func [A-Za-z]*(TestContract|TestAds|$(SEQUENTIAL))' --include='*_test.go' . | xargs dirname | sort -u)
