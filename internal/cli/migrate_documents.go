@@ -133,7 +133,7 @@ func writeDocuments(ctx context.Context, out io.Writer, store *mongodb.Store) er
 	case !s.Newest:
 		fmt.Fprintf(out, "documents were upgraded to older versions at %s UTC\n  plaza migrate documents   upgrades them to the newest\n", s.Finished.Format(time.DateTime))
 	default:
-		fmt.Fprintf(out, "all documents were upgraded at %s UTC\n", s.Finished.Format(time.DateTime))
+		fmt.Fprintf(out, "documents were all upgraded at %s UTC\n", s.Finished.Format(time.DateTime))
 	}
 	return nil
 }

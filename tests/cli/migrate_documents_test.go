@@ -290,7 +290,7 @@ func TestDocumentMigrationContinuesAfterItIsKilled(t *testing.T) {
 	if n, err := w.db.Collection("users").CountDocuments(t.Context(), append(behind, bson.E{Key: "v", Value: 1})); n != 1 || err != nil {
 		t.Errorf("the last run started over (%v)", err)
 	}
-	w.statusSays("all documents were upgraded at 20")
+	w.statusSays("were all upgraded at 20")
 	names := stop()
 	w.migrate() // documents that the older servers have written since
 	if diff := cmp.Diff(map[string]string{"2": "400"}, w.counts("users")); diff != "" {
@@ -370,7 +370,7 @@ func TestMigrateDocumentsCommand(t *testing.T) {
 	if least, took := time.Duration(people-done)*time.Second/rate, time.Since(began); took < least {
 		t.Errorf("%d documents took %v, want %v or more", people-done, took, least)
 	}
-	w.statusSays("all documents were upgraded at 20")
+	w.statusSays("were all upgraded at 20")
 	w.checkPeople(nil)
 	if n := upgraded(t, w.migrate(), "users"); n != 0 {
 		t.Errorf("a run with nothing to do upgrades %d", n)
