@@ -1,4 +1,4 @@
-// Package issuer verifies the tokens (JWT, RFC 7519) by which another site says who its users are.
+// Package issuer verifies the tokens (JWT, RFC 7519) with which another site identifies its users.
 //
 // Contract: a [Verifier] accepts only what the issuer has signed, for this server, with one of the
 // allowed algorithms, which are all asymmetric; and only while it is valid. It reads the issuer's

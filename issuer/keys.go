@@ -21,24 +21,24 @@ import (
 )
 
 const (
-	// keysLife is how old keys may be before they are read again, while the old ones are used: a key
-	// that the issuer has withdrawn is accepted for about as long.
+	// keysLife is the age at which keys are read again; the old ones are used in the meantime. A
+	// key that the issuer has withdrawn is accepted for about as long.
 	keysLife = 5 * time.Minute
-	// keysPause is the least time between two attempts to read the keys, also if tokens name keys
-	// that are not known.
+	// keysPause is the minimum time between two attempts to read the keys, even if tokens name
+	// unknown keys.
 	keysPause = 10 * time.Second
-	// fetchTime limits an attempt.
+	// fetchTime is the time limit of an attempt.
 	fetchTime = 5 * time.Second
-	// maxDocument limits what is read of an answer, in bytes.
+	// maxDocument is the maximum length of a response, in bytes.
 	maxDocument = 256 << 10
-	// maxKeys is how many keys are used: a token may make the server try all of them.
+	// maxKeys is the maximum number of keys: a token may make the server try all of them.
 	maxKeys = 20
 )
 
 // keys are the public keys of an issuer. It is safe for concurrent use.
 type keys struct {
 	issuer string
-	url    string // "": as the issuer's openid-configuration says
+	url    string // "": the one in the issuer's openid-configuration
 	client *http.Client
 	now    func() time.Time
 	logger *slog.Logger
@@ -52,7 +52,7 @@ type keys struct {
 	trying  bool
 }
 
-// newClient is a client for requests that are minutes apart.
+// newClient returns an HTTP client for requests that are minutes apart.
 func newClient() *http.Client {
 	client := &http.Client{Timeout: fetchTime, CheckRedirect: checkRedirect}
 	if transport, ok := http.DefaultTransport.(*http.Transport); ok {
@@ -88,9 +88,9 @@ func IsLoopback(u *url.URL) bool {
 	return u.Hostname() == "localhost" || err == nil && address.Unmap().IsLoopback()
 }
 
-// find returns the keys that may have signed a token whose header has a key's id ("": none) and an
-// algorithm. If there are none, it reads the keys again, unless it has just done so. Error:
-// social.ErrIssuerUnavailable: they could never be read.
+// find returns the keys that may have signed a token, by the key id ("": none) and the algorithm in
+// its header. If there are none, it reads the keys again, unless it has just done so. Error:
+// social.ErrIssuerUnavailable: they could not be read so far.
 func (k *keys) find(ctx context.Context, id, algorithm string) ([]jose.JSONWebKey, error) {
 	found, isOld, mayFetch := k.look(id, algorithm)
 	switch {
@@ -114,7 +114,7 @@ func (k *keys) find(ctx context.Context, id, algorithm string) ([]jose.JSONWebKe
 }
 
 // look finds keys in memory, and reports whether these are old, and whether it is time for another
-// attempt. Callers who come during an attempt join it.
+// attempt. Calls during an attempt join it.
 func (k *keys) look(id, algorithm string) (found []jose.JSONWebKey, isOld, mayFetch bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -131,7 +131,7 @@ func (k *keys) mayTry() bool {
 	return k.triedAt.IsZero() || distance(k.now(), k.triedAt) >= keysPause
 }
 
-// distance is the time between two times: a clock may be set back.
+// distance returns the absolute time between two times: a clock may be set back.
 func distance(a, b time.Time) time.Duration { return a.Sub(b).Abs() }
 
 func (k *keys) wereRead() bool {
@@ -150,12 +150,12 @@ func (k *keys) fetch() (any, error) {
 	read, err := k.read(ctx)
 	k.end(read, err)
 	if err != nil {
-		k.logger.WarnContext(ctx, "the issuer's keys cannot be read; those that are known remain in use", "issuer", k.issuer, "error", err)
+		k.logger.WarnContext(ctx, "the issuer's keys cannot be read; the known ones remain in use", "issuer", k.issuer, "error", err)
 	}
 	return nil, err
 }
 
-// begin notes an attempt; false: another one has just ended.
+// begin records the start of an attempt; false: another one has just ended.
 func (k *keys) begin() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -166,7 +166,7 @@ func (k *keys) begin() bool {
 	return true
 }
 
-// end notes how an attempt has ended.
+// end records the result of an attempt.
 func (k *keys) end(read []jose.JSONWebKey, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 const (
 	// maxToken limits a token, in bytes.
 	maxToken = 8 << 10
-	// lastMoment is the last second of the year 9999: later times are mistakes.
+	// lastMoment is the last second of the year 9999: later times are implausible.
 	lastMoment = 253_402_300_799
 )
 
@@ -33,8 +33,8 @@ type ClaimNames struct{ Handle, Name, Avatar string }
 // Options configure a Verifier. Issuer, Audience, Algorithms and Logger are required.
 type Options struct {
 	Issuer     string   // the claim iss
-	Audience   string   // one of the claim aud
-	KeysURL    string   // of the JWKS; "": as the issuer's openid-configuration says
+	Audience   string   // must be in the claim aud
+	KeysURL    string   // of the JWKS; "": the one in the issuer's openid-configuration
 	Algorithms []string // some of Algorithms
 	Claims     ClaimNames
 	Now        func() time.Time // default: time.Now
@@ -48,7 +48,7 @@ type Verifier struct {
 	keys       *keys
 }
 
-// New creates a verifier, which has not read the issuer's keys.
+// New creates a verifier. It does not read the issuer's keys yet.
 func New(o Options) *Verifier {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -62,8 +62,7 @@ func New(o Options) *Verifier {
 	return v
 }
 
-// LooksIssued reports whether a bearer token may be a JWT. Plaza's own tokens are none: they have no
-// dots.
+// LooksIssued reports whether a bearer token may be a JWT. Plaza's own tokens contain no dots.
 func (*Verifier) LooksIssued(token string) bool { return strings.Contains(token, ".") }
 
 // Verify returns what a token says. ExpiresAt includes social.ClockLeeway. Errors: UNAUTHENTICATED, the same
@@ -77,7 +76,8 @@ func (v *Verifier) Verify(ctx context.Context, token string) (social.Assertion, 
 	return a, err
 }
 
-// refusal is why a token is refused, for the log of operators: nothing that the token says.
+// refusal is the reason why a token is refused, for the operators' log. It contains nothing of the
+// token.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
@@ -97,8 +97,8 @@ func (v *Verifier) verify(ctx context.Context, token string, extra extraCheck) (
 	if err != nil || len(parsed.Headers) != 1 {
 		return social.Assertion{}, refusal("malformed, or signed with an algorithm that is not allowed")
 	}
-	// What a token says is checked before its signature, which costs more, and may need keys that
-	// are not there yet. Its claims are not used before the signature is verified.
+	// The claims are checked before the signature, which costs more, and may need keys that have
+	// not been read yet. They are not used before the signature is verified.
 	var unverified claims
 	if err := unverified.read(parsed.UnsafeClaimsWithoutVerification); err != nil {
 		return social.Assertion{}, refusal("malformed claims")
@@ -124,23 +124,23 @@ func (v *Verifier) verify(ctx context.Context, token string, extra extraCheck) (
 		}
 	}
 	if len(candidates) == 0 {
-		return social.Assertion{}, refusal("signed with a key that is not known")
+		return social.Assertion{}, refusal("signed with an unknown key")
 	}
 	return social.Assertion{}, refusal("wrong signature")
 }
 
-// claims are what a token says.
+// claims are the claims of a token.
 type claims struct {
 	jwt.Claims
 
 	all map[string]any
 }
 
-// read reads the claims by what a token is read with: its names are told apart by case, and a name
-// that comes twice is refused.
+// read decodes the claims with the given function of a token. Claim names are case-sensitive, and a
+// duplicate name is refused.
 func (c *claims) read(by func(into ...any) error) error { return by(&c.Claims, &c.all) }
 
-// check refuses a token that is not for this server, or not for now.
+// check refuses a token that is for another server, or not valid now.
 func (v *Verifier) check(c *claims) error {
 	o := &v.options
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.Issuer, AnyAudience: jwt.Audience{o.Audience}, Time: o.Now()}, social.ClockLeeway)
@@ -152,18 +152,18 @@ func (v *Verifier) check(c *claims) error {
 	case err != nil:
 		return refusal("not valid yet")
 	case !isPlausible(c.Expiry) || c.Expiry == nil:
-		return refusal("without an end")
+		return refusal("without an expiry time")
 	case !isPlausible(c.IssuedAt) || !isPlausible(c.NotBefore):
-		return refusal("with a time that makes no sense")
+		return refusal("with an implausible time")
 	case fault.CheckLine("sub", c.Subject, 1, social.MaxSubjectLen) != nil:
-		return refusal("without a subject, or with one that is too long or has control characters")
+		return refusal("without a subject, or with one that is too long or contains control characters")
 	}
 	return nil
 }
 
 func isPlausible(n *jwt.NumericDate) bool { return n == nil || *n > 0 && *n <= lastMoment }
 
-// assertion is what a verified token says.
+// assertion converts the claims of a verified token.
 func (v *Verifier) assertion(c *claims) (social.Assertion, error) {
 	a := social.Assertion{Issuer: c.Issuer, Subject: c.Subject, IssuedAt: c.IssuedAt.Time(), ExpiresAt: c.Expiry.Time().Add(social.ClockLeeway)}
 	for _, claim := range []struct {
@@ -191,7 +191,7 @@ func (c *claims) text(name string) (string, error) {
 	}
 	text, ok := value.(string)
 	if !ok || fault.CheckLine(name, text, 0, maxToken) != nil {
-		return "", refusal("with a claim that is no line of text")
+		return "", refusal("with a claim that is not a line of text")
 	}
 	return text, nil
 }

@@ -38,7 +38,7 @@ func (r mutationResolver) SignIn(ctx context.Context, input model.SignInInput) (
 	return r.enter(ctx, session, token, err)
 }
 
-// enter returns the payload of a new session, read for its user.
+// enter returns the payload of a new session, as its user sees it.
 func (r mutationResolver) enter(ctx context.Context, session social.Session, token string, err error) (*model.SignInPayload, error) {
 	mistakes, err := presenter.UserErrors(ctx, err)
 	if err != nil || len(mistakes) > 0 {

@@ -101,7 +101,7 @@ func (n noun[ID, T]) remove(ctx context.Context, r mutationResolver, text string
 	return noun[ID, *string]{n.name, n.argument, n.parse, removed}.change(ctx, r, text, do)
 }
 
-// changedViewer returns the viewer as a mutation has changed it, or nil if there were errors.
+// changedViewer returns the viewer after a mutation, or nil if there were errors.
 func changedViewer(ctx context.Context, mistakes []*model.UserError) *model.Viewer {
 	return presenter.Unless(mistakes, model.Viewer{UserID: loaders.For(ctx).Viewer.ID})
 }

@@ -28,11 +28,11 @@ func written(created, edited time.Time) time.Time {
 	return edited
 }
 
-// clockTolerance is how far the clocks of two servers may be apart.
+// clockTolerance is the maximum difference between the clocks of two servers.
 const clockTolerance = 10 * time.Minute
 
 // entitiesOf returns the tags of a text, and the mentions of users the viewer sees who had an
-// account when it was written: handles of deleted accounts are used again.
+// account when it was written: handles of deleted accounts can be reused.
 func entitiesOf(ctx context.Context, text string, written time.Time) ([]model.TextEntity, error) {
 	found := social.Entities(text)
 	users, err := mentionedUsers(ctx, found)

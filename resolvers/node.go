@@ -19,7 +19,7 @@ const maxNodes = 100
 func (r queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
 	node, err := loadNode(ctx, "id", id)
 	if err == nil && node == nil {
-		err = fault.NotFound("id", "thing")
+		err = fault.NotFound("id", "object")
 	}
 	return node, err
 }

@@ -53,7 +53,7 @@ func (r notificationResolver) Actors(ctx context.Context, obj *model.Notificatio
 	}
 	actors := make([]*model.User, 0, len(users))
 	for _, user := range users {
-		if user != nil { // nil: the account was deleted a moment ago
+		if user != nil { // nil: the account has just been deleted
 			actors = append(actors, wrapUser(user))
 		}
 	}
@@ -77,7 +77,7 @@ func (r notificationResolver) Comment(ctx context.Context, obj *model.Notificati
 	return loadComment(ctx, newest)
 }
 
-// maxMarked is how many notifications markNotificationsRead names.
+// maxMarked is the maximum number of notifications that markNotificationsRead accepts.
 const maxMarked = 100
 
 // MarkNotificationsRead resolves Mutation.markNotificationsRead.

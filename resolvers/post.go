@@ -35,7 +35,7 @@ func (postResolver[P]) Author(ctx context.Context, obj P) (*model.User, error) {
 }
 
 // errAuthorGone is for a post that was read just before its author's account was deleted.
-var errAuthorGone = &fault.Error{Code: fault.CodeNotFound, Message: "This post was deleted just now."}
+var errAuthorGone = &fault.Error{Code: fault.CodeNotFound, Message: "This post has just been deleted."}
 
 // WallOwner resolves Post.wallOwner.
 func (postResolver[P]) WallOwner(ctx context.Context, obj P) (*model.User, error) {

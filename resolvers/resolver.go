@@ -32,7 +32,7 @@ type Resolver struct {
 	// LoaderWait is how long a look-up waits for others to batch with; default:
 	// loaders.DefaultWait.
 	LoaderWait time.Duration
-	// ClientOf returns what limits of sign-ins count as the client of ctx's request.
+	// ClientOf returns the client of ctx's request, as the limits of sign-ins count it.
 	ClientOf func(ctx context.Context) string
 }
 
@@ -47,14 +47,14 @@ type Providers interface {
 
 // Stream is a subscription that has begun, as the transport has it.
 type Stream interface {
-	// Context is the subscription's: it ends with it, and has its session.
+	// Context returns the subscription's context, which ends with it and contains its session.
 	Context() context.Context
 	// Await charges another response to the rate limits, and waits until they admit it.
 	Await()
 	// Execute resolves the subscription for one event, which its field's resolver finds in ctx, and
 	// returns the response.
 	Execute(ctx context.Context) []byte
-	// Send sends a response of Execute, perhaps that of another subscription to the same.
+	// Send sends a response of Execute, perhaps of another subscription with the same selection.
 	Send(response []byte)
 	// End ends the subscription with an error.
 	End(err error)

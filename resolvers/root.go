@@ -12,7 +12,7 @@ import (
 	"plaza/resolvers/advertising"
 )
 
-// root says which type resolves the fields of which object.
+// root maps the schema's objects to the types that resolve their fields.
 type root struct{ *Resolver }
 
 var _ generated.ResolverRoot = root{}

@@ -12,10 +12,10 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// sameView names the fields of the objects of a live update that depend on nothing of the viewer
-// but their view (network.Sighting.View): which of the people named by the post and the comment
-// they are, and their relations to them. What selects only these is executed and encoded once for
-// all subscribers with the same view.
+// sameView names the fields of the objects of a live update that depend on the viewer only through
+// their view (network.Sighting.View): which of the people named by the post and the comment they
+// are, and their relations to them. An update that selects only such fields is executed and encoded
+// once for all subscribers with the same view.
 //
 // A field that is missing here is resolved for each subscriber. So a new field is safe, and a field
 // belongs here only if it reads nothing by the viewer's id, names no one but the authors and the
@@ -79,8 +79,8 @@ func sharedSelection(ctx context.Context) sameSelection {
 }
 
 // withoutArguments returns an operation's variables without those that are only arguments of the
-// subscription: they say of what it tells, and what it tells does not depend on them. Subscribers
-// who begin at different cursors, or watch different posts, still select the same.
+// subscription: they choose its events, but the response to an event does not depend on them.
+// Subscribers who begin at different cursors, or watch different posts, still select the same.
 func withoutArguments(o *graphql.OperationContext, subscription *ast.Field) map[string]any {
 	const definedAndUsed = 2
 	rest := maps.Clone(o.Variables)

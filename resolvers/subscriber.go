@@ -43,7 +43,7 @@ func (s *subscriber) Encode(item *live.Item) []byte {
 		return s.withCursor(s.execute(s.stream.Context(), item), item)
 	}
 	text := item.Shared(s.selection, func() []byte {
-		return s.execute(context.WithoutCancel(s.stream.Context()), item) // others wait for it, too
+		return s.execute(context.WithoutCancel(s.stream.Context()), item) // other subscribers also wait for it
 	})
 	return s.withCursor(text, item)
 }
@@ -98,7 +98,7 @@ func subscribe(ctx context.Context, begin func() error) (<-chan *live.Item, erro
 	return items, nil
 }
 
-// prime fills an event's loaders with what was read to find out who may see it.
+// prime fills an event's loaders with what was read to decide who may see it.
 func prime(ctx context.Context, load *loaders.Loaders, item *live.Item) {
 	for other, relation := range item.Relations {
 		load.Viewer.Prime(other, relation)

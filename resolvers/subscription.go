@@ -127,7 +127,7 @@ func (r subscriptionResolver) CommentChanged(ctx context.Context, text string) (
 	})
 }
 
-// maxWatched is how many posts one subscription may name.
+// maxWatched is the maximum number of posts that one subscription may watch.
 const maxWatched = 100
 
 // PostChanged resolves Subscription.postChanged.

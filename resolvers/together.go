@@ -9,7 +9,7 @@ import (
 	"plaza/loaders"
 )
 
-// lookUp looks keys up. Within a list it batches them with the look-ups of its siblings; otherwise
+// lookUp looks a key up. Within a list it batches this with the look-ups of its siblings; otherwise
 // it does not wait.
 func lookUp[K comparable, V any](ctx context.Context, loader loaders.Loader[K, V], keys []K) ([]V, error) {
 	if isWithinList(ctx) {

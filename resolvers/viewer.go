@@ -42,8 +42,8 @@ func (r viewerResolver) News(ctx context.Context, obj *model.Viewer, since *time
 	return connection, err
 }
 
-// viewerForAds returns the user that the choice of a page's ads looks up, to be read with those the
-// page shows; none if the page has no ads.
+// viewerForAds returns the user that choosing a page's ads looks up, so that it can be read
+// together with those that the page shows; none if the page has no ads.
 func (r viewerResolver) viewerForAds(ctx context.Context, posts []*social.Post) []social.UserID {
 	if !r.Advertising.HasAds(posts) || !selection(ctx)["sponsored"] {
 		return nil

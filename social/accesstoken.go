@@ -9,14 +9,15 @@ const (
 	ScopeWriteGraph   Scope = "WRITE_GRAPH"   // follows, circles, blocks, mutes
 	ScopeWriteProfile Scope = "WRITE_PROFILE" // the profile, and which notifications are read
 	ScopeManageAds    Scope = "MANAGE_ADS"    // with the right of the same name
-	ScopeModerate     Scope = "MODERATE"      // the same
-	ScopeAdmin        Scope = "ADMIN"         // the same
+	ScopeModerate     Scope = "MODERATE"      // likewise
+	ScopeAdmin        Scope = "ADMIN"         // likewise
 )
 
 // AccessTokenStart is how access tokens begin, so that people and secret scanners recognise them.
 const AccessTokenStart = "plaza_"
 
-// Grant is what makes a session that of an access token, by which a program acts for its owner.
+// Grant is what a session of an access token has in addition. With it, a program acts for its
+// owner.
 type Grant struct {
 	Name   string
 	Scopes []Scope

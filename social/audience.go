@@ -8,7 +8,7 @@ import (
 )
 
 // AudienceKind selects who may see a post. Its author always may, and so may the owner of its wall,
-// except AudienceHidden.
+// except with AudienceHidden.
 type AudienceKind string
 
 // The kinds of audience.
@@ -17,8 +17,8 @@ const (
 	AudienceCircles AudienceKind = "CIRCLES" // everyone in any of the author's circles
 	AudienceListed  AudienceKind = "LISTED"  // everyone in one of the listed circles
 	AudienceOnlyMe  AudienceKind = "ONLY_ME" // only the author
-	// AudienceHidden is the author alone, whoever owns the wall: moderators have hidden the post.
-	// Only they change it. Clients see AudienceOnlyMe.
+	// AudienceHidden means that moderators have hidden the post. Only its author sees it, even on
+	// another user's wall, and only moderators can change the audience. Clients see AudienceOnlyMe.
 	AudienceHidden AudienceKind = "HIDDEN"
 )
 
@@ -28,7 +28,7 @@ type Audience struct {
 	Circles []CircleID // of AudienceListed: the author's own; otherwise none
 }
 
-// ReplyKind selects who of those who see a post may reply to it; its author always may.
+// ReplyKind selects who may reply to a post, among those who see it. Its author always may.
 type ReplyKind string
 
 // The kinds of reply policies.

@@ -18,12 +18,12 @@ type Case struct {
 	Held      *Audience // the audience of a hidden post before it was hidden; nil: it is not hidden, or no post
 	Decisions int       // how many there have been
 
-	// Of the reports since the case was opened the last time.
+	// The reports since the case was last opened.
 	Reasons         map[ReportReason]int // without zeros; reporters who have deleted their accounts are counted
 	FirstAt, LastAt time.Time            // of the first and the newest report
 }
 
-// Reports is how many reports there are since the case was opened the last time.
+// Reports returns the number of reports since the case was last opened.
 func (c *Case) Reports() (n int) {
 	for _, of := range c.Reasons {
 		n += of
@@ -48,23 +48,23 @@ type CaseState string
 // The states of a case.
 const (
 	CaseOpen    CaseState = "OPEN"
-	CaseDecided CaseState = "DECIDED" // a new report opens it again
+	CaseDecided CaseState = "DECIDED" // a new report reopens it
 )
 
 // Check validates a state, naming the field. Error: INVALID.
 func (s CaseState) Check(field string) error {
 	if s != CaseOpen && s != CaseDecided {
-		return fault.Invalidf(field, "This state of cases does not exist.")
+		return fault.Invalidf(field, "This case state does not exist.")
 	}
 	return nil
 }
 
-// Cases stores reports, and the cases that they belong to. A case is deleted with the account of
-// its author, and a report with that of its reporter.
+// Cases stores reports, and the cases that they belong to. A case is deleted with its author's
+// account, and a report with its reporter's account.
 type Cases interface {
-	// Report stores a report, and counts it at the case of its subject, in one transaction. The
-	// case is created or opened again if it must be. False: the reporter has reported the subject
-	// since the case was opened, and nothing is changed.
+	// Report stores a report, and counts it in the case of its subject, in one transaction. It
+	// creates or reopens the case if necessary. False: the reporter has already reported the
+	// subject since the case was opened, and nothing is changed.
 	Report(ctx context.Context, r Report) (bool, error)
 	// CountReports counts a user's reports since a time. A report that replaces the user's earlier
 	// one on the same subject counts once.

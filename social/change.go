@@ -2,8 +2,8 @@ package social
 
 import "context"
 
-// Change is what a transaction has changed of users, of relations between them, and of sessions. It
-// says what to read again, not what is new: it may name too much.
+// Change names the users, relations between users, and sessions that a transaction has changed. It
+// says what to read again, not what the new values are, and may name too much.
 type Change struct {
 	Users    []UserID   // their profiles, rights or counts
 	Pairs    []Pair     // the relations between two users, in both directions
@@ -17,10 +17,10 @@ func (c *Change) IsEmpty() bool {
 	return !c.All && len(c.Users)+len(c.Pairs)+len(c.Around)+len(c.Sessions) == 0
 }
 
-// maxChange is how much a change names at most.
+// maxChange is the maximum number of users, pairs and sessions that a change names.
 const maxChange = 64
 
-// Bounded returns the change, or one of everything if it names more than 64 users, pairs and
+// Bounded returns the change, or a change of everything if it names more than 64 users, pairs and
 // sessions.
 func (c Change) Bounded() Change {
 	if len(c.Users)+len(c.Pairs)+len(c.Around)+len(c.Sessions) > maxChange {
@@ -60,10 +60,10 @@ type ChangePosition []int64
 
 // ChangeLog is what lets a server keep users, relations and sessions in memory.
 type ChangeLog interface {
-	// Changes returns all that has changed since a position, and the position now. It includes
-	// every call that returned before this one began, on any server; and whatever Users, Relations,
-	// People, Session and Identities return to later calls of this server is at least as new. If
-	// the engine does not know any more, or if too much has changed, it returns a change of All.
+	// Changes returns everything that has changed since a position, and the current position. It
+	// includes every call that returned before this one began, on any server; and whatever Users,
+	// Relations, People, Session and Identities return to later calls of this server is at least as
+	// new. If the engine no longer knows, or if too much has changed, it returns a change of All.
 	// ErrNoChanges: the changes of some servers are not known.
 	Changes(ctx context.Context, since ChangePosition) ([]Change, ChangePosition, error)
 }

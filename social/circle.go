@@ -23,7 +23,7 @@ type Circle struct {
 // CreatedAt is when the circle was created.
 func (c *Circle) CreatedAt() time.Time { return c.ID.Time() }
 
-// NameKey is the same for names that one owner can't give to two circles: names that differ only in
+// NameKey is equal for names that one owner can't give to two circles: those that differ only in
 // case or in how their accents are encoded (Unicode's full case folding of normalization form C).
 // Engines store it beside the name.
 func NameKey(name string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(name))) }
@@ -52,7 +52,7 @@ type Circles interface {
 	// Circles reads by id; absent circles are missing in the map.
 	Circles(ctx context.Context, ids []CircleID) (map[CircleID]*Circle, error)
 	// CirclesOf lists an owner's circles, oldest first; the built-in one is usually the first. Keys
-	// are circle ids: who reads forward gets every circle that comes in.
+	// are circle ids: a client that pages forward gets every circle that is added.
 	CirclesOf(ctx context.Context, owner UserID, p Page) ([]*Circle, error)
 	// Members lists the memberships of each circle (Edge.From is its owner, Edge.To the member), in
 	// the order in which members were added. Edge.ID is the id that AddToCircle was given, or gave.

@@ -136,8 +136,8 @@ func (p *Poll) checkClosing(now time.Time) error {
 	return nil
 }
 
-// CheckReplacement validates new content of a post that is not known: of a poll only the question
-// can change.
+// CheckReplacement validates new content without knowing the post: of a poll, only the question can
+// change.
 func (c Content) CheckReplacement(now time.Time) error {
 	if c.Poll != nil && c.fieldsSet() == 1 {
 		return c.Poll.checkQuestion()
@@ -156,7 +156,8 @@ func (c Content) CheckEdit(old Content, now time.Time) error {
 	return c.Check(now)
 }
 
-// checkEdit allows changing only the question: people voted for these options, until that time.
+// checkEdit only allows changing the question: people have voted for the options, and rely on the
+// closing time.
 func (p *Poll) checkEdit(old *Poll) error {
 	var options, closing error
 	if !slices.Equal(p.Options, old.Options) {

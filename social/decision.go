@@ -24,7 +24,7 @@ const (
 
 // Decision is an entry of the audit log, which is never changed or removed.
 type Decision struct {
-	ID        DecisionID // greater than those of all decisions before; set by the store
+	ID        DecisionID // greater than those of all earlier decisions; set by the store
 	Subject   Subject
 	Author    UserID // who wrote the subject, or the user
 	Moderator UserID // zero: an operator
@@ -43,10 +43,10 @@ func (a Action) IsSanction() bool {
 // that someone made a report.
 func (d *Decision) IsTold() bool { return d.Action != ActionDismiss }
 
-// MaxReasonLen is the limit of Decision.Reason, in characters.
+// MaxReasonLen is the maximum length of Decision.Reason, in characters.
 const MaxReasonLen = 2_000
 
-// Ruling is a decision with what it changes.
+// Ruling is a decision and the changes that it makes.
 type Ruling struct {
 	Decision
 
@@ -112,7 +112,7 @@ func (p *Post) withAudience(a Audience) *Post {
 
 func (c *Case) check(a Action, isHidden bool) error {
 	kind, isOpen := c.Subject.Kind(), c.State == CaseOpen
-	decided := fault.Errorf(fault.CodeConflict, "caseId", "This case is decided already.")
+	decided := fault.Errorf(fault.CodeConflict, "caseId", "This case is already decided.")
 	switch {
 	case a == ActionHide && kind == SubjectUser:
 		return fault.Invalidf("decision", "A user can't be hidden.")
@@ -132,7 +132,7 @@ func (c *Case) check(a Action, isHidden bool) error {
 	return nil
 }
 
-// Decisions stores what moderators decide, which is the audit log.
+// Decisions stores the decisions of moderators: the audit log.
 type Decisions interface {
 	// Decide stores a decision under a new id, its case (nil: none), and the change of its subject,
 	// as UpdatePost, DeletePost or DeleteComment would, or of its author's standing, in one

@@ -13,12 +13,12 @@ import (
 
 // Entity is a mention or a tag in a text.
 type Entity struct {
-	Start, End int    // its range in UTF-16 code units, as in JavaScript and Java; End is behind the last
+	Start, End int    // its range in UTF-16 code units, as in JavaScript and Java; End is exclusive
 	Handle     string // of a mention: lower case; "" for a tag
 	Tag        string // of a tag: without the #, folded (see foldTag)
 }
 
-// MaxMentions and MaxTags are how many of each a text may have; further ones are plain text.
+// MaxMentions and MaxTags limit the mentions and tags of a text; further ones are plain text.
 const (
 	MaxMentions = 20
 	MaxTags     = 30
@@ -73,7 +73,7 @@ type entityScanner struct {
 
 func (s *entityScanner) rest() string { return s.text[s.at:] }
 
-// skip moves behind the next n bytes, which are not empty.
+// skip moves past the next n bytes; n is at least 1.
 func (s *entityScanner) skip(n int) {
 	for _, r := range s.text[s.at : s.at+n] {
 		s.units += utf16.RuneLen(r)
@@ -82,7 +82,7 @@ func (s *entityScanner) skip(n int) {
 	s.at += n
 }
 
-// next reads an entity, or if there is none here, one rune.
+// next reads an entity, or one rune if no entity begins here.
 func (s *entityScanner) next() (e Entity, is bool) {
 	r, size := utf8.DecodeRuneInString(s.rest())
 	before := s.before

@@ -15,7 +15,7 @@ var (
 	ErrTaken = fault.Refusal("taken")
 	// ErrIdentityKnown: the identity has an account, or had one that is deleted.
 	ErrIdentityKnown = fault.Refusal("identity known")
-	// ErrIssuerUnavailable: the keys of another site, which has issued a token, could never be read.
+	// ErrIssuerUnavailable: a token was issued by another site whose keys could not be read so far.
 	// It is a failure, not a refusal.
 	ErrIssuerUnavailable = errors.New("the issuer's keys cannot be read")
 	// ErrBadIDToken refuses all ID tokens of providers that are not good, whatever is wrong with them.
@@ -40,7 +40,7 @@ var (
 	// ErrUnavailable: the database did not answer in time, or not at all; a write may or may not
 	// have been stored.
 	ErrUnavailable = fault.ErrUnavailable
-	// ErrPositionLost: the event log does not reach back to this position any more, or never had
+	// ErrPositionLost: the event log no longer reaches back to this position, or never contained
 	// it.
 	ErrPositionLost = fault.Refusal("position lost")
 	// ErrNoRoom is an ErrUnavailable: the database's disk is full. Reads still work.

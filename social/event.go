@@ -41,7 +41,7 @@ const (
 	EventOrderChanged    EventKind = "post.order_changed"
 	EventPostDeleted     EventKind = "post.deleted"
 	EventPollVoted       EventKind = "poll.voted"
-	EventPollClosed      EventKind = "poll.closed" // the time has come
+	EventPollClosed      EventKind = "poll.closed" // its closing time has passed
 	EventReactionAdded   EventKind = "reaction.added"
 	EventReactionRemoved EventKind = "reaction.removed"
 	EventThreadMuted     EventKind = "thread.muted"
@@ -90,11 +90,12 @@ type EventLog interface {
 // EventStream is one reader's position in the event log. It is not safe for concurrent use.
 type EventStream interface {
 	// Next waits for the next event. It returns ctx's error when ctx ends, and any other error if
-	// the stream is broken: the caller then opens a new one at its position, or anywhere else after
+	// the stream is broken. The caller then opens a new one at its position, or at any other after
 	// ErrPositionLost.
 	Next(ctx context.Context) (Event, error)
-	// Position is where a stream begins that continues this one: after the last event that Next
-	// returned. It moves on while nothing happens, and remains known after the stream has broken.
+	// Position is where a stream that continues this one begins: after the last event that Next
+	// returned. It moves on while nothing happens, and remains available after the stream has
+	// broken.
 	Position() string
 	// Close releases the stream's resources.
 	Close() error

@@ -8,7 +8,7 @@ import "context"
 type Feeds interface {
 	// Wall lists the posts on each owner's wall (Post.WallOwner), by any author.
 	Wall(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Post, error)
-	// PostsBy lists the posts that each author wrote, on any wall.
+	// PostsBy lists each author's posts, on any wall.
 	PostsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Post, error)
 	// News lists the posts by the viewer and by the users the viewer follows now.
 	News(ctx context.Context, viewer UserID, p Page) ([]*Post, error)

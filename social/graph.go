@@ -18,8 +18,8 @@ type Pair struct {
 	Viewer, Other UserID
 }
 
-// Relation is all that the rules need to know about a viewer and another user. Strangers have the
-// zero value.
+// Relation is everything that the rules need to know about a viewer and another user. Strangers
+// have the zero value.
 type Relation struct {
 	Follows   bool       // the viewer follows the other
 	Mutes     bool       // the viewer mutes the other
@@ -43,16 +43,16 @@ var MissingUser = UserID{id.ID{15: 1}}
 // Graph reads follows, blocks and mutes, and stores blocks and mutes. Lists have the newest edge
 // first; their keys are edge ids.
 //
-// A follow, block or mute that is stored without an id gets one, which says when that was by the
+// A follow, block or mute that is stored without an id gets one, which contains the time by the
 // database's clock. In each list it is greater than those that were committed before: the order of
-// a list is the order of commits, whatever the clocks of servers say. One with an id keeps it: that
-// is for what is given a past (the demo, imports).
+// a list is the order of commits, whatever the clocks of servers say. One with an id keeps it, so
+// that the demo and imports can create data in the past.
 type Graph interface {
 	// Relations reads one relation for each pair; strangers may be missing in the map. For a
 	// signed-out viewer it reads only Gone and Away.
 	Relations(ctx context.Context, pairs []Pair) (map[Pair]Relation, error)
-	// People combines Users and Relations for each of the users and the viewer, in one read. Those
-	// who are neither a user nor related to the viewer may be missing in the map.
+	// People combines Users and Relations for each of the users and the viewer, in one read. Ids
+	// that neither belong to a user nor have a relation to the viewer may be missing in the map.
 	People(ctx context.Context, viewer UserID, ids []UserID) (map[UserID]Person, error)
 	// Followers lists the follows whose To is List.Of.
 	Followers(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]Edge, error)

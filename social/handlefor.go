@@ -12,8 +12,9 @@ import (
 	"plaza/fault"
 )
 
-// HandlesFor are the handles that the account of an identity may get, best first: what its user is
-// called elsewhere, as far as a handle can say it, and then the same with a number. None is reserved.
+// HandlesFor returns the handles that the account of an identity may get, best first: the handle
+// that the user has elsewhere, as far as it is valid here, and then the same with a number. None is
+// reserved.
 func HandlesFor(called string, key [32]byte) []string {
 	stem := handleStem(called)
 	var handles []string
@@ -40,8 +41,8 @@ func HandlesFor(called string, key [32]byte) []string {
 	return handles
 }
 
-// handleStem is a text as a handle: without accents, with underscores for what a handle can't have.
-// Of a mail address it keeps the part before the @.
+// handleStem converts a text to a handle: it removes accents, and replaces characters that a handle
+// can't contain by underscores. Of an e-mail address it keeps the part before the @.
 func handleStem(text string) string {
 	text, _, _ = strings.Cut(text, "@")
 	var stem strings.Builder
@@ -62,7 +63,8 @@ func handleStem(text string) string {
 	return strings.TrimRight(stem.String(), "_")
 }
 
-// NameFor is the name of a user who is called so elsewhere: cut to MaxNameLen, or else the handle.
+// NameFor returns the display name for a user with that name elsewhere, cut to MaxNameLen; the
+// handle if there is no usable name.
 func NameFor(called, handle string) string {
 	name := strings.TrimSpace(called)
 	if utf8.RuneCountInString(name) > MaxNameLen {
@@ -74,7 +76,8 @@ func NameFor(called, handle string) string {
 	return name
 }
 
-// AvatarFor is the picture of a user who has it elsewhere, or none if the address can't be one here.
+// AvatarFor returns the address of the picture that a user has elsewhere; "" if it is not valid
+// here.
 func AvatarFor(url string) string {
 	if fault.CheckURL("avatarUrl", url) != nil {
 		return ""

@@ -9,17 +9,18 @@ import (
 )
 
 const (
-	// AnswerLifetime is how long at least an idempotency key and its answer are kept.
+	// AnswerLifetime is the minimum time for which an idempotency key and its answer are kept.
 	AnswerLifetime = 24 * time.Hour
-	// MaxKeptAnswer is the longest answer that is kept for an idempotency key, in bytes.
+	// MaxKeptAnswer is the maximum length of an answer that is kept for an idempotency key, in
+	// bytes.
 	MaxKeptAnswer = 64 << 10
 )
 
 // Attempt is one execution of a user's operation under an idempotency key.
 type Attempt struct {
 	User        UserID
-	Key         string   // the client's, at most 255 bytes
-	Fingerprint [32]byte // of the operation: one key is for one operation
+	Key         string   // chosen by the client; at most 255 bytes
+	Fingerprint [32]byte // of the operation: a key can be used for one operation only
 	ID          id.ID    // a new one for each attempt
 }
 
@@ -27,13 +28,13 @@ type Attempt struct {
 // one again. Keys are forgotten AnswerLifetime after their first attempt, in the background, and
 // with their user.
 //
-// A transaction of a write whose context has attempts (WithAttempts) stores that they have had an
-// effect. ErrAttemptOver: another attempt has taken the key over, and the write fails. So an
-// operation has an effect at most once for each key, although servers die or stall.
+// A write whose context has attempts (WithAttempts) stores, in its transaction, that they have had
+// an effect. ErrAttemptOver: another attempt has taken the key over, and the write fails. Therefore
+// an operation has an effect at most once for each key, even if servers die or stall.
 type IdempotencyKeys interface {
-	// BeginAttempt gives an attempt its key, for a time by the database's clock. It returns the
-	// answer of an earlier attempt instead, if there is one (not nil). A key is free again if its
-	// attempt is over and has had no effect. ErrKeyReused: the key is another operation's.
+	// BeginAttempt leases a key to an attempt, for a time by the database's clock. If there is an
+	// answer of an earlier attempt, it returns that instead (not nil). A key is available again if
+	// its attempt is over and has had no effect. ErrKeyReused: the key is another operation's.
 	// ErrKeyInUse: another attempt has it. ErrAnswerLost: an earlier attempt has had an effect, and
 	// its answer was not kept.
 	BeginAttempt(ctx context.Context, a Attempt, lease time.Duration) (answer []byte, err error)
@@ -42,7 +43,7 @@ type IdempotencyKeys interface {
 	EndAttempt(ctx context.Context, a Attempt, answer []byte) error
 }
 
-// What storage engines say of idempotency keys.
+// The errors of storage engines about idempotency keys.
 var (
 	ErrKeyReused  = fault.Refusal("the idempotency key was used for another operation")
 	ErrKeyInUse   = fault.Refusal("an operation with the idempotency key is running")

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// MaxSubjectLen limits, in characters, the name that an issuer gives one of its users.
+// MaxSubjectLen is the maximum length, in characters, of an issuer's identifier of a user (the
+// claim sub).
 const MaxSubjectLen = 255
 
 // ClockLeeway is how far the clocks of an issuer and of a server may differ.
@@ -14,11 +15,11 @@ const ClockLeeway = 30 * time.Second
 
 // Assertion is what an issuer says of one of its users, in a token that has been verified.
 type Assertion struct {
-	Issuer, Subject string    // together they name the user, for ever
-	IssuedAt        time.Time // zero: not said
+	Issuer, Subject string    // together they identify the user permanently
+	IssuedAt        time.Time // zero: not given
 	ExpiresAt       time.Time
 
-	// Handle, Name and AvatarURL are what the user is called there; "": not said.
+	// Handle, Name and AvatarURL are the user's there; "": not given.
 	Handle, Name, AvatarURL string
 	Nonce                   string // of the sign-in that the token is for; "": none
 
@@ -34,15 +35,15 @@ type Identity struct {
 	Away    bool      // the account is away: all tokens are refused
 }
 
-// KeyOfIdentity is what is stored of an issuer's name for one of its users. It does not show the
-// name, but whoever knows all names of an issuer can tell which one it is. The subject has no
-// control characters.
+// KeyOfIdentity returns the stored form of an identity: a hash of the issuer and the subject. It
+// does not reveal the subject, except by comparison with the hashes of all subjects of the issuer.
+// The subject must not contain control characters.
 func KeyOfIdentity(issuer, subject string) [32]byte {
 	return sha256.Sum256([]byte("identity " + issuer + "\x00" + subject))
 }
 
-// Accepts reports whether the identity's token that was issued at that time (zero: not known) is
-// still good. Issuers give times in seconds, so one of the same second is not.
+// Accepts reports whether a token of the identity that was issued at that time (zero: unknown) is
+// still valid. Issuers give times in seconds, so a token of the second of EndedAt is not.
 func (i Identity) Accepts(issuedAt time.Time) bool {
 	return !i.Away && i.IsCurrent(issuedAt)
 }
@@ -58,8 +59,8 @@ type Identities interface {
 	// Identities reads by key; absent identities are missing in the map.
 	Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]Identity, error)
 	// EndIdentities ends the tokens of a user's identities that were issued up to a time: it sets
-	// EndedAt, unless it is later already, and appends an EventSessionEnded for each identity, with
-	// its key. No error if the user has none.
+	// EndedAt, unless that is already later, and appends an EventSessionEnded for each identity,
+	// with its key. No error if the user has none.
 	EndIdentities(ctx context.Context, user UserID, issuedUpTo time.Time) error
 	// ReadmitIdentity removes the key of a deleted account: the next token of the identity creates
 	// another account. ErrNotFound: there is no such key, or its account is not deleted.

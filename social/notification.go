@@ -8,7 +8,7 @@ import (
 	"plaza/id"
 )
 
-// NotificationKind is the kind of acts that a notification reports.
+// NotificationKind is the kind of acts that a notification is about.
 type NotificationKind string
 
 // The kinds of notifications.
@@ -55,13 +55,13 @@ type Notification struct {
 	Read  bool
 }
 
-// MaxActs is how many acts a notification holds at most.
+// MaxActs is the maximum number of acts in a notification.
 const MaxActs = 100
 
 // UpdatedAt is when the newest of its acts was added.
 func (n *Notification) UpdatedAt() time.Time { return n.Acts[0].ID.Time() }
 
-// Act is what someone did.
+// Act is what one user did.
 type Act struct {
 	Actor   UserID
 	Comment CommentID      // of NotifyComment, NotifyReply and NotifyMention: the actor's newest; zero: the post
@@ -124,15 +124,15 @@ type Notifications interface {
 	// empty if there was none yet. False: another server is the notifier.
 	LeaseNotifier(ctx context.Context, server string, lease time.Duration) (position string, is bool, err error)
 	// Notify stores acts, in their order (see Gather), and removes those that were undone, also
-	// from read notifications; a notification without acts goes. Both follow from the events up to
-	// the position, which it stores in the same transaction, and it extends the lease. It appends
-	// the events of NewNotified. ErrConflict: the server is not the notifier any more.
+	// from read notifications; a notification without acts is removed. In the same transaction it
+	// stores the position up to which events have been processed, extends the lease, and appends
+	// the events of NewNotified. ErrConflict: the server is no longer the notifier.
 	Notify(ctx context.Context, server string, lease time.Duration, position string, notices []Notice) error
 	// LeaveNotifier ends a server's lease. If it has none, it does nothing.
 	LeaveNotifier(ctx context.Context, server string) error
 
 	// Notifications lists a user's notifications, the newest act first. Keys are
-	// Notification.Order: a notification that gets another act comes again at the front.
+	// Notification.Order: a notification that gets another act moves to the front.
 	Notifications(ctx context.Context, to UserID, p Page) ([]*Notification, error)
 	// UnreadNotifications lists those that the user has not read, newest first, at most limit.
 	UnreadNotifications(ctx context.Context, to UserID, limit int) ([]*Notification, error)
@@ -144,8 +144,9 @@ type Notifications interface {
 	MarkRead(ctx context.Context, to UserID, ids []NotificationID, upTo NotificationID) error
 
 	// SetNotificationKind turns a kind of notifications on or off for a user; all kinds are on at
-	// first. Calls for several kinds may be concurrent: each changes its own kind only. What is
-	// stored stays, and so do Notify's acts of that kind: the caller leaves them out.
+	// first. Calls for several kinds may be concurrent: each changes its own kind only. It neither
+	// removes stored notifications, nor makes Notify ignore acts of that kind: the caller leaves
+	// those out.
 	SetNotificationKind(ctx context.Context, user UserID, kind NotificationKind, enabled bool) error
 	// SilentNotificationKinds reads the kinds that users have turned off, in any order. Users who
 	// have turned off none are missing in the map.

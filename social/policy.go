@@ -60,8 +60,8 @@ func OnWall(viewer UserID, p *Post, toAuthor, ownerToAuthor Relation) bool {
 
 // CanSeeVersion reports whether an earlier version of a post is visible to a viewer who has this
 // relation to its author: they see the post as it is now, and would also see it with the audience
-// that it had in that version. What was written for a few does not become public when the post
-// does.
+// that it had in that version. What was written for a small audience does not become public when
+// the post does.
 func CanSeeVersion(viewer UserID, p *Post, v *Version, toAuthor Relation) bool {
 	then := *p
 	then.Audience = v.Audience
@@ -152,7 +152,7 @@ func IsAddressed(viewer UserID, p *Post) bool {
 	return p.WallOwner == viewer || p.Audience.Kind == AudienceCircles || p.Audience.Kind == AudienceListed
 }
 
-// InWallView reports whether a post on the viewer's own wall belongs in that view of it.
+// InWallView reports whether a post on the viewer's own wall belongs in that view of the wall.
 func InWallView(view WallView, viewer UserID, p *Post, toAuthor Relation) bool {
 	if view == ViewFollowed {
 		return InNews(viewer, p, toAuthor)
@@ -206,7 +206,7 @@ func CanPostOnWall(owner *User, author UserID, toAuthor Relation) bool {
 }
 
 // CanEditPost reports whether the viewer may edit a post that they see, and choose its audience. A
-// hidden post stays as moderators have seen it.
+// hidden post can't be edited: it stays as moderators have seen it.
 func CanEditPost(viewer UserID, p *Post) bool {
 	return !viewer.IsZero() && viewer == p.Author && !IsHidden(p)
 }
@@ -279,15 +279,15 @@ func (p Person) IsSeen() bool { return p.User != nil && CanSeeUser(p.Relation) }
 // CanReport reports whether the viewer may report something by an author that they see.
 func CanReport(viewer, author UserID) bool { return !viewer.IsZero() && viewer != author }
 
-// CanSeeCase reports whether the viewer sees a case and the reports on it: moderators do, except
-// cases about themselves.
+// CanSeeCase reports whether the viewer sees a case and the reports on it: moderators do, unless
+// the case is about themselves.
 func CanSeeCase(viewer UserID, isModerator bool, c *Case) bool {
 	return !viewer.IsZero() && isModerator && viewer != c.Author
 }
 
 // CanSeeReported reports whether the viewer sees a post, a comment or a user because it was
-// reported, although its audience or a block hides it from them: they see the case on it (nil: there
-// is none).
+// reported, even if its audience or a block hides it from them: that is so if they see the case on
+// it (nil: there is none).
 func CanSeeReported(viewer UserID, isModerator bool, c *Case, s Subject) bool {
 	return c != nil && c.Subject == s && CanSeeCase(viewer, isModerator, c)
 }

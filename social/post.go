@@ -141,10 +141,10 @@ type Posts interface {
 	Votes(ctx context.Context, user UserID, posts []PostID) (map[PostID]int, error)
 	// Voters reads who voted in a poll, in the order of their ids, at most limit.
 	Voters(ctx context.Context, post PostID, limit int) ([]UserID, error)
-	// ClosePolls appends the event of NewPollClosed for polls whose time has come by the database's
-	// clock, those that closed first, at most limit. It returns for how many. A poll that IsToClose
-	// when it is inserted gets one event, unless it is deleted before: whichever server appends it
-	// notes that in the same transaction.
+	// ClosePolls appends the event of NewPollClosed for polls whose closing time has passed by the
+	// database's clock, earliest first, at most limit. It returns their number. A poll that
+	// IsToClose when it is inserted gets exactly one event, unless it is deleted before: the server
+	// that appends it notes that in the same transaction.
 	ClosePolls(ctx context.Context, limit int) (closed int, err error)
 	// PutReaction stores the user's reaction, replacing an earlier one, with exact counts and the
 	// event in one transaction. ErrNotFound: no such post. The same reaction again does nothing.
@@ -224,8 +224,8 @@ func (c Content) Text() string {
 	}
 }
 
-// IsToClose reports whether there will be an event when a new post closes, because it is a poll with
-// a closing time. There is none of a post in the past: of one with an id (see Posts.InsertPost).
+// IsToClose reports whether there will be an event when a new post closes: it is a poll with a
+// closing time. Posts that are created in the past, with an id, get none (see Posts.InsertPost).
 func IsToClose(p *Post) bool {
 	return p.ID.IsZero() && p.Content.Poll != nil && !p.Content.Poll.ClosesAt.IsZero()
 }

@@ -88,8 +88,9 @@ type Properties interface {
 	// Profiles reads by user; users who have set nothing are missing in the map.
 	Profiles(ctx context.Context, users []UserID) (map[UserID]*Profile, error)
 	// FindProfiles lists the profiles whose PUBLIC values match all conditions (at least one),
-	// ordered by the value of the first condition's property, then by user: those behind after
-	// (nil: from the start), at most limit. Other values affect neither the result nor its timing.
+	// ordered by the value of the first condition's property, then by user: those after the point
+	// after (nil: from the start), at most limit. Other values affect neither the result nor its
+	// timing.
 	FindProfiles(ctx context.Context, where []PropertyCondition, after *ProfilePoint, limit int) ([]*Profile, error)
 	// FindProfilesOf lists, in no order, those of the users' profiles whose PUBLIC and CIRCLES
 	// values match all conditions.

@@ -27,7 +27,7 @@ type PropertyType string
 // The types of properties.
 const (
 	PropertyText   PropertyType = "TEXT"   // a line
-	PropertyInt    PropertyType = "INT"    // a whole number, at most MaxPropertyInt from 0
+	PropertyInt    PropertyType = "INT"    // a whole number between -MaxPropertyInt and MaxPropertyInt
 	PropertyFloat  PropertyType = "FLOAT"  // a finite number
 	PropertyDate   PropertyType = "DATE"   // a day, as 2026-11-21
 	PropertyBool   PropertyType = "BOOL"   // true or false

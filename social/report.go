@@ -8,7 +8,7 @@ import (
 	"plaza/id"
 )
 
-// Report says that a user finds something wrong.
+// Report is a user's report of a post, a comment or another user to the moderators.
 type Report struct {
 	Subject  Subject
 	Author   UserID // who wrote the post or comment, or the user
@@ -18,14 +18,14 @@ type Report struct {
 	At       time.Time
 }
 
-// MaxReportLen is the limit of Report.Text, in characters.
+// MaxReportLen is the maximum length of Report.Text, in characters.
 const MaxReportLen = 2_000
 
-// MaxReportsPerDay is how many reports a user may make within 24 hours. Reports that arrive at the
-// same time may exceed it by their number.
+// MaxReportsPerDay is how many reports a user may make within 24 hours. Concurrent reports may
+// exceed it by their number.
 const MaxReportsPerDay = 50
 
-// ReportReason is the reason of a report.
+// ReportReason is the reason for a report.
 type ReportReason string
 
 // The reasons of reports.
@@ -50,7 +50,7 @@ func CheckReport(reason ReportReason, text string) error {
 	return fault.All(unknown, fault.CheckText("text", text, 0, MaxReportLen))
 }
 
-// SubjectKind is what kind of thing a subject is.
+// SubjectKind says whether a subject is a post, a comment or a user.
 type SubjectKind string
 
 // The kinds of subjects.
@@ -67,7 +67,7 @@ type Subject struct {
 	User    UserID
 }
 
-// Kind is which id is set.
+// Kind returns the kind of the id that is set.
 func (s Subject) Kind() SubjectKind {
 	switch {
 	case !s.Post.IsZero():
@@ -79,7 +79,7 @@ func (s Subject) Kind() SubjectKind {
 	}
 }
 
-// String is the typed id of the post, comment or user.
+// String returns the typed id of the post, comment or user.
 func (s Subject) String() string {
 	switch s.Kind() {
 	case SubjectPost:
@@ -91,7 +91,7 @@ func (s Subject) String() string {
 	}
 }
 
-// Case is the id of the only case on a subject, which is the subject's own under another prefix.
+// Case returns the id of the only case on a subject: the subject's own id with another prefix.
 func (s Subject) Case() CaseID {
 	switch s.Kind() {
 	case SubjectPost:
@@ -103,7 +103,7 @@ func (s Subject) Case() CaseID {
 	}
 }
 
-// SubjectOf is the subject of that kind whose case has that id.
+// SubjectOf returns the subject of that kind whose case has that id.
 func SubjectOf(kind SubjectKind, of id.ID) Subject {
 	switch kind {
 	case SubjectPost:

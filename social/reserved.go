@@ -6,9 +6,9 @@ import (
 	"plaza/fault"
 )
 
-// reservedHandles look as if they spoke for the site, or read like a part of its addresses. People
-// can't sign up with them; existing accounts keep theirs, and operators may create some. Entries
-// are in the form of bareHandle.
+// reservedHandles look official, or like a part of the site's addresses. People can't sign up with
+// them; existing accounts keep theirs, and operators may create such accounts. Entries are in the
+// form of bareHandle.
 var reservedHandles = setOf(`
 	plaza admin admins administrator administrators root superuser sysadmin system sysop operator operators
 	moderator moderators mod mods staff team official owner webmaster hostmaster postmaster
@@ -31,19 +31,19 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// bareHandle is a handle as people read it: without case and underscores.
+// bareHandle returns a handle as people read it: in lower case and without underscores.
 func bareHandle(handle string) string {
 	return strings.ReplaceAll(strings.ToLower(handle), "_", "")
 }
 
-// These write letters for the digits that read like them, except for 5: user5 is not users. A 1 may
-// be an i or an l, so where there is one, an l counts as an i.
+// These replace digits by the letters that they look like, except 5: user5 is not users. A 1 may be
+// an i or an l, so where there is one, an l counts as an i.
 var (
 	withLetters = strings.NewReplacer("0", "o", "3", "e", "4", "a", "7", "t")
 	withI       = strings.NewReplacer("0", "o", "3", "e", "4", "a", "7", "t", "1", "i", "l", "i")
 )
 
-// readAsI has the reserved handles as withI writes them.
+// readAsI contains the reserved handles as withI converts them.
 var readAsI = func() map[string]bool {
 	set := map[string]bool{}
 	for word := range reservedHandles {
@@ -52,7 +52,7 @@ var readAsI = func() map[string]bool {
 	return set
 }()
 
-// isReserved says whether a handle reads like a reserved one.
+// isReserved reports whether a handle looks like a reserved one.
 func isReserved(handle string) bool {
 	bare := bareHandle(handle)
 	if strings.Contains(bare, "1") {
@@ -61,7 +61,7 @@ func isReserved(handle string) bool {
 	return reservedHandles[withLetters.Replace(bare)]
 }
 
-// CheckReserved refuses what only an operator may call an account. Error: RESERVED.
+// CheckReserved refuses handles that only operators may give to accounts. Error: RESERVED.
 func CheckReserved(handle string) error {
 	if isReserved(handle) {
 		return fault.Errorf(fault.CodeReserved, "handle", "This handle is reserved: choose another one.")

@@ -13,9 +13,9 @@ type Right string
 
 // The rights. RightAdmin includes all others.
 const (
-	RightAdmin     Right = "admin"      // shapes the community: its profile properties
+	RightAdmin     Right = "admin"      // defines the community's profile properties
 	RightManageAds Right = "ads:manage" // advertisers, campaigns, ad units and zones
-	RightModerate  Right = "moderate"   // reports, and what is reported
+	RightModerate  Right = "moderate"   // reads reports, and decides cases
 )
 
 // Rights holds all rights, in display order.

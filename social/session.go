@@ -15,7 +15,7 @@ type Session struct {
 	TokenHash [32]byte
 	User      UserID
 	ExpiresAt time.Time
-	CreatedAt time.Time // zero: by a version that did not store it, SessionLifetime before it expires
+	CreatedAt time.Time // zero: created by a version that did not store it, SessionLifetime before it expires
 	UsedAt    time.Time // to within an hour; zero: never, or by such a version
 	Grant     *Grant    // nil: a sign-in
 
@@ -34,7 +34,7 @@ func (s Session) ID() SessionID {
 	return SessionID{id.ID(sum[:len(id.ID{})])}
 }
 
-// Began is when the user signed in.
+// Began returns when the user signed in.
 func (s Session) Began() time.Time {
 	if s.CreatedAt.IsZero() {
 		return s.ExpiresAt.Add(-SessionLifetime)
@@ -42,7 +42,7 @@ func (s Session) Began() time.Time {
 	return s.CreatedAt
 }
 
-// LastUse is when the session was used last.
+// LastUse returns when the session was last used.
 func (s Session) LastUse() time.Time {
 	if s.UsedAt.IsZero() {
 		return s.Began()
@@ -65,9 +65,9 @@ type Sessions interface {
 	// DeleteSession removes it and appends the event; no error if it is already deleted.
 	DeleteSession(ctx context.Context, tokenHash [32]byte, e Event) error
 	// EndSessions deletes a user's sessions except the one to keep (zero: all of them), each with
-	// its own event. ErrNotFound: the one to keep has been deleted; then the others stay, too.
+	// its own event. ErrNotFound: the one to keep has been deleted; then the others remain as well.
 	EndSessions(ctx context.Context, user UserID, keep [32]byte, which SessionKinds) error
-	// UseSession stores when a session was used last, and when it will expire; no error if it is
+	// UseSession stores when a session was last used, and when it will expire; no error if it is
 	// deleted.
 	UseSession(ctx context.Context, tokenHash [32]byte, at, expires time.Time) error
 }
@@ -78,7 +78,7 @@ type SessionKinds int
 // The kinds of sessions that EndSessions ends.
 const (
 	AllSessions SessionKinds = iota
-	SignIns                  // access tokens stay
+	SignIns                  // access tokens remain
 )
 
 // HashToken returns the stored form of a bearer token. Tokens have 256 random bits, so a plain
@@ -101,5 +101,5 @@ func (s Session) AccessTokenID() AccessTokenID {
 }
 
 // hashAccessToken differs from HashToken, because servers of versions without access tokens would
-// take the session for a sign-in, which may do everything.
+// mistake the session for a sign-in, which may do everything.
 func hashAccessToken(token string) [32]byte { return sha256.Sum256([]byte("access token " + token)) }

@@ -2,8 +2,8 @@ package social
 
 import "context"
 
-// Store is all that the Service needs of a storage engine. Every engine passes the suite in
-// storage/storagetest.
+// Store is everything that the Service needs from a storage engine. Every engine passes the suite
+// in storage/storagetest.
 //
 // These rules hold for all calls, including those of EventLog, Worker and Importer. A call that
 // returns nil is durable, even if the process or the database's primary is killed right after. A

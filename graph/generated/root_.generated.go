@@ -204,21 +204,21 @@ func (ec *executionContext) introspectType(name string) (*introspection.Type, er
 
 var sources = []*ast.Source{
 	{Name: "../schema/accesstoken.graphqls", Input: `"""
-What an access token needs to select a field: a scope, or without ` + "`" + `needs` + "`" + ` more than any token has. Other sessions may do
-everything that their user may. An operation that needs more than its token has fails with ` + "`" + `FORBIDDEN` + "`" + `, and nothing of it runs.
+The scope that an access token needs to select a field. Without ` + "`" + `needs` + "`" + `, no access token may select it. Other sessions may do
+everything that their user may. An operation that selects a field outside its token's scopes fails with ` + "`" + `FORBIDDEN` + "`" + `, and no part of it runs.
 """
 directive @scope(
-  "The scope. Null: no access token may do this; sign in."
+  "The required scope. If null, no access token may select the field: sign in instead."
   needs: Scope
 ) on FIELD_DEFINITION
 
-"What a program may do with an access token, besides reading all that you may read."
+"What a program may do with an access token, besides reading everything that you may read."
 enum Scope {
   "Write, edit and delete your posts and comments; react, vote, mute threads, and report."
   WRITE_POSTS
   "Follow, block and mute, and manage your circles."
   WRITE_GRAPH
-  "Change your profile, mark notifications as read, and choose which you get."
+  "Change your profile, mark notifications as read, and choose which notifications you get."
   WRITE_PROFILE
   "Manage ads, if you have the right ` + "`" + `MANAGE_ADS` + "`" + `."
   MANAGE_ADS
@@ -228,24 +228,24 @@ enum Scope {
   ADMIN
 }
 
-"A token by which a program acts for you."
+"A token with which a program acts on your behalf."
 type AccessToken {
-  "Names the token in ` + "`" + `revokeAccessToken` + "`" + `. It is not the token."
+  "Identifies the token in ` + "`" + `revokeAccessToken` + "`" + `. It is not the token itself."
   id: ID!
-  "What you called it."
+  "The name that you gave it."
   name: String!
-  "What the program may do, besides reading all that you may read."
+  "What the program may do, besides reading everything that you may read."
   scopes: [Scope!]!
   "When you created it."
   createdAt: DateTime!
-  "When it expires, unless you revoke it before."
+  "When it expires, unless you revoke it earlier."
   expiresAt: DateTime!
-  "When it was used last, to within an hour; null: never."
+  "When it was last used, accurate to an hour; null if never."
   lastUsedAt: DateTime
 }
 
 extend type Mutation {
-  "Create an access token for a program; at most 50. The program sends it as you send yours: ` + "`" + `Authorization: Bearer <token>` + "`" + `."
+  "Create an access token for a program. You can have at most 50. The program sends it in the same way as you send yours: ` + "`" + `Authorization: Bearer <token>` + "`" + `."
   createAccessToken(
     "The new token."
     input: CreateAccessTokenInput!
@@ -261,17 +261,17 @@ extend type Mutation {
 input CreateAccessTokenInput {
   "What it is for, such as the program's name: 1 to 100 characters."
   name: String!
-  "What the program may do, besides reading all that you may read."
+  "What the program may do, besides reading everything that you may read."
   scopes: [Scope!]!
-  "In how many days it expires: 1 to 365."
+  "The number of days until it expires: 1 to 365."
   expiresInDays: Int! = 90
 }
 
-"The answer to ` + "`" + `createAccessToken` + "`" + `."
+"The result of ` + "`" + `createAccessToken` + "`" + `."
 type CreateAccessTokenPayload {
-  "The token. It is shown only here."
+  "The token itself. It is shown only once."
   token: String
-  "What is known of it from now on."
+  "Its name, scopes and dates, as ` + "`" + `Viewer.accessTokens` + "`" + ` lists them."
   accessToken: AccessToken
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -279,13 +279,13 @@ type CreateAccessTokenPayload {
 
 "The access token to revoke."
 input RevokeAccessTokenInput {
-  "One of ` + "`" + `Viewer.accessTokens` + "`" + `."
+  "The id of one of ` + "`" + `Viewer.accessTokens` + "`" + `."
   accessTokenId: ID!
 }
 
-"The answer to ` + "`" + `revokeAccessToken` + "`" + `."
+"The result of ` + "`" + `revokeAccessToken` + "`" + `."
 type RevokeAccessTokenPayload {
-  "The id of the token that was revoked; null if nothing was done."
+  "The id of the revoked token; null if nothing was done."
   revokedAccessTokenId: ID
   "You; null if nothing was done."
   viewer: Viewer
@@ -311,7 +311,7 @@ type AdChoice {
   landingUrl: String!
   "The address to link to: it counts the click once, whether the impression is recorded before or after it, and redirects to ` + "`" + `landingUrl` + "`" + `. Valid for one day."
   clickUrl: String!
-  "Pass this to ` + "`" + `recordAdImpression` + "`" + ` when the ad was actually shown. It works once, for 30 minutes."
+  "Pass this to ` + "`" + `recordAdImpression` + "`" + ` when the ad has actually been shown. It can be used once, within 30 minutes."
   impressionToken: String!
   "Who pays for the ad."
   advertiser: String!
@@ -320,28 +320,28 @@ type AdChoice {
 }
 
 extend type Mutation {
-  "Record that an ad was shown. It works signed out; each token counts once. Counters and budgets are updated shortly afterwards."
+  "Record that an ad was shown. This works without signing in, and each token counts once. Counters and budgets are updated shortly afterwards."
   recordAdImpression(
     "The ad that was shown."
     input: RecordAdImpressionInput!
   ): RecordAdImpressionPayload
   """
-  Record a conversion: a visitor who clicked has done what the advertiser wants. It works signed out; each click converts once, within the attribution
-  window of its campaign. It counts if the click does. Counters and budgets are updated shortly afterwards.
+  Record a conversion: a visitor who clicked has done what the advertiser wants. This works without signing in. Each click converts at most once, within the
+  attribution window of its campaign, and the conversion counts if the click does. Counters and budgets are updated shortly afterwards.
   """
   recordAdConversion(
-    "What led to a conversion."
+    "The click that led to a conversion."
     input: RecordAdConversionInput!
   ): RecordAdConversionPayload
 }
 
-"What led to a conversion."
+"The click that led to a conversion."
 input RecordAdConversionInput {
   "The click's token: the value that replaced ` + "`" + `{click_token}` + "`" + ` in the address of the landing page, or the end of ` + "`" + `clickUrl` + "`" + `."
   token: String!
 }
 
-"The answer to ` + "`" + `recordAdConversion` + "`" + `."
+"The result of ` + "`" + `recordAdConversion` + "`" + `."
 type RecordAdConversionPayload {
   "Whether this call recorded it: false if it was recorded before. Null if there are user errors."
   recorded: Boolean
@@ -355,7 +355,7 @@ input RecordAdImpressionInput {
   token: String!
 }
 
-"The answer to ` + "`" + `recordAdImpression` + "`" + `."
+"The result of ` + "`" + `recordAdImpression` + "`" + `."
 type RecordAdImpressionPayload {
   "Whether this call recorded it: false if it was recorded before. Null if there are user errors."
   recorded: Boolean
@@ -369,7 +369,7 @@ An amount of money in micros, millionths of a unit of its currency, as a whole n
 scalar Micros
 
 extend type Query {
-  "Ad management. Needs the right ` + "`" + `ads:manage` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
+  "Ad management. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
   adManager: AdManager @scope(needs: MANAGE_ADS)
 }
 
@@ -440,9 +440,9 @@ type AdManager {
     "Only items before this cursor."
     before: String
   ): AdZoneConnection
-  "What was shown, clicked and spent. Hours and days are in order of time; other rows have the highest spend first."
+  "What was shown, clicked and spent. Hours and days are in chronological order; other rows are sorted by spend, highest first."
   report(
-    "What to group by: one row each."
+    "What to group by: the report has one row for each."
     by: AdReportDimension!
     "From this hour, in UTC. Default: 24 hours before ` + "`" + `to` + "`" + `."
     from: DateTime
@@ -451,7 +451,7 @@ type AdManager {
     "Only this campaign."
     campaignId: ID
   ): AdReport
-  "Simulates a choice without making it: each unit of the zone, the winners first, then by score."
+  "Simulates a choice without making it. Lists each unit of the zone: first the winners, then the others by score."
   explain(
     "The site's name."
     site: String!
@@ -461,10 +461,10 @@ type AdManager {
     keywords: [String!]! = []
     "How many ads: 1 to 10."
     count: Int! = 1
-    "The visitor id, as the page would send it, whose frequency caps apply. Default: no visitor."
+    "The visitor whose frequency caps apply: the visitor id that the page would send. Default: no visitor."
     visitor: String
   ): [AdCandidate!]
-  "A zone's forecast: how many impressions, based on its past traffic, and how many of them campaigns will take."
+  "A zone's forecast: how many impressions it will have, based on its past traffic, and how many of them campaigns will take."
   forecast(
     "The site's name."
     site: String!
@@ -517,7 +517,7 @@ type Advertiser {
   id: ID!
   "The name shown beside the ads."
   name: String!
-  "How often one person sees this advertiser's ads at most."
+  "The maximum number of times that one person sees this advertiser's ads."
   caps: [AdCap!]!
   "When the advertiser was added."
   createdAt: DateTime!
@@ -543,9 +543,9 @@ type AdCampaign {
   spent: Micros!
   "The amount spent on the current day."
   spentToday: Micros!
-  "How often one person sees this campaign's ads at most."
+  "The maximum number of times that one person sees this campaign's ads."
   caps: [AdCap!]!
-  "How many days after its click a conversion counts."
+  "How many days after its click a conversion still counts."
   attributionDays: Int!
   "When the campaign was created."
   createdAt: DateTime!
@@ -569,13 +569,13 @@ type AdUnit {
   state: AdState!
   "What the advertiser pays."
   bid: AdBid!
-  "The page topics that it suits best."
+  "The topics of the pages that it suits best."
   keywords: [String!]!
   "The weights of single keywords, in the order of the keywords. A keyword that is not listed has the weight 1."
   keywordWeights: [AdKeywordWeight!]!
   "Its share among the weighted units of its campaign, which take turns; null if it has no weight and competes alone."
   weight: Int
-  "How often one person sees it at most."
+  "The maximum number of times that one person sees it."
   caps: [AdCap!]!
   "The zones where it is placed."
   zones: [AdPlacement!]!
@@ -589,7 +589,7 @@ type AdUnit {
   ecpm: Micros!
   "When it was created."
   createdAt: DateTime!
-  "The ad as viewers see it. Its tokens count nothing."
+  "The ad as people see it. Its tokens are not counted."
   preview: AdChoice!
 }
 
@@ -615,7 +615,7 @@ type AdZone {
 
 "What an advertiser pays."
 type AdBid {
-  "The event that is paid for."
+  "The event that the advertiser pays for."
   model: AdBidModel!
   "The price of a thousand impressions, a click, or a conversion."
   price: Micros!
@@ -679,7 +679,7 @@ type AdCandidate {
   score: Float!
   "The expected earnings of a thousand impressions."
   ecpm: Micros!
-  "The keywords that match."
+  "The keywords that match the page's."
   matchedKeywords: [String!]!
   "The highest weight of the matching keywords; 1 if none of them has a weight."
   keywordWeight: Int!
@@ -721,17 +721,17 @@ type AdReportRow {
   ecpm: Micros!
   "The amount refunded. It is not in ` + "`" + `spend` + "`" + `; the refunded events are in ` + "`" + `invalid` + "`" + `."
   refunded: Micros!
-  "How many ads were requested: by hour, day or zone, for all campaigns. Otherwise, and if there were none, null."
+  "How many ads were requested, for all campaigns. Only in reports by hour, day or zone; null in others, and if there were no requests."
   asked: Int
-  "How many of them were chosen; null if ` + "`" + `asked` + "`" + ` is."
+  "How many of the requested ads were chosen; null if ` + "`" + `asked` + "`" + ` is null."
   filled: Int
-  "The share that was chosen; null if ` + "`" + `asked` + "`" + ` is."
+  "The share of requested ads that were chosen; null if ` + "`" + `asked` + "`" + ` is null."
   fillRate: Float
 }
 
 """
 A zone's forecast. The requests of an hour are the mean of the same weekday and hour in the past weeks. Campaigns whose ads run in the zone take
-their part, highest eCPM first, as far as their budgets allow. Caps, keywords, weights and keyword weights are ignored, and house ads take what is left.
+their share, highest eCPM first, as far as their budgets allow. Caps, keywords, weights and keyword weights are ignored, and house ads take what is left.
 """
 type AdForecast {
   "The data that it is based on."
@@ -742,7 +742,7 @@ type AdForecast {
   asked: Int!
   "How many impressions these will produce."
   available: Int!
-  "Past impressions per chosen ad: not all are seen. 1 without past data."
+  "Past impressions per chosen ad, as not all chosen ads are seen. 1 without past data."
   showRate: Float!
   "How many impressions campaigns will take."
   booked: Int!
@@ -758,7 +758,7 @@ type AdBooking {
   campaignId: ID!
   "How many it will take."
   impressions: Int!
-  "Whether it has no budget, and takes all that is left when it runs."
+  "Whether it has no budget, and so takes all impressions that are left when it runs."
   isOpen: Boolean!
 }
 
@@ -784,7 +784,7 @@ type AdCharges {
   count: Int!
   "What they cost."
   amount: Micros!
-  "The newest of them: at most 100."
+  "The newest of them, at most 100."
   newest: [AdCharge!]!
 }
 
@@ -836,7 +836,7 @@ type AdRefund {
   createdAt: DateTime!
   "How many impressions, clicks and conversions it has refunded so far."
   count: Int!
-  "The amount that they had cost."
+  "What they had cost."
   amount: Micros!
   "Whether it is complete: a long refund continues in the background, and resumes after a restart."
   isDone: Boolean!
@@ -880,7 +880,7 @@ enum AdVerdict {
   NO_BUDGET
   "The person has seen it as often as its caps allow."
   AT_CAP
-  "It has caps, which can't be checked: the zone's design is ` + "`" + `ZONE` + "`" + `, or the visitor is unknown."
+  "It has caps that can't be checked, because the zone's design is ` + "`" + `ZONE` + "`" + ` or the visitor is unknown."
   NO_PROFILE
 }
 
@@ -1035,7 +1035,7 @@ type AdRefundEdge {
 }
 
 extend type Mutation {
-  "Add an advertiser. Like all mutations below, it needs the right ` + "`" + `ads:manage` + "`" + `."
+  "Add an advertiser. Like all mutations below, it needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
   createAdvertiser(
     "The advertiser."
     input: CreateAdvertiserInput!
@@ -1129,7 +1129,7 @@ input AdKeywordWeightInput {
   weight: Int!
 }
 
-"How often one person sees something at most."
+"A frequency cap: the maximum number of times that one person sees something."
 input AdCapInput {
   "1 to 100."
   count: Int!
@@ -1167,7 +1167,7 @@ input AdBudgetInput {
 
 "What an advertiser pays."
 input AdBidInput {
-  "The event that is paid for."
+  "The event that the advertiser pays for."
   model: AdBidModel!
   "1 to 10¹⁵ micros. A CPM is a multiple of 1000."
   price: Micros!
@@ -1187,7 +1187,7 @@ input AdPlacementInput {
 input CreateAdvertiserInput {
   "1 to 100 characters; shown beside the ads."
   name: String!
-  "How often one person sees it at most; one cap per window."
+  "The maximum number of times that one person sees it; one cap per window."
   caps: [AdCapInput!]
 }
 
@@ -1197,7 +1197,7 @@ input UpdateAdvertiserInput {
   advertiserId: ID!
   "1 to 100 characters."
   name: String
-  "How often one person sees it at most; one cap per window."
+  "The maximum number of times that one person sees it; one cap per window."
   caps: [AdCapInput!]
 }
 
@@ -1213,9 +1213,9 @@ input CreateAdCampaignInput {
   schedule: AdScheduleInput
   "What it may spend. Default: unlimited."
   budget: AdBudgetInput
-  "How often one person sees it at most; one cap per window."
+  "The maximum number of times that one person sees it; one cap per window."
   caps: [AdCapInput!]
-  "How many days after its click a conversion counts: 1 to 60."
+  "How many days after its click a conversion still counts: 1 to 60."
   attributionDays: Int! = 30
 }
 
@@ -1229,9 +1229,9 @@ input UpdateAdCampaignInput {
   schedule: AdScheduleInput
   "What it may spend. Replaces the whole budget."
   budget: AdBudgetInput
-  "How often one person sees it at most; one cap per window."
+  "The maximum number of times that one person sees it; one cap per window."
   caps: [AdCapInput!]
-  "How many days after its click a conversion counts: 1 to 60. Ads that were already chosen keep their window."
+  "How many days after its click a conversion still counts: 1 to 60. Ads that were already chosen keep their window."
   attributionDays: Int
 }
 
@@ -1285,7 +1285,7 @@ input CreateAdUnitInput {
   keywordWeights: [AdKeywordWeightInput!]
   "Its share among the weighted ads of its campaign: 1 to 1000. Default: no weight; it competes alone."
   weight: Int
-  "How often one person sees it at most; one cap per window."
+  "The maximum number of times that one person sees it; one cap per window."
   caps: [AdCapInput!]
   "The zones where to place it: at most 100."
   zones: [AdPlacementInput!]
@@ -1307,11 +1307,11 @@ input UpdateAdUnitInput {
   bid: AdBidInput
   "Up to 50 keywords. Keywords that the ad keeps also keep their weights, unless ` + "`" + `keywordWeights` + "`" + ` is given."
   keywords: [String!]
-  "Weights of single keywords, each once, in place of all that it has."
+  "Weights of single keywords, each once. Replaces all weights that it has."
   keywordWeights: [AdKeywordWeightInput!]
   "1 to 1000, or null for no weight: it competes alone."
   weight: Int
-  "How often one person sees it at most; one cap per window."
+  "The maximum number of times that one person sees it; one cap per window."
   caps: [AdCapInput!]
   "The zones where to place it. Replaces the whole list."
   zones: [AdPlacementInput!]
@@ -1325,7 +1325,7 @@ input SetAdUnitStateInput {
   state: AdState!
 }
 
-"The answer to ` + "`" + `createAdvertiser` + "`" + `."
+"The result of ` + "`" + `createAdvertiser` + "`" + `."
 type CreateAdvertiserPayload {
   "The new advertiser."
   advertiser: Advertiser
@@ -1333,7 +1333,7 @@ type CreateAdvertiserPayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `updateAdvertiser` + "`" + `."
+"The result of ` + "`" + `updateAdvertiser` + "`" + `."
 type UpdateAdvertiserPayload {
   "The advertiser."
   advertiser: Advertiser
@@ -1341,7 +1341,7 @@ type UpdateAdvertiserPayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `createAdCampaign` + "`" + `."
+"The result of ` + "`" + `createAdCampaign` + "`" + `."
 type CreateAdCampaignPayload {
   "The new campaign."
   campaign: AdCampaign
@@ -1349,7 +1349,7 @@ type CreateAdCampaignPayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `updateAdCampaign` + "`" + `."
+"The result of ` + "`" + `updateAdCampaign` + "`" + `."
 type UpdateAdCampaignPayload {
   "The campaign."
   campaign: AdCampaign
@@ -1357,7 +1357,7 @@ type UpdateAdCampaignPayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `setAdCampaignState` + "`" + `."
+"The result of ` + "`" + `setAdCampaignState` + "`" + `."
 type SetAdCampaignStatePayload {
   "The campaign."
   campaign: AdCampaign
@@ -1365,7 +1365,7 @@ type SetAdCampaignStatePayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `createAdZone` + "`" + `."
+"The result of ` + "`" + `createAdZone` + "`" + `."
 type CreateAdZonePayload {
   "The new zone."
   zone: AdZone
@@ -1373,7 +1373,7 @@ type CreateAdZonePayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `updateAdZone` + "`" + `."
+"The result of ` + "`" + `updateAdZone` + "`" + `."
 type UpdateAdZonePayload {
   "The zone."
   zone: AdZone
@@ -1381,7 +1381,7 @@ type UpdateAdZonePayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `createAdUnit` + "`" + `."
+"The result of ` + "`" + `createAdUnit` + "`" + `."
 type CreateAdUnitPayload {
   "The new ad."
   unit: AdUnit
@@ -1389,7 +1389,7 @@ type CreateAdUnitPayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `updateAdUnit` + "`" + `."
+"The result of ` + "`" + `updateAdUnit` + "`" + `."
 type UpdateAdUnitPayload {
   "The ad."
   unit: AdUnit
@@ -1397,7 +1397,7 @@ type UpdateAdUnitPayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `setAdUnitState` + "`" + `."
+"The result of ` + "`" + `setAdUnitState` + "`" + `."
 type SetAdUnitStatePayload {
   "The ad."
   unit: AdUnit
@@ -1405,7 +1405,7 @@ type SetAdUnitStatePayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `refundAds` + "`" + `."
+"The result of ` + "`" + `refundAds` + "`" + `."
 type RefundAdsPayload {
   "The refund."
   refund: AdRefund
@@ -1475,7 +1475,7 @@ extend type Mutation {
     "The circle."
     input: DeleteCircleInput!
   ): DeleteCirclePayload @scope(needs: WRITE_GRAPH)
-  "Add a user to one of your circles, and so follow them."
+  "Add a user to one of your circles. This also follows them."
   addToCircle(
     "The circle and the user."
     input: AddToCircleInput!
@@ -1493,7 +1493,7 @@ input CreateCircleInput {
   name: String!
 }
 
-"The answer to ` + "`" + `createCircle` + "`" + `."
+"The result of ` + "`" + `createCircle` + "`" + `."
 type CreateCirclePayload {
   "The new circle."
   circle: Circle
@@ -1509,7 +1509,7 @@ input RenameCircleInput {
   name: String!
 }
 
-"The answer to ` + "`" + `renameCircle` + "`" + `."
+"The result of ` + "`" + `renameCircle` + "`" + `."
 type RenameCirclePayload {
   "The circle with its new name."
   circle: Circle
@@ -1523,7 +1523,7 @@ input DeleteCircleInput {
   circleId: ID!
 }
 
-"The answer to ` + "`" + `deleteCircle` + "`" + `."
+"The result of ` + "`" + `deleteCircle` + "`" + `."
 type DeleteCirclePayload {
   "The id of the deleted circle."
   deletedCircleId: ID
@@ -1539,7 +1539,7 @@ input AddToCircleInput {
   userId: ID!
 }
 
-"The answer to ` + "`" + `addToCircle` + "`" + `."
+"The result of ` + "`" + `addToCircle` + "`" + `."
 type AddToCirclePayload {
   "The circle."
   circle: Circle
@@ -1559,7 +1559,7 @@ input RemoveFromCircleInput {
   userId: ID!
 }
 
-"The answer to ` + "`" + `removeFromCircle` + "`" + `."
+"The result of ` + "`" + `removeFromCircle` + "`" + `."
 type RemoveFromCirclePayload {
   "The circle."
   circle: Circle
@@ -1635,7 +1635,7 @@ type Comment implements Node {
   viewerCanReply: Boolean!
   "Whether you may edit the comment: you wrote it, and it is not hidden."
   viewerCanEdit: Boolean!
-  "Whether you may delete the comment: you wrote it, or the post, or the post is on your wall."
+  "Whether you may delete the comment: true if you wrote it or the post, or if the post is on your wall."
   viewerCanDelete: Boolean!
 }
 
@@ -1699,7 +1699,7 @@ input DeleteAllMyCommentsInput {
   confirm: Boolean!
 }
 
-"The answer to ` + "`" + `deleteAllMyComments` + "`" + `."
+"The result of ` + "`" + `deleteAllMyComments` + "`" + `."
 type DeleteAllMyCommentsPayload {
   "How many comments are left to delete in the background."
   remainingCount: Int
@@ -1717,7 +1717,7 @@ input AddCommentInput {
   parentId: ID
 }
 
-"The answer to ` + "`" + `addComment` + "`" + `."
+"The result of ` + "`" + `addComment` + "`" + `."
 type AddCommentPayload {
   "The new comment."
   comment: Comment
@@ -1738,7 +1738,7 @@ input EditCommentInput {
   text: String!
 }
 
-"The answer to ` + "`" + `editComment` + "`" + `."
+"The result of ` + "`" + `editComment` + "`" + `."
 type EditCommentPayload {
   "The comment after the edit."
   comment: Comment
@@ -1752,7 +1752,7 @@ input DeleteCommentInput {
   commentId: ID!
 }
 
-"The answer to ` + "`" + `deleteComment` + "`" + `."
+"The result of ` + "`" + `deleteComment` + "`" + `."
 type DeleteCommentPayload {
   "The id of the deleted comment."
   deletedCommentId: ID
@@ -1861,12 +1861,12 @@ type ResetPasswordPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/entity.graphqls", Input: `"""
-A part of a text: to show it as a link. ` + "`" + `start` + "`" + ` and ` + "`" + `end` + "`" + ` count UTF-16 code units, as in JavaScript and Java: ` + "`" + `text.slice(start, end)` + "`" + `.
+A part of a text that can be shown as a link. ` + "`" + `start` + "`" + ` and ` + "`" + `end` + "`" + ` count UTF-16 code units, as in JavaScript and Java: ` + "`" + `text.slice(start, end)` + "`" + `.
 """
 interface TextEntity {
   "Where it begins: the index of the ` + "`" + `@` + "`" + ` or ` + "`" + `#` + "`" + `."
   start: Int!
-  "Where it ends: the index behind it."
+  "Where it ends: the index after its last character."
   end: Int!
 }
 
@@ -1876,7 +1876,7 @@ A mention of a user: ` + "`" + `@` + "`" + ` and a handle. Parts of words and e-
 type MentionEntity implements TextEntity {
   "Where it begins: the index of the ` + "`" + `@` + "`" + `."
   start: Int!
-  "Where it ends: the index behind it."
+  "Where it ends: the index after its last character."
   end: Int!
   "Who is mentioned."
   user: User!
@@ -1888,45 +1888,45 @@ A tag: ` + "`" + `#` + "`" + ` and letters, digits and underscores of any script
 type TagEntity implements TextEntity {
   "Where it begins: the index of the ` + "`" + `#` + "`" + `."
   start: Int!
-  "Where it ends: the index behind it."
+  "Where it ends: the index after its last character."
   end: Int!
   "The tag without ` + "`" + `#` + "`" + `. Different spellings of a tag are equal here: case, and compatible characters (NFKC)."
   tag: String!
 }
 `, BuiltIn: false},
 	{Name: "../schema/moderation.graphqls", Input: `extend type Query {
-  "What moderators work with. Needs the right ` + "`" + `moderate` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
+  "The moderators' tools: cases and the audit log. Needs the right ` + "`" + `MODERATE` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
   moderation: Moderation @scope(needs: MODERATE)
 }
 
 extend type Mutation {
   """
-  Report a post, a comment or a user that you see to the moderators. The person reported is not told, and never learns who you are. To repeat a
-  report before moderators have decided changes nothing. At most 50 reports in 24 hours.
+  Report a post, a comment or a user to the moderators. The reported person is not notified, and never learns who you are. Repeating a
+  report before moderators have decided changes nothing. You can make at most 50 reports in 24 hours.
   """
   report(
-    "What is wrong with what."
+    "What to report, and why."
     input: ReportInput!
   ): ReportPayload @scope(needs: WRITE_POSTS)
 }
 
 extend type Mutation {
   """
-  Decide a case, as a moderator. Everyone who may not see the result any more loses it immediately, open pages included. The author reads the decision
-  with its reason in ` + "`" + `Viewer.decisions` + "`" + `, except ` + "`" + `DISMISS` + "`" + `. Every decision is in the audit log. Of two moderators who decide at the same time, one
-  gets ` + "`" + `CONFLICT` + "`" + `.
+  Decide a case, as a moderator. What is hidden or removed disappears immediately for everyone who may no longer see it, also from open pages. The author finds
+  the decision and its reason in ` + "`" + `Viewer.decisions` + "`" + `, unless it is ` + "`" + `DISMISS` + "`" + `. Every decision is recorded in the audit log. If two moderators decide at the
+  same time, one of them gets ` + "`" + `CONFLICT` + "`" + `.
   """
   decideCase(
-    "What you decide."
+    "The case, and your decision."
     input: DecideCaseInput!
   ): DecideCasePayload @scope(needs: MODERATE)
 }
 
-"What you decide."
+"The case, and your decision."
 input DecideCaseInput {
-  "A case's id."
+  "The case's id."
   caseId: ID!
-  "What is to be done."
+  "What to do."
   decision: CaseDecision!
   "When a suspension ends: in the future, and at most ten years away. ` + "`" + `SUSPEND` + "`" + ` needs it; other decisions don't take it."
   until: DateTime
@@ -1936,7 +1936,7 @@ input DecideCaseInput {
 
 "What moderators decide."
 enum CaseDecision {
-  "Nothing is wrong: the case is closed, and the author does not learn of it. The case must be open."
+  "Nothing is wrong: close the case, without notifying the author. The case must be open."
   DISMISS
   """
   A post or comment disappears for everyone but its author, who can delete it, but not change it. A hidden comment with replies looks like a deleted
@@ -1961,7 +1961,7 @@ enum CaseDecision {
   REINSTATE
 }
 
-"The answer to ` + "`" + `decideCase` + "`" + `."
+"The result of ` + "`" + `decideCase` + "`" + `."
 type DecideCasePayload {
   "The case as it is now."
   case: ModerationCase
@@ -1969,19 +1969,19 @@ type DecideCasePayload {
   userErrors: [UserError!]!
 }
 
-"What is wrong with what."
+"What to report, and why."
 input ReportInput {
   "The id of a post, a comment or a user."
   subjectId: ID!
-  "What is wrong."
+  "The reason."
   reason: ReportReason!
-  "Anything that helps moderators to decide: at most 2000 characters. Default: nothing."
+  "Anything that helps moderators decide: at most 2000 characters. Default: empty."
   text: String! = ""
 }
 
-"The reason of a report."
+"The reason for a report."
 enum ReportReason {
-  "Advertising, deception, or the same thing again and again."
+  "Advertising, deception, or repetitive content."
   SPAM
   "Insults, harassment, or hatred of a group of people."
   ABUSE
@@ -1989,13 +1989,13 @@ enum ReportReason {
   VIOLENCE
   "Sexual content."
   SEXUAL
-  "Something that is against the law."
+  "Something illegal."
   ILLEGAL
-  "Something else: say what, in the text."
+  "Something else: explain it in the text."
   OTHER
 }
 
-"The answer to ` + "`" + `report` + "`" + `."
+"The result of ` + "`" + `report` + "`" + `."
 type ReportPayload {
   "The id of what you reported; null if nothing was done."
   reportedId: ID
@@ -2003,11 +2003,11 @@ type ReportPayload {
   userErrors: [UserError!]!
 }
 
-"What moderators work with."
+"The moderators' tools: cases and the audit log."
 type Moderation {
   "The cases in a state, in the order in which they were opened. Cases about yourself are left out."
   cases(
-    "Those that wait for a decision, or those that are decided."
+    "Cases that wait for a decision, or decided ones."
     state: CaseState! = OPEN
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
@@ -2020,10 +2020,10 @@ type Moderation {
   ): ModerationCaseConnection
   "One case. Error: ` + "`" + `NOT_FOUND` + "`" + `, also for a case about yourself."
   case(
-    "A case's id."
+    "The case's id."
     id: ID!
   ): ModerationCase
-  "All decisions, newest first. Nothing changes or removes them. Needs the right ` + "`" + `admin` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
+  "All decisions, newest first. They can't be changed or removed. Needs the right ` + "`" + `ADMIN` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
   auditLog(
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
@@ -2038,19 +2038,19 @@ type Moderation {
 
 "Whether moderators have something to decide."
 enum CaseState {
-  "There are reports that wait for a decision."
+  "It has reports that wait for a decision."
   OPEN
-  "It is decided. A new report opens it again, with that report alone."
+  "It is decided. A new report reopens it, and it then has only that report."
   DECIDED
 }
 
-"A decision about you, or about what you wrote."
+"A decision about you, or about something you wrote."
 type ModerationDecision {
   "An opaque id: ` + "`" + `decision_…` + "`" + `."
   id: ID!
   "What was decided."
   decision: CaseDecision!
-  "What kind of thing it is about."
+  "Whether it is about a post, a comment or a user."
   subjectKind: ReportSubject!
   "The id of the post, comment or user."
   subjectId: ID!
@@ -2058,7 +2058,7 @@ type ModerationDecision {
   until: DateTime
   "Why."
   reason: String!
-  "When."
+  "When it was decided."
   createdAt: DateTime!
 }
 
@@ -2086,7 +2086,7 @@ type AuditEntry {
   id: ID!
   "What was decided."
   decision: CaseDecision!
-  "What kind of thing it is about."
+  "Whether it is about a post, a comment or a user."
   subjectKind: ReportSubject!
   "The id of the post, comment or user."
   subjectId: ID!
@@ -2102,7 +2102,7 @@ type AuditEntry {
   until: DateTime
   "Why."
   reason: String!
-  "When."
+  "When it was decided."
   createdAt: DateTime!
 }
 
@@ -2128,23 +2128,23 @@ type AuditEntryEdge {
 type ModerationCase {
   "An opaque id: ` + "`" + `case_…` + "`" + `."
   id: ID!
-  "What kind of thing was reported."
+  "Whether a post, a comment or a user was reported."
   subjectKind: ReportSubject!
   "The id of the post, comment or user."
   subjectId: ID!
-  "Who wrote it, or the user who was reported; null if the account is deleted. A block between you and them does not matter here."
+  "Who wrote it, or the user who was reported; null if the account is deleted. Shown even if one of you blocks the other."
   author: ReportedUser
-  "What it says; null for a user, and if it is deleted. You see it here whatever its audience is."
+  "The content of the post or comment; null for a user, and if it is deleted. Moderators see it whatever its audience is."
   content: ReportedContent
   "Whether moderators have something to decide."
   state: CaseState!
-  "Whether moderators have hidden it: ` + "`" + `RESTORE` + "`" + ` brings it back."
+  "Whether moderators have hidden it. ` + "`" + `RESTORE` + "`" + ` shows it again."
   isHidden: Boolean!
-  "How many users have reported it since the case was opened the last time. So it is with all that follows."
+  "How many users have reported it since the case was last opened. The fields below also count only from then on."
   reportsCount: Int!
-  "How many of the reports have which reason; reasons without a report are left out."
+  "The number of reports for each reason. Reasons without a report are left out."
   reasons: [ReasonCount!]!
-  "The newest reports, newest first, at most 20. They do not say who made them."
+  "The latest reports, newest first, at most 20. They do not show who made them."
   latestReports: [CaseReport!]!
   "When the first of these reports was made."
   firstReportedAt: DateTime!
@@ -2152,7 +2152,7 @@ type ModerationCase {
   lastReportedAt: DateTime!
 }
 
-"What kind of thing was reported."
+"Whether a post, a comment or a user was reported."
 enum ReportSubject {
   "A post."
   POST
@@ -2206,29 +2206,29 @@ type ReportedContent {
   postId: ID!
   "The text, caption or question; may be empty."
   text: String!
-  "Everything else that a post says: a title, a place, an alternative text, the options of a poll."
+  "The other texts of a post: its title, place, alternative text, or the options of a poll."
   details: [String!]!
   "The addresses of a post's pictures and links."
   urls: [String!]!
   "When it was written."
   createdAt: DateTime!
-  "When it was edited last; null if never."
+  "When it was last edited; null if never."
   editedAt: DateTime
 }
 
-"How many reports have a reason."
+"The number of reports with one reason."
 type ReasonCount {
   "The reason."
   reason: ReportReason!
-  "How many reports have it."
+  "The number of reports."
   count: Int!
 }
 
-"A report, without the name of who made it."
+"A report, without the person who made it."
 type CaseReport {
-  "What is wrong."
+  "The reason."
   reason: ReportReason!
-  "What else the reporter says; may be empty."
+  "The reporter's explanation; may be empty."
   text: String!
   "When it was made."
   createdAt: DateTime!
@@ -2253,15 +2253,15 @@ type ModerationCaseEdge {
 }
 `, BuiltIn: false},
 	{Name: "../schema/notification.graphqls", Input: `"""
-What other people did that concerns you. The same kind of act on the same thing is one notification ("Ada and 4 others") until you have
-read it, for up to 100 people. What you may not see now is left out, and so is everything by people you mute and in threads that you mute.
+Something that other people did and that concerns you. Until you read it, it covers everyone who does the same ("Ada and 4 others reacted to your post"),
+up to 100 people. It leaves out what you may not see now, people you mute, and threads you mute.
 """
 type Notification implements Node {
   "An opaque id: ` + "`" + `notification_…` + "`" + `."
   id: ID!
   "What happened."
   kind: NotificationKind!
-  "The people who did it, the latest first. Of ` + "`" + `POLL_CLOSED` + "`" + `: the author of the poll, who may be you."
+  "The people who did it, latest first. For ` + "`" + `POLL_CLOSED` + "`" + `: the author of the poll, who may be you."
   actors(
     "How many, from the start: 1 to 100."
     first: Int! = 3
@@ -2270,29 +2270,29 @@ type Notification implements Node {
   actorsCount: Int!
   "The post that it is about; null for ` + "`" + `FOLLOW` + "`" + `."
   post: Post
-  "The newest comment, of ` + "`" + `COMMENT` + "`" + `, ` + "`" + `REPLY` + "`" + ` and ` + "`" + `MENTION` + "`" + `. Null for other kinds, and if the post itself mentions you."
+  "For ` + "`" + `COMMENT` + "`" + `, ` + "`" + `REPLY` + "`" + ` and ` + "`" + `MENTION` + "`" + `: the newest comment. Null for other kinds, and if the post itself mentions you."
   comment: Comment
-  "Whether you have read it, as you said with ` + "`" + `markNotificationsRead` + "`" + `."
+  "Whether you have marked it as read, with ` + "`" + `markNotificationsRead` + "`" + `."
   isRead: Boolean!
-  "When it happened the last time."
+  "When it last happened."
   updatedAt: DateTime!
 }
 
-"What a notification reports."
+"The kinds of notifications."
 enum NotificationKind {
   "Comments on your post."
   COMMENT
   "Replies to your comment."
   REPLY
-  "Mentions of you in a post, or in its comments. Replies, comments and posts that you are notified of anyway are not repeated here."
+  "Mentions of you in a post or its comments, except those that already notify you as a comment, a reply or a post on your wall."
   MENTION
   "Reactions to your post."
   REACTION
-  "People who follow you now, and did not before."
+  "New followers."
   FOLLOW
   "A post on your wall."
   WALL_POST
-  "The end of a poll that you wrote or voted in. Of the people who voted, at most 500 are notified."
+  "The end of a poll that you created or voted in. At most 500 voters are notified."
   POLL_CLOSED
 }
 
@@ -2314,39 +2314,39 @@ type NotificationEdge {
   node: Notification!
 }
 
-"Whether you are notified of what a kind of notifications reports."
+"Whether you get notifications of one kind."
 type NotificationSetting {
   "The kind."
   kind: NotificationKind!
-  "Whether you are notified. At first you are, of all kinds."
+  "Whether you get them. Initially, all kinds are enabled."
   enabled: Boolean!
 }
 
 extend type Mutation {
   """
-  Turn a kind of notifications on or off. You get no notifications of what happens while the kind is off, also later. Those that you have
-  already stay.
+  Turn a kind of notifications on or off. You are never notified of what happens while a kind is off, even after you turn it on again. The notifications
+  that you already have remain.
   """
   setNotificationSetting(
     "The kind, and whether it is on."
     input: SetNotificationSettingInput!
   ): SetNotificationSettingPayload @scope(needs: WRITE_PROFILE)
-  "Mark notifications as read. What happens later begins new ones."
+  "Mark notifications as read. Later events create new notifications."
   markNotificationsRead(
-    "Which: give one field or both."
+    "Which notifications: give one field or both."
     input: MarkNotificationsReadInput!
   ): MarkNotificationsReadPayload @scope(needs: WRITE_PROFILE)
 }
 
 "The notifications to mark as read."
 input MarkNotificationsReadInput {
-  "These; at most 100."
+  "The ids of at most 100 notifications."
   notificationIds: [ID!]
-  "The cursor of an entry of ` + "`" + `Viewer.notifications` + "`" + `: that one, and all older ones."
+  "The cursor of an entry of ` + "`" + `Viewer.notifications` + "`" + `: marks this entry and all older ones."
   upTo: String
 }
 
-"The answer to ` + "`" + `markNotificationsRead` + "`" + `."
+"The result of ` + "`" + `markNotificationsRead` + "`" + `."
 type MarkNotificationsReadPayload {
   "You, with the new count; null if nothing was done."
   viewer: Viewer
@@ -2358,11 +2358,11 @@ type MarkNotificationsReadPayload {
 input SetNotificationSettingInput {
   "The kind of notifications."
   kind: NotificationKind!
-  "Whether you are notified."
+  "Whether you get them."
   enabled: Boolean!
 }
 
-"The answer to ` + "`" + `setNotificationSetting` + "`" + `."
+"The result of ` + "`" + `setNotificationSetting` + "`" + `."
 type SetNotificationSettingPayload {
   "You, with the new settings; null if nothing was done."
   viewer: Viewer
@@ -2370,11 +2370,11 @@ type SetNotificationSettingPayload {
   userErrors: [UserError!]!
 }
 
-"A notification that is new, or that got another act."
+"A notification that is new or was updated."
 type NotificationAdded {
   "Where the notification is in Viewer.notifications now. Pass the last one as ` + "`" + `after` + "`" + ` to resume, on any server."
   cursor: String!
-  "ADDED: the notification is new. CHANGED: it was there before, and moves to the front."
+  "ADDED: the notification is new. CHANGED: it already existed, and moves to the front."
   event: LiveEvent!
   "The notification."
   notification: Notification!
@@ -2437,7 +2437,7 @@ interface Post implements Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments: you see the post, and its author lets you reply."
+  "Whether you may comment: true if you may see the post, and its author lets you reply."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2445,9 +2445,9 @@ interface Post implements Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: you wrote it, or it is on your wall."
+  "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
 }
 
@@ -2504,7 +2504,7 @@ type StatusPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments: you see the post, and its author lets you reply."
+  "Whether you may comment: true if you may see the post, and its author lets you reply."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2512,9 +2512,9 @@ type StatusPost implements Post & Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: you wrote it, or it is on your wall."
+  "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
 }
 
@@ -2571,7 +2571,7 @@ type PhotoPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments: you see the post, and its author lets you reply."
+  "Whether you may comment: true if you may see the post, and its author lets you reply."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2579,9 +2579,9 @@ type PhotoPost implements Post & Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: you wrote it, or it is on your wall."
+  "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
   "The URL of the picture."
   url: String!
@@ -2648,7 +2648,7 @@ type LinkPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments: you see the post, and its author lets you reply."
+  "Whether you may comment: true if you may see the post, and its author lets you reply."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2656,9 +2656,9 @@ type LinkPost implements Post & Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: you wrote it, or it is on your wall."
+  "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
   "The page's address."
   url: String!
@@ -2719,7 +2719,7 @@ type CheckinPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments: you see the post, and its author lets you reply."
+  "Whether you may comment: true if you may see the post, and its author lets you reply."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2727,9 +2727,9 @@ type CheckinPost implements Post & Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: you wrote it, or it is on your wall."
+  "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
   "The place's name."
   place: String!
@@ -2806,7 +2806,7 @@ type PollPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments: you see the post, and its author lets you reply."
+  "Whether you may comment: true if you may see the post, and its author lets you reply."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2814,9 +2814,9 @@ type PollPost implements Post & Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: you wrote it, or it is on your wall."
+  "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
   "The question."
   question: String!
@@ -2836,7 +2836,7 @@ type PollPost implements Post & Node {
 
 "One option of a poll."
 type PollOption {
-  "Tells options apart in a client's cache. ` + "`" + `node` + "`" + ` does not find it; to vote, send ` + "`" + `index` + "`" + `."
+  "Identifies the option in a client's cache. ` + "`" + `node` + "`" + ` does not find it; to vote, send ` + "`" + `index` + "`" + `."
   id: ID!
   "The option's index in its poll, from 0."
   index: Int!
@@ -2868,7 +2868,7 @@ type Audience {
   circles: [Circle!]
 }
 
-"Who of those who see a post may reply to it. Its author always may."
+"Who may reply to a post, among those who see it. Its author always may."
 type ReplyPolicy {
   "Which kind of policy it is."
   kind: ReplyPolicyKind!
@@ -2942,7 +2942,7 @@ type PostEdge {
   node: Post!
   """
   An ad to show after this entry: in ` + "`" + `Viewer.news` + "`" + `, every few public posts, if the operator has enabled it; otherwise null. It is chosen by the topics of the
-  page's public posts, and by nothing else that people write or arrange. Send its ` + "`" + `impressionToken` + "`" + ` when it was actually seen.
+  page's public posts; nothing else that people write, and none of their circles, plays a part. Send its ` + "`" + `impressionToken` + "`" + ` when it has actually been seen.
   """
   sponsored: AdChoice
 }
@@ -2973,7 +2973,7 @@ extend type Mutation {
     "The post and its new order."
     input: SetCommentOrderInput!
   ): SetCommentOrderPayload @scope(needs: WRITE_POSTS)
-  "Mute a thread: its comments are not in your previews, so the post's ` + "`" + `latestComments` + "`" + ` is empty for you. The thread itself does not change, and others can't see that you mute it."
+  "Mute a thread: its comments do not appear in your previews, so the post's ` + "`" + `latestComments` + "`" + ` is empty for you. The thread itself does not change, and others can't see that you mute it."
   muteThread(
     "The post."
     input: MuteThreadInput!
@@ -3107,7 +3107,7 @@ input CreatePostInput {
   commentOrder: CommentOrder
 }
 
-"The answer to ` + "`" + `createPost` + "`" + `."
+"The result of ` + "`" + `createPost` + "`" + `."
 type CreatePostPayload {
   "The new post."
   post: Post
@@ -3125,11 +3125,11 @@ type CreatePostPayload {
 input EditPostInput {
   "The post's id."
   postId: ID!
-  "The new content. It replaces all of the old: fields that are not given are cleared. The type must be the same; a poll keeps its options and its closing time."
+  "The new content. It replaces all of the old content: fields that are not given are cleared. The type must be the same; a poll keeps its options and its closing time."
   content: PostContentInput!
 }
 
-"The answer to ` + "`" + `editPost` + "`" + `."
+"The result of ` + "`" + `editPost` + "`" + `."
 type EditPostPayload {
   "The post after the change."
   post: Post
@@ -3145,7 +3145,7 @@ input SetPostAudienceInput {
   audience: AudienceInput!
 }
 
-"The answer to ` + "`" + `setPostAudience` + "`" + `."
+"The result of ` + "`" + `setPostAudience` + "`" + `."
 type SetPostAudiencePayload {
   "The post after the change."
   post: Post
@@ -3169,7 +3169,7 @@ input SetReplyPolicyInput {
   replies: ReplyPolicyInput!
 }
 
-"The answer to ` + "`" + `setReplyPolicy` + "`" + `."
+"The result of ` + "`" + `setReplyPolicy` + "`" + `."
 type SetReplyPolicyPayload {
   "The post after the change."
   post: Post
@@ -3185,7 +3185,7 @@ input SetCommentOrderInput {
   order: CommentOrder!
 }
 
-"The answer to ` + "`" + `setCommentOrder` + "`" + `."
+"The result of ` + "`" + `setCommentOrder` + "`" + `."
 type SetCommentOrderPayload {
   "The post after the change."
   post: Post
@@ -3199,7 +3199,7 @@ input MuteThreadInput {
   postId: ID!
 }
 
-"The answer to ` + "`" + `muteThread` + "`" + `."
+"The result of ` + "`" + `muteThread` + "`" + `."
 type MuteThreadPayload {
   "The post."
   post: Post
@@ -3213,9 +3213,9 @@ input UnmuteThreadInput {
   postId: ID!
 }
 
-"The answer to ` + "`" + `unmuteThread` + "`" + `."
+"The result of ` + "`" + `unmuteThread` + "`" + `."
 type UnmuteThreadPayload {
-  "The post, whose thread you do not mute any more."
+  "The post, whose thread you no longer mute."
   post: Post
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -3227,7 +3227,7 @@ input DeletePostInput {
   postId: ID!
 }
 
-"The answer to ` + "`" + `deletePost` + "`" + `."
+"The result of ` + "`" + `deletePost` + "`" + `."
 type DeletePostPayload {
   "The id of the deleted post."
   deletedPostId: ID
@@ -3243,7 +3243,7 @@ input VotePollInput {
   option: Int!
 }
 
-"The answer to ` + "`" + `votePoll` + "`" + `."
+"The result of ` + "`" + `votePoll` + "`" + `."
 type VotePollPayload {
   "The poll with the new counts."
   post: Post
@@ -3259,7 +3259,7 @@ input AddReactionInput {
   kind: ReactionKind!
 }
 
-"The answer to ` + "`" + `addReaction` + "`" + `."
+"The result of ` + "`" + `addReaction` + "`" + `."
 type AddReactionPayload {
   "The post with the new counts."
   post: Post
@@ -3273,7 +3273,7 @@ input RemoveReactionInput {
   postId: ID!
 }
 
-"The answer to ` + "`" + `removeReaction` + "`" + `."
+"The result of ` + "`" + `removeReaction` + "`" + `."
 type RemoveReactionPayload {
   "The post with the new counts."
   post: Post
@@ -3345,7 +3345,7 @@ extend type User {
 }
 
 extend type Query {
-  "The people whose names begin with a text, ignoring case, by name."
+  "The people whose names begin with a text, ignoring case, sorted by name."
   usersByName(
     "1 to 100 characters."
     startsWith: String!
@@ -3361,8 +3361,8 @@ extend type Query {
   "The profile properties of this community, in the order of definition."
   profileProperties: [ProfileProperty!]!
   """
-  The people on whose profiles you see values that meet all conditions. They are ordered by the value of the first condition with ` + "`" + `equals` + "`" + `, or
-  otherwise of the first condition, and then by when they signed up. This list can only be paged forwards.
+  The people whose profiles have values that you see and that meet all conditions. They are ordered by the value of the first condition with ` + "`" + `equals` + "`" + `,
+  otherwise by that of the first condition, and then by when they signed up. This list can only be paged forwards.
   """
   users(
     "1 to 5 conditions, each on a different property."
@@ -3432,7 +3432,7 @@ input DefineProfilePropertyInput {
   defaultVisibility: Visibility! = PUBLIC
 }
 
-"The answer to ` + "`" + `defineProfileProperty` + "`" + `."
+"The result of ` + "`" + `defineProfileProperty` + "`" + `."
 type DefineProfilePropertyPayload {
   "The new property."
   property: ProfileProperty
@@ -3440,7 +3440,7 @@ type DefineProfilePropertyPayload {
   userErrors: [UserError!]!
 }
 
-"A property and what to change of it."
+"A property, and what to change."
 input UpdateProfilePropertyInput {
   "The property's key."
   key: String!
@@ -3454,7 +3454,7 @@ input UpdateProfilePropertyInput {
   defaultVisibility: Visibility
 }
 
-"The answer to ` + "`" + `updateProfileProperty` + "`" + `."
+"The result of ` + "`" + `updateProfileProperty` + "`" + `."
 type UpdateProfilePropertyPayload {
   "The property after the change."
   property: ProfileProperty
@@ -3468,7 +3468,7 @@ input RemoveProfilePropertyInput {
   key: String!
 }
 
-"The answer to ` + "`" + `removeProfileProperty` + "`" + `."
+"The result of ` + "`" + `removeProfileProperty` + "`" + `."
 type RemoveProfilePropertyPayload {
   "The key of the removed property."
   removedKey: String
@@ -3486,7 +3486,7 @@ input SetProfilePropertyInput {
   visibility: Visibility
 }
 
-"The answer to ` + "`" + `setProfileProperty` + "`" + `."
+"The result of ` + "`" + `setProfileProperty` + "`" + `."
 type SetProfilePropertyPayload {
   "You, after the change."
   user: User
@@ -3494,13 +3494,13 @@ type SetProfilePropertyPayload {
   userErrors: [UserError!]!
 }
 
-"Which property to empty."
+"The property to clear."
 input ClearProfilePropertyInput {
   "The property's key."
   key: String!
 }
 
-"The answer to ` + "`" + `clearProfileProperty` + "`" + `."
+"The result of ` + "`" + `clearProfileProperty` + "`" + `."
 type ClearProfilePropertyPayload {
   "You, after the change."
   user: User
@@ -3543,7 +3543,7 @@ type UserError {
   code: UserErrorCode!
   "What is wrong, in a sentence that may be shown to a person."
   message: String!
-  "The path of the argument at fault: ` + "`" + `[\"input\", \"content\", \"poll\", \"options\"]` + "`" + `. Empty if no argument is at fault."
+  "The path of the invalid argument, such as ` + "`" + `[\"input\", \"content\", \"poll\", \"options\"]` + "`" + `. Empty if the error concerns no argument."
   path: [String!]!
 }
 
@@ -3557,7 +3557,7 @@ enum UserErrorCode {
   TOO_LONG
   "A required text is empty."
   BLANK
-  "It does not exist, or you may not see it."
+  "The object does not exist, or you may not see it."
   NOT_FOUND
   "A name that must be unique is in use."
   TAKEN
@@ -3569,7 +3569,7 @@ enum UserErrorCode {
   REJECTED
   "The maximum number is reached."
   LIMIT_REACHED
-  "A concurrent change got in the way: read it again, then try again."
+  "The object was changed concurrently: read it again, then retry."
   CONFLICT
   "The poll is closed."
   CLOSED
@@ -3604,7 +3604,7 @@ type Query {
     "The object's id."
     id: ID!
   ): Node
-  "Several objects by their ids, in the order of the ids. Null for those that do not exist or that you may not see."
+  "Several objects by their ids, in the order of the ids. Null for ids that do not exist or that you may not see."
   nodes(
     "At most 100 ids."
     ids: [ID!]!
@@ -3619,7 +3619,7 @@ type Query {
     keywords: [String!]! = []
     "How many ads: 1 to 10."
     count: Int! = 1
-    "The visitor, if signed out: an id that the page has made up, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is used for frequency caps, and is not stored."
+    "The visitor, if signed out: an id that the page generates, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is used for frequency caps, and is not stored."
     visitor: String
   ): [AdChoice!]
   "Whether anyone can create an account with ` + "`" + `signUp` + "`" + `."
@@ -3640,7 +3640,7 @@ type IdentityProvider {
 enum Registration {
   "Anyone, with ` + "`" + `signUp` + "`" + `."
   OPEN
-  "Only those who run the site: ` + "`" + `signUp` + "`" + ` fails with ` + "`" + `NOT_ALLOWED` + "`" + `."
+  "Only the site's operators: ` + "`" + `signUp` + "`" + ` fails with ` + "`" + `NOT_ALLOWED` + "`" + `."
   CLOSED
 }
 
@@ -3673,7 +3673,7 @@ type Mutation {
   ): SignInWithIdTokenPayload
   "Sign out: the token becomes invalid, and its live connections close. ` + "`" + `NOT_ALLOWED` + "`" + ` if another site has issued the token: sign out there."
   signOut: SignOutPayload @scope
-  "Change your password; ` + "`" + `NOT_ALLOWED` + "`" + ` if your account has none, because another site signs you in. All your other sessions and access tokens end, and their live connections close; this session goes on."
+  "Change your password; ` + "`" + `NOT_ALLOWED` + "`" + ` if your account has none, because another site signs you in. All your other sessions and access tokens become invalid, and their live connections close; this session continues."
   changePassword(
     "Your password, and the new one."
     input: ChangePasswordInput!
@@ -3699,8 +3699,8 @@ type Mutation {
 }
 
 """
-Live updates over the websocket (` + "`" + `graphql-transport-ws` + "`" + `). Send your token in the ` + "`" + `connection_init` + "`" + ` payload, as
-` + "`" + `Authorization` + "`" + `.
+Live updates over a websocket (` + "`" + `graphql-transport-ws` + "`" + `), or as server-sent events. Send your token as ` + "`" + `Authorization` + "`" + `: on a websocket in the
+` + "`" + `connection_init` + "`" + ` payload, otherwise as a header.
 """
 type Subscription {
   "Posts that appear in your news, as they are written."
@@ -3720,7 +3720,7 @@ type Subscription {
     "Begin with what was written after this: the cursor of an item, or of an entry of Viewer.incoming. Without it, the subscription begins now."
     after: String
   ): IncomingAdded!
-  "Your notifications, as they come and get more acts. Marking them as read sends nothing."
+  "Your notifications, when they are new and when they are updated. Marking them as read sends nothing."
   notificationAdded(
     "Begin with what happened after this: the cursor of an item, or of an entry of Viewer.notifications. Without it, the subscription begins now."
     after: String
@@ -3755,7 +3755,7 @@ enum LiveEvent {
   ADDED
   "Something is different: replace what you have."
   CHANGED
-  "Something is gone, or you may not see it any more: remove it."
+  "Something is gone, or you may no longer see it: remove it."
   REMOVED
   "The server does not know what you missed: read the list again. Later items are complete."
   GAP
@@ -3801,7 +3801,7 @@ type CommentAdded {
   comment: Comment
 }
 
-"A post that changed: its text, audience, reactions, votes, comments or settings; that was deleted; or that you may not see any more."
+"A post that changed (its text, audience, reactions, votes, comments or settings), that was deleted, or that you may no longer see."
 type PostChanged {
   "CHANGED or REMOVED."
   event: LiveEvent!
@@ -3813,7 +3813,7 @@ type PostChanged {
 
 "A comment that was edited or deleted."
 type CommentChanged {
-  "CHANGED, also for a comment that stays without its text because it has replies; REMOVED; or GAP."
+  "CHANGED, REMOVED or GAP. A deleted comment that remains as a tombstone is CHANGED."
   event: LiveEvent!
   "The comment's id. Null with GAP."
   commentId: ID
@@ -3831,11 +3831,11 @@ input SignUpInput {
   password: String!
 }
 
-"The answer to ` + "`" + `signUp` + "`" + `."
+"The result of ` + "`" + `signUp` + "`" + `."
 type SignUpPayload {
-  "The bearer token of this session. It is shown only here."
+  "The bearer token of this session. It is shown only once."
   token: String
-  "When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none."
+  "When the session expires. Each use extends it to 30 days from then, up to a year after the sign-in. Null if there is no session."
   expiresAt: DateTime
   "Yourself."
   viewer: Viewer
@@ -3851,11 +3851,11 @@ input SignInInput {
   password: String!
 }
 
-"The answer to ` + "`" + `signIn` + "`" + `."
+"The result of ` + "`" + `signIn` + "`" + `."
 type SignInPayload {
-  "The bearer token of this session. It is shown only here."
+  "The bearer token of this session. It is shown only once."
   token: String
-  "When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none."
+  "When the session expires. Each use extends it to 30 days from then, up to a year after the sign-in. Null if there is no session."
   expiresAt: DateTime
   "Yourself."
   viewer: Viewer
@@ -3905,7 +3905,7 @@ input ChangePasswordInput {
   newPassword: String!
 }
 
-"The answer to ` + "`" + `changePassword` + "`" + `."
+"The result of ` + "`" + `changePassword` + "`" + `."
 type ChangePasswordPayload {
   "You, still signed in; null if the password was not changed."
   viewer: Viewer
@@ -3919,7 +3919,7 @@ input DeleteAccountInput {
   password: String
 }
 
-"The answer to ` + "`" + `deleteAccount` + "`" + `."
+"The result of ` + "`" + `deleteAccount` + "`" + `."
 type DeleteAccountPayload {
   "The id of your deleted account. It is never used again."
   deletedUserId: ID
@@ -3927,45 +3927,45 @@ type DeleteAccountPayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `signOut` + "`" + `."
+"The result of ` + "`" + `signOut` + "`" + `."
 type SignOutPayload {
   "What was wrong."
   userErrors: [UserError!]!
 }
 `, BuiltIn: false},
-	{Name: "../schema/session.graphqls", Input: `"A sign-in of yours, in a browser, an app or a program. Tokens that another site has issued are not among them."
+	{Name: "../schema/session.graphqls", Input: `"One of your sign-ins, in a browser, an app or a program. Tokens that another site has issued are not listed."
 type Session {
-  "Names the session in ` + "`" + `revokeSession` + "`" + `. It is not the token."
+  "Identifies the session in ` + "`" + `revokeSession` + "`" + `. It is not the token itself."
   id: ID!
   "When you signed in."
   createdAt: DateTime!
-  "When you used it last, to within an hour."
+  "When you last used it, accurate to an hour."
   lastUsedAt: DateTime!
-  "When the session ends, unless you use it or end it before. Each use extends it to 30 days, up to a year after the sign-in."
+  "When the session expires, unless you end it earlier. Each use extends it to 30 days from then, up to a year after the sign-in."
   expiresAt: DateTime!
-  "Whether this request belongs to it."
+  "Whether this request uses it."
   isCurrent: Boolean!
 }
 
 extend type Mutation {
-  "End a session of yours: its token becomes invalid, and its live connections close."
+  "End one of your sessions: its token becomes invalid, and its live connections close."
   revokeSession(
     "The session."
     input: RevokeSessionInput!
   ): RevokeSessionPayload @scope
-  "End all your sessions but this one: their tokens become invalid, and their live connections close. Access tokens stay."
+  "End all your sessions except this one: their tokens become invalid, and their live connections close. Access tokens remain valid."
   revokeOtherSessions: RevokeOtherSessionsPayload @scope
 }
 
 "The session to end."
 input RevokeSessionInput {
-  "One of ` + "`" + `Viewer.sessions` + "`" + `."
+  "The id of one of ` + "`" + `Viewer.sessions` + "`" + `."
   sessionId: ID!
 }
 
-"The answer to ` + "`" + `revokeSession` + "`" + `."
+"The result of ` + "`" + `revokeSession` + "`" + `."
 type RevokeSessionPayload {
-  "The id of the session that has ended; null if nothing was done."
+  "The id of the ended session; null if nothing was done."
   revokedSessionId: ID
   "You; null if this was your own session, or if nothing was done."
   viewer: Viewer
@@ -3973,7 +3973,7 @@ type RevokeSessionPayload {
   userErrors: [UserError!]!
 }
 
-"The answer to ` + "`" + `revokeOtherSessions` + "`" + `."
+"The result of ` + "`" + `revokeOtherSessions` + "`" + `."
 type RevokeOtherSessionsPayload {
   "You; null if nothing was done."
   viewer: Viewer
@@ -4158,7 +4158,7 @@ input UpdateProfileInput {
   wallPolicy: WallPolicy
 }
 
-"The answer to ` + "`" + `updateProfile` + "`" + `."
+"The result of ` + "`" + `updateProfile` + "`" + `."
 type UpdateProfilePayload {
   "You, after the change."
   user: User
@@ -4172,7 +4172,7 @@ input FollowUserInput {
   userId: ID!
 }
 
-"The answer to ` + "`" + `followUser` + "`" + `."
+"The result of ` + "`" + `followUser` + "`" + `."
 type FollowUserPayload {
   "The user you now follow."
   user: User
@@ -4188,7 +4188,7 @@ input UnfollowUserInput {
   userId: ID!
 }
 
-"The answer to ` + "`" + `unfollowUser` + "`" + `."
+"The result of ` + "`" + `unfollowUser` + "`" + `."
 type UnfollowUserPayload {
   "The user you no longer follow."
   user: User
@@ -4204,7 +4204,7 @@ input BlockUserInput {
   userId: ID!
 }
 
-"The answer to ` + "`" + `blockUser` + "`" + `."
+"The result of ` + "`" + `blockUser` + "`" + `."
 type BlockUserPayload {
   "The user, as your list of blocked users shows them."
   user: User
@@ -4220,7 +4220,7 @@ input UnblockUserInput {
   userId: ID!
 }
 
-"The answer to ` + "`" + `unblockUser` + "`" + `."
+"The result of ` + "`" + `unblockUser` + "`" + `."
 type UnblockUserPayload {
   "The user. Null if they block you."
   user: User
@@ -4236,7 +4236,7 @@ input MuteUserInput {
   userId: ID!
 }
 
-"The answer to ` + "`" + `muteUser` + "`" + `."
+"The result of ` + "`" + `muteUser` + "`" + `."
 type MuteUserPayload {
   "The user you now mute."
   user: User
@@ -4250,7 +4250,7 @@ input UnmuteUserInput {
   userId: ID!
 }
 
-"The answer to ` + "`" + `unmuteUser` + "`" + `."
+"The result of ` + "`" + `unmuteUser` + "`" + `."
 type UnmuteUserPayload {
   "The user you no longer mute."
   user: User
@@ -4259,10 +4259,10 @@ type UnmuteUserPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/viewer.graphqls", Input: `"""
-What only you see: your news, your circles, your settings.
+What only you can see: your news, your circles, your settings.
 """
 type Viewer {
-  "Tells viewers apart in a client's cache. It is not your user's id, and ` + "`" + `node` + "`" + ` does not find it."
+  "Identifies the viewer in a client's cache. It is not your user's id, and ` + "`" + `node` + "`" + ` does not find it."
   id: ID!
   "You, as others see you."
   user: User!
@@ -4346,7 +4346,7 @@ type Viewer {
     "Only items before this cursor."
     before: String
   ): UserConnection
-  "What others did that concerns you, the latest first. A notification that happens again moves to the front."
+  "Your notifications, latest first. A notification moves to the front when it is updated."
   notifications(
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
@@ -4357,7 +4357,7 @@ type Viewer {
     "Only items before this cursor."
     before: String
   ): NotificationConnection
-  "How many notifications you have not read, counted up to 100: show 100 as \"99+\"."
+  "The number of unread notifications, up to 100: show 100 as \"99+\"."
   unreadNotificationsCount: Int!
   "Which kinds of notifications you get: a setting for each kind."
   notificationSettings: [NotificationSetting!]!
@@ -4380,22 +4380,22 @@ type Viewer {
   wallPolicy: WallPolicy!
   "Your rights beyond managing your own account and posts."
   rights: [Right!]!
-  "Your sessions that have not ended, the newest first, at most 100."
+  "Your active sessions, newest first, at most 100."
   sessions: [Session!] @scope
-  "Your access tokens that have not expired, the newest first."
+  "Your access tokens that have not expired, newest first."
   accessTokens: [AccessToken!] @scope
 }
 
 """
 A right beyond managing your own account and posts. The operator grants and revokes rights (` + "`" + `plaza grant` + "`" + `, ` + "`" + `plaza revoke` + "`" + `). An operation
-that needs a right which you do not have fails with ` + "`" + `FORBIDDEN` + "`" + `.
+that needs a right that you do not have fails with ` + "`" + `FORBIDDEN` + "`" + `.
 """
 enum Right {
   "Manage the community's profile properties. Includes all other rights."
   ADMIN
   "Manage advertisers, campaigns, ad units and zones."
   MANAGE_ADS
-  "See what was reported, and decide about it."
+  "See reports, and decide about them."
   MODERATE
 }
 

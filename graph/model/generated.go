@@ -14,25 +14,25 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// A token by which a program acts for you.
+// A token with which a program acts on your behalf.
 type AccessToken struct {
-	// Names the token in `revokeAccessToken`. It is not the token.
+	// Identifies the token in `revokeAccessToken`. It is not the token itself.
 	ID string `json:"id"`
-	// What you called it.
+	// The name that you gave it.
 	Name string `json:"name"`
-	// What the program may do, besides reading all that you may read.
+	// What the program may do, besides reading everything that you may read.
 	Scopes []social.Scope `json:"scopes"`
 	// When you created it.
 	CreatedAt time.Time `json:"createdAt"`
-	// When it expires, unless you revoke it before.
+	// When it expires, unless you revoke it earlier.
 	ExpiresAt time.Time `json:"expiresAt"`
-	// When it was used last, to within an hour; null: never.
+	// When it was last used, accurate to an hour; null if never.
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
 }
 
 // What an advertiser pays.
 type AdBidInput struct {
-	// The event that is paid for.
+	// The event that the advertiser pays for.
 	Model ads.BidModel `json:"model"`
 	// 1 to 10¹⁵ micros. A CPM is a multiple of 1000.
 	Price ads.Micros `json:"price"`
@@ -52,7 +52,7 @@ type AdBudgetInput struct {
 	Even bool `json:"even"`
 }
 
-// How often one person sees something at most.
+// A frequency cap: the maximum number of times that one person sees something.
 type AdCapInput struct {
 	// 1 to 100.
 	Count int `json:"count"`
@@ -76,7 +76,7 @@ type AdChoice struct {
 	LandingURL string `json:"landingUrl"`
 	// The address to link to: it counts the click once, whether the impression is recorded before or after it, and redirects to `landingUrl`. Valid for one day.
 	ClickURL string `json:"clickUrl"`
-	// Pass this to `recordAdImpression` when the ad was actually shown. It works once, for 30 minutes.
+	// Pass this to `recordAdImpression` when the ad has actually been shown. It can be used once, within 30 minutes.
 	ImpressionToken string `json:"impressionToken"`
 	// Who pays for the ad.
 	Advertiser string `json:"advertiser"`
@@ -134,7 +134,7 @@ type AddReactionInput struct {
 	Kind social.ReactionKind `json:"kind"`
 }
 
-// The answer to `addReaction`.
+// The result of `addReaction`.
 type AddReactionPayload struct {
 	// The post with the new counts.
 	Post Post `json:"post,omitempty"`
@@ -150,7 +150,7 @@ type AddToCircleInput struct {
 	UserID string `json:"userId"`
 }
 
-// The answer to `addToCircle`.
+// The result of `addToCircle`.
 type AddToCirclePayload struct {
 	// The circle.
 	Circle *Circle `json:"circle,omitempty"`
@@ -176,7 +176,7 @@ type AuditEntry struct {
 	ID string `json:"id"`
 	// What was decided.
 	Decision social.Action `json:"decision"`
-	// What kind of thing it is about.
+	// Whether it is about a post, a comment or a user.
 	SubjectKind social.SubjectKind `json:"subjectKind"`
 	// The id of the post, comment or user.
 	SubjectID string `json:"subjectId"`
@@ -192,7 +192,7 @@ type AuditEntry struct {
 	Until *time.Time `json:"until,omitempty"`
 	// Why.
 	Reason string `json:"reason"`
-	// When.
+	// When it was decided.
 	CreatedAt time.Time `json:"createdAt"`
 }
 
@@ -202,7 +202,7 @@ type BlockUserInput struct {
 	UserID string `json:"userId"`
 }
 
-// The answer to `blockUser`.
+// The result of `blockUser`.
 type BlockUserPayload struct {
 	// The user, as your list of blocked users shows them.
 	User *User `json:"user,omitempty"`
@@ -212,11 +212,11 @@ type BlockUserPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// A report, without the name of who made it.
+// A report, without the person who made it.
 type CaseReport struct {
-	// What is wrong.
+	// The reason.
 	Reason social.ReportReason `json:"reason"`
-	// What else the reporter says; may be empty.
+	// The reporter's explanation; may be empty.
 	Text string `json:"text"`
 	// When it was made.
 	CreatedAt time.Time `json:"createdAt"`
@@ -230,7 +230,7 @@ type ChangePasswordInput struct {
 	NewPassword string `json:"newPassword"`
 }
 
-// The answer to `changePassword`.
+// The result of `changePassword`.
 type ChangePasswordPayload struct {
 	// You, still signed in; null if the password was not changed.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -252,13 +252,13 @@ type CheckinInput struct {
 	Photo *PictureInput `json:"photo,omitempty"`
 }
 
-// Which property to empty.
+// The property to clear.
 type ClearProfilePropertyInput struct {
 	// The property's key.
 	Key string `json:"key"`
 }
 
-// The answer to `clearProfileProperty`.
+// The result of `clearProfileProperty`.
 type ClearProfilePropertyPayload struct {
 	// You, after the change.
 	User *User `json:"user,omitempty"`
@@ -284,17 +284,17 @@ type ConfirmEmailPayload struct {
 type CreateAccessTokenInput struct {
 	// What it is for, such as the program's name: 1 to 100 characters.
 	Name string `json:"name"`
-	// What the program may do, besides reading all that you may read.
+	// What the program may do, besides reading everything that you may read.
 	Scopes []social.Scope `json:"scopes"`
-	// In how many days it expires: 1 to 365.
+	// The number of days until it expires: 1 to 365.
 	ExpiresInDays int `json:"expiresInDays"`
 }
 
-// The answer to `createAccessToken`.
+// The result of `createAccessToken`.
 type CreateAccessTokenPayload struct {
-	// The token. It is shown only here.
+	// The token itself. It is shown only once.
 	Token *string `json:"token,omitempty"`
-	// What is known of it from now on.
+	// Its name, scopes and dates, as `Viewer.accessTokens` lists them.
 	AccessToken *AccessToken `json:"accessToken,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -312,13 +312,13 @@ type CreateAdCampaignInput struct {
 	Schedule *AdScheduleInput `json:"schedule,omitempty"`
 	// What it may spend. Default: unlimited.
 	Budget *AdBudgetInput `json:"budget,omitempty"`
-	// How often one person sees it at most; one cap per window.
+	// The maximum number of times that one person sees it; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
-	// How many days after its click a conversion counts: 1 to 60.
+	// How many days after its click a conversion still counts: 1 to 60.
 	AttributionDays int `json:"attributionDays"`
 }
 
-// The answer to `createAdCampaign`.
+// The result of `createAdCampaign`.
 type CreateAdCampaignPayload struct {
 	// The new campaign.
 	Campaign *AdCampaign `json:"campaign,omitempty"`
@@ -346,13 +346,13 @@ type CreateAdUnitInput struct {
 	KeywordWeights []*AdKeywordWeightInput `json:"keywordWeights,omitempty"`
 	// Its share among the weighted ads of its campaign: 1 to 1000. Default: no weight; it competes alone.
 	Weight *int `json:"weight,omitempty"`
-	// How often one person sees it at most; one cap per window.
+	// The maximum number of times that one person sees it; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
 	// The zones where to place it: at most 100.
 	Zones []*AdPlacementInput `json:"zones,omitempty"`
 }
 
-// The answer to `createAdUnit`.
+// The result of `createAdUnit`.
 type CreateAdUnitPayload struct {
 	// The new ad.
 	Unit *AdUnit `json:"unit,omitempty"`
@@ -372,7 +372,7 @@ type CreateAdZoneInput struct {
 	Design ads.Design `json:"design"`
 }
 
-// The answer to `createAdZone`.
+// The result of `createAdZone`.
 type CreateAdZonePayload struct {
 	// The new zone.
 	Zone *AdZone `json:"zone,omitempty"`
@@ -384,11 +384,11 @@ type CreateAdZonePayload struct {
 type CreateAdvertiserInput struct {
 	// 1 to 100 characters; shown beside the ads.
 	Name string `json:"name"`
-	// How often one person sees it at most; one cap per window.
+	// The maximum number of times that one person sees it; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
 }
 
-// The answer to `createAdvertiser`.
+// The result of `createAdvertiser`.
 type CreateAdvertiserPayload struct {
 	// The new advertiser.
 	Advertiser *Advertiser `json:"advertiser,omitempty"`
@@ -402,7 +402,7 @@ type CreateCircleInput struct {
 	Name string `json:"name"`
 }
 
-// The answer to `createCircle`.
+// The result of `createCircle`.
 type CreateCirclePayload struct {
 	// The new circle.
 	Circle *Circle `json:"circle,omitempty"`
@@ -424,7 +424,7 @@ type CreatePostInput struct {
 	CommentOrder *social.CommentOrder `json:"commentOrder,omitempty"`
 }
 
-// The answer to `createPost`.
+// The result of `createPost`.
 type CreatePostPayload struct {
 	// The new post.
 	Post Post `json:"post,omitempty"`
@@ -454,9 +454,9 @@ type DeactivateAccountPayload struct {
 
 // What you decide.
 type DecideCaseInput struct {
-	// A case's id.
+	// The case's id.
 	CaseID string `json:"caseId"`
-	// What is to be done.
+	// What to do.
 	Decision social.Action `json:"decision"`
 	// When a suspension ends: in the future, and at most ten years away. `SUSPEND` needs it; other decisions don't take it.
 	Until *time.Time `json:"until,omitempty"`
@@ -464,7 +464,7 @@ type DecideCaseInput struct {
 	Reason string `json:"reason"`
 }
 
-// The answer to `decideCase`.
+// The result of `decideCase`.
 type DecideCasePayload struct {
 	// The case as it is now.
 	Case *ModerationCase `json:"case,omitempty"`
@@ -488,7 +488,7 @@ type DefineProfilePropertyInput struct {
 	DefaultVisibility social.Visibility `json:"defaultVisibility"`
 }
 
-// The answer to `defineProfileProperty`.
+// The result of `defineProfileProperty`.
 type DefineProfilePropertyPayload struct {
 	// The new property.
 	Property *ProfileProperty `json:"property,omitempty"`
@@ -502,7 +502,7 @@ type DeleteAccountInput struct {
 	Password *string `json:"password,omitempty"`
 }
 
-// The answer to `deleteAccount`.
+// The result of `deleteAccount`.
 type DeleteAccountPayload struct {
 	// The id of your deleted account. It is never used again.
 	DeletedUserID *string `json:"deletedUserId,omitempty"`
@@ -516,7 +516,7 @@ type DeleteAllMyCommentsInput struct {
 	Confirm bool `json:"confirm"`
 }
 
-// The answer to `deleteAllMyComments`.
+// The result of `deleteAllMyComments`.
 type DeleteAllMyCommentsPayload struct {
 	// How many comments are left to delete in the background.
 	RemainingCount *int `json:"remainingCount,omitempty"`
@@ -530,7 +530,7 @@ type DeleteCircleInput struct {
 	CircleID string `json:"circleId"`
 }
 
-// The answer to `deleteCircle`.
+// The result of `deleteCircle`.
 type DeleteCirclePayload struct {
 	// The id of the deleted circle.
 	DeletedCircleID *string `json:"deletedCircleId,omitempty"`
@@ -550,7 +550,7 @@ type DeletePostInput struct {
 	PostID string `json:"postId"`
 }
 
-// The answer to `deletePost`.
+// The result of `deletePost`.
 type DeletePostPayload struct {
 	// The id of the deleted post.
 	DeletedPostID *string `json:"deletedPostId,omitempty"`
@@ -566,7 +566,7 @@ type EditCommentInput struct {
 	Text string `json:"text"`
 }
 
-// The answer to `editComment`.
+// The result of `editComment`.
 type EditCommentPayload struct {
 	// The comment after the edit.
 	Comment *Comment `json:"comment,omitempty"`
@@ -578,11 +578,11 @@ type EditCommentPayload struct {
 type EditPostInput struct {
 	// The post's id.
 	PostID string `json:"postId"`
-	// The new content. It replaces all of the old: fields that are not given are cleared. The type must be the same; a poll keeps its options and its closing time.
+	// The new content. It replaces all of the old content: fields that are not given are cleared. The type must be the same; a poll keeps its options and its closing time.
 	Content *PostContentInput `json:"content"`
 }
 
-// The answer to `editPost`.
+// The result of `editPost`.
 type EditPostPayload struct {
 	// The post after the change.
 	Post Post `json:"post,omitempty"`
@@ -596,7 +596,7 @@ type FollowUserInput struct {
 	UserID string `json:"userId"`
 }
 
-// The answer to `followUser`.
+// The result of `followUser`.
 type FollowUserPayload struct {
 	// The user you now follow.
 	User *User `json:"user,omitempty"`
@@ -626,13 +626,13 @@ type LinkInput struct {
 
 // The notifications to mark as read.
 type MarkNotificationsReadInput struct {
-	// These; at most 100.
+	// The ids of at most 100 notifications.
 	NotificationIds []string `json:"notificationIds,omitempty"`
-	// The cursor of an entry of `Viewer.notifications`: that one, and all older ones.
+	// The cursor of an entry of `Viewer.notifications`: marks this entry and all older ones.
 	UpTo *string `json:"upTo,omitempty"`
 }
 
-// The answer to `markNotificationsRead`.
+// The result of `markNotificationsRead`.
 type MarkNotificationsReadPayload struct {
 	// You, with the new count; null if nothing was done.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -644,23 +644,23 @@ type MarkNotificationsReadPayload struct {
 type ModerationCase struct {
 	// An opaque id: `case_…`.
 	ID string `json:"id"`
-	// What kind of thing was reported.
+	// Whether a post, a comment or a user was reported.
 	SubjectKind social.SubjectKind `json:"subjectKind"`
 	// The id of the post, comment or user.
 	SubjectID string `json:"subjectId"`
-	// Who wrote it, or the user who was reported; null if the account is deleted. A block between you and them does not matter here.
+	// Who wrote it, or the user who was reported; null if the account is deleted. Shown even if one of you blocks the other.
 	Author *ReportedUser `json:"author,omitempty"`
-	// What it says; null for a user, and if it is deleted. You see it here whatever its audience is.
+	// The content of the post or comment; null for a user, and if it is deleted. Moderators see it whatever its audience is.
 	Content *ReportedContent `json:"content,omitempty"`
 	// Whether moderators have something to decide.
 	State social.CaseState `json:"state"`
-	// Whether moderators have hidden it: `RESTORE` brings it back.
+	// Whether moderators have hidden it. `RESTORE` shows it again.
 	IsHidden bool `json:"isHidden"`
-	// How many users have reported it since the case was opened the last time. So it is with all that follows.
+	// How many users have reported it since the case was last opened. The fields below also count only from then on.
 	ReportsCount int `json:"reportsCount"`
-	// How many of the reports have which reason; reasons without a report are left out.
+	// The number of reports for each reason. Reasons without a report are left out.
 	Reasons []*ReasonCount `json:"reasons"`
-	// The newest reports, newest first, at most 20. They do not say who made them.
+	// The latest reports, newest first, at most 20. They do not show who made them.
 	LatestReports []*CaseReport `json:"latestReports"`
 	// When the first of these reports was made.
 	FirstReportedAt time.Time `json:"firstReportedAt"`
@@ -668,13 +668,13 @@ type ModerationCase struct {
 	LastReportedAt time.Time `json:"lastReportedAt"`
 }
 
-// A decision about you, or about what you wrote.
+// A decision about you, or about something you wrote.
 type ModerationDecision struct {
 	// An opaque id: `decision_…`.
 	ID string `json:"id"`
 	// What was decided.
 	Decision social.Action `json:"decision"`
-	// What kind of thing it is about.
+	// Whether it is about a post, a comment or a user.
 	SubjectKind social.SubjectKind `json:"subjectKind"`
 	// The id of the post, comment or user.
 	SubjectID string `json:"subjectId"`
@@ -682,7 +682,7 @@ type ModerationDecision struct {
 	Until *time.Time `json:"until,omitempty"`
 	// Why.
 	Reason string `json:"reason"`
-	// When.
+	// When it was decided.
 	CreatedAt time.Time `json:"createdAt"`
 }
 
@@ -698,7 +698,7 @@ type MuteThreadInput struct {
 	PostID string `json:"postId"`
 }
 
-// The answer to `muteThread`.
+// The result of `muteThread`.
 type MuteThreadPayload struct {
 	// The post.
 	Post Post `json:"post,omitempty"`
@@ -712,7 +712,7 @@ type MuteUserInput struct {
 	UserID string `json:"userId"`
 }
 
-// The answer to `muteUser`.
+// The result of `muteUser`.
 type MuteUserPayload struct {
 	// The user you now mute.
 	User *User `json:"user,omitempty"`
@@ -758,7 +758,7 @@ type PollInput struct {
 
 // One option of a poll.
 type PollOption struct {
-	// Tells options apart in a client's cache. `node` does not find it; to vote, send `index`.
+	// Identifies the option in a client's cache. `node` does not find it; to vote, send `index`.
 	ID string `json:"id"`
 	// The option's index in its poll, from 0.
 	Index int `json:"index"`
@@ -832,21 +832,21 @@ type ReactionCount struct {
 	Count int `json:"count"`
 }
 
-// How many reports have a reason.
+// The number of reports with one reason.
 type ReasonCount struct {
 	// The reason.
 	Reason social.ReportReason `json:"reason"`
-	// How many reports have it.
+	// The number of reports.
 	Count int `json:"count"`
 }
 
-// What led to a conversion.
+// The click that led to a conversion.
 type RecordAdConversionInput struct {
 	// The click's token: the value that replaced `{click_token}` in the address of the landing page, or the end of `clickUrl`.
 	Token string `json:"token"`
 }
 
-// The answer to `recordAdConversion`.
+// The result of `recordAdConversion`.
 type RecordAdConversionPayload struct {
 	// Whether this call recorded it: false if it was recorded before. Null if there are user errors.
 	Recorded *bool `json:"recorded,omitempty"`
@@ -860,7 +860,7 @@ type RecordAdImpressionInput struct {
 	Token string `json:"token"`
 }
 
-// The answer to `recordAdImpression`.
+// The result of `recordAdImpression`.
 type RecordAdImpressionPayload struct {
 	// Whether this call recorded it: false if it was recorded before. Null if there are user errors.
 	Recorded *bool `json:"recorded,omitempty"`
@@ -894,7 +894,7 @@ type RefundAdsInput struct {
 	Reason string `json:"reason"`
 }
 
-// The answer to `refundAds`.
+// The result of `refundAds`.
 type RefundAdsPayload struct {
 	// The refund.
 	Refund *AdRefund `json:"refund,omitempty"`
@@ -910,7 +910,7 @@ type RemoveFromCircleInput struct {
 	UserID string `json:"userId"`
 }
 
-// The answer to `removeFromCircle`.
+// The result of `removeFromCircle`.
 type RemoveFromCirclePayload struct {
 	// The circle.
 	Circle *Circle `json:"circle,omitempty"`
@@ -928,7 +928,7 @@ type RemoveProfilePropertyInput struct {
 	Key string `json:"key"`
 }
 
-// The answer to `removeProfileProperty`.
+// The result of `removeProfileProperty`.
 type RemoveProfilePropertyPayload struct {
 	// The key of the removed property.
 	RemovedKey *string `json:"removedKey,omitempty"`
@@ -942,7 +942,7 @@ type RemoveReactionInput struct {
 	PostID string `json:"postId"`
 }
 
-// The answer to `removeReaction`.
+// The result of `removeReaction`.
 type RemoveReactionPayload struct {
 	// The post with the new counts.
 	Post Post `json:"post,omitempty"`
@@ -958,7 +958,7 @@ type RenameCircleInput struct {
 	Name string `json:"name"`
 }
 
-// The answer to `renameCircle`.
+// The result of `renameCircle`.
 type RenameCirclePayload struct {
 	// The circle with its new name.
 	Circle *Circle `json:"circle,omitempty"`
@@ -974,17 +974,17 @@ type ReplyPolicyInput struct {
 	CircleIds []string `json:"circleIds,omitempty"`
 }
 
-// What is wrong with what.
+// What to report, and why.
 type ReportInput struct {
 	// The id of a post, a comment or a user.
 	SubjectID string `json:"subjectId"`
-	// What is wrong.
+	// The reason.
 	Reason social.ReportReason `json:"reason"`
-	// Anything that helps moderators to decide: at most 2000 characters. Default: nothing.
+	// Anything that helps moderators decide: at most 2000 characters. Default: empty.
 	Text string `json:"text"`
 }
 
-// The answer to `report`.
+// The result of `report`.
 type ReportPayload struct {
 	// The id of what you reported; null if nothing was done.
 	ReportedID *string `json:"reportedId,omitempty"`
@@ -998,13 +998,13 @@ type ReportedContent struct {
 	PostID string `json:"postId"`
 	// The text, caption or question; may be empty.
 	Text string `json:"text"`
-	// Everything else that a post says: a title, a place, an alternative text, the options of a poll.
+	// The other texts of a post: its title, place, alternative text, or the options of a poll.
 	Details []string `json:"details"`
 	// The addresses of a post's pictures and links.
 	Urls []string `json:"urls"`
 	// When it was written.
 	CreatedAt time.Time `json:"createdAt"`
-	// When it was edited last; null if never.
+	// When it was last edited; null if never.
 	EditedAt *time.Time `json:"editedAt,omitempty"`
 }
 
@@ -1054,13 +1054,13 @@ type ResetPasswordPayload struct {
 
 // The access token to revoke.
 type RevokeAccessTokenInput struct {
-	// One of `Viewer.accessTokens`.
+	// The id of one of `Viewer.accessTokens`.
 	AccessTokenID string `json:"accessTokenId"`
 }
 
-// The answer to `revokeAccessToken`.
+// The result of `revokeAccessToken`.
 type RevokeAccessTokenPayload struct {
-	// The id of the token that was revoked; null if nothing was done.
+	// The id of the revoked token; null if nothing was done.
 	RevokedAccessTokenID *string `json:"revokedAccessTokenId,omitempty"`
 	// You; null if nothing was done.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -1068,7 +1068,7 @@ type RevokeAccessTokenPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// The answer to `revokeOtherSessions`.
+// The result of `revokeOtherSessions`.
 type RevokeOtherSessionsPayload struct {
 	// You; null if nothing was done.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -1078,13 +1078,13 @@ type RevokeOtherSessionsPayload struct {
 
 // The session to end.
 type RevokeSessionInput struct {
-	// One of `Viewer.sessions`.
+	// The id of one of `Viewer.sessions`.
 	SessionID string `json:"sessionId"`
 }
 
-// The answer to `revokeSession`.
+// The result of `revokeSession`.
 type RevokeSessionPayload struct {
-	// The id of the session that has ended; null if nothing was done.
+	// The id of the ended session; null if nothing was done.
 	RevokedSessionID *string `json:"revokedSessionId,omitempty"`
 	// You; null if this was your own session, or if nothing was done.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -1092,17 +1092,17 @@ type RevokeSessionPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// A sign-in of yours, in a browser, an app or a program. Tokens that another site has issued are not among them.
+// One of your sign-ins, in a browser, an app or a program. Tokens that another site has issued are not listed.
 type Session struct {
-	// Names the session in `revokeSession`. It is not the token.
+	// Identifies the session in `revokeSession`. It is not the token itself.
 	ID string `json:"id"`
 	// When you signed in.
 	CreatedAt time.Time `json:"createdAt"`
-	// When you used it last, to within an hour.
+	// When you last used it, accurate to an hour.
 	LastUsedAt time.Time `json:"lastUsedAt"`
-	// When the session ends, unless you use it or end it before. Each use extends it to 30 days, up to a year after the sign-in.
+	// When the session expires, unless you end it earlier. Each use extends it to 30 days from then, up to a year after the sign-in.
 	ExpiresAt time.Time `json:"expiresAt"`
-	// Whether this request belongs to it.
+	// Whether this request uses it.
 	IsCurrent bool `json:"isCurrent"`
 }
 
@@ -1114,7 +1114,7 @@ type SetAdCampaignStateInput struct {
 	State ads.State `json:"state"`
 }
 
-// The answer to `setAdCampaignState`.
+// The result of `setAdCampaignState`.
 type SetAdCampaignStatePayload struct {
 	// The campaign.
 	Campaign *AdCampaign `json:"campaign,omitempty"`
@@ -1130,7 +1130,7 @@ type SetAdUnitStateInput struct {
 	State ads.State `json:"state"`
 }
 
-// The answer to `setAdUnitState`.
+// The result of `setAdUnitState`.
 type SetAdUnitStatePayload struct {
 	// The ad.
 	Unit *AdUnit `json:"unit,omitempty"`
@@ -1146,7 +1146,7 @@ type SetCommentOrderInput struct {
 	Order social.CommentOrder `json:"order"`
 }
 
-// The answer to `setCommentOrder`.
+// The result of `setCommentOrder`.
 type SetCommentOrderPayload struct {
 	// The post after the change.
 	Post Post `json:"post,omitempty"`
@@ -1174,11 +1174,11 @@ type SetEmailPayload struct {
 type SetNotificationSettingInput struct {
 	// The kind of notifications.
 	Kind social.NotificationKind `json:"kind"`
-	// Whether you are notified.
+	// Whether you get them.
 	Enabled bool `json:"enabled"`
 }
 
-// The answer to `setNotificationSetting`.
+// The result of `setNotificationSetting`.
 type SetNotificationSettingPayload struct {
 	// You, with the new settings; null if nothing was done.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -1194,7 +1194,7 @@ type SetPostAudienceInput struct {
 	Audience *AudienceInput `json:"audience"`
 }
 
-// The answer to `setPostAudience`.
+// The result of `setPostAudience`.
 type SetPostAudiencePayload struct {
 	// The post after the change.
 	Post Post `json:"post,omitempty"`
@@ -1212,7 +1212,7 @@ type SetProfilePropertyInput struct {
 	Visibility *social.Visibility `json:"visibility,omitempty"`
 }
 
-// The answer to `setProfileProperty`.
+// The result of `setProfileProperty`.
 type SetProfilePropertyPayload struct {
 	// You, after the change.
 	User *User `json:"user,omitempty"`
@@ -1228,7 +1228,7 @@ type SetReplyPolicyInput struct {
 	Replies *ReplyPolicyInput `json:"replies"`
 }
 
-// The answer to `setReplyPolicy`.
+// The result of `setReplyPolicy`.
 type SetReplyPolicyPayload struct {
 	// The post after the change.
 	Post Post `json:"post,omitempty"`
@@ -1244,11 +1244,11 @@ type SignInInput struct {
 	Password string `json:"password"`
 }
 
-// The answer to `signIn`.
+// The result of `signIn`.
 type SignInPayload struct {
-	// The bearer token of this session. It is shown only here.
+	// The bearer token of this session. It is shown only once.
 	Token *string `json:"token,omitempty"`
-	// When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none.
+	// When the session expires. Each use extends it to 30 days from then, up to a year after the sign-in. Null if there is no session.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 	// Yourself.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -1292,11 +1292,11 @@ type SignUpInput struct {
 	Password string `json:"password"`
 }
 
-// The answer to `signUp`.
+// The result of `signUp`.
 type SignUpPayload struct {
-	// The bearer token of this session. It is shown only here.
+	// The bearer token of this session. It is shown only once.
 	Token *string `json:"token,omitempty"`
-	// When the session ends, unless you use it: each use extends it to 30 days, up to a year. Null if there is none.
+	// When the session expires. Each use extends it to 30 days from then, up to a year after the sign-in. Null if there is no session.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 	// Yourself.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -1320,8 +1320,8 @@ type StatusInput struct {
 	Text string `json:"text"`
 }
 
-// Live updates over the websocket (`graphql-transport-ws`). Send your token in the `connection_init` payload, as
-// `Authorization`.
+// Live updates over a websocket (`graphql-transport-ws`), or as server-sent events. Send your token as `Authorization`: on a websocket in the
+// `connection_init` payload, otherwise as a header.
 type Subscription struct {
 }
 
@@ -1331,7 +1331,7 @@ type UnblockUserInput struct {
 	UserID string `json:"userId"`
 }
 
-// The answer to `unblockUser`.
+// The result of `unblockUser`.
 type UnblockUserPayload struct {
 	// The user. Null if they block you.
 	User *User `json:"user,omitempty"`
@@ -1347,7 +1347,7 @@ type UnfollowUserInput struct {
 	UserID string `json:"userId"`
 }
 
-// The answer to `unfollowUser`.
+// The result of `unfollowUser`.
 type UnfollowUserPayload struct {
 	// The user you no longer follow.
 	User *User `json:"user,omitempty"`
@@ -1363,9 +1363,9 @@ type UnmuteThreadInput struct {
 	PostID string `json:"postId"`
 }
 
-// The answer to `unmuteThread`.
+// The result of `unmuteThread`.
 type UnmuteThreadPayload struct {
-	// The post, whose thread you do not mute any more.
+	// The post, whose thread you no longer mute.
 	Post Post `json:"post,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -1377,7 +1377,7 @@ type UnmuteUserInput struct {
 	UserID string `json:"userId"`
 }
 
-// The answer to `unmuteUser`.
+// The result of `unmuteUser`.
 type UnmuteUserPayload struct {
 	// The user you no longer mute.
 	User *User `json:"user,omitempty"`
@@ -1395,13 +1395,13 @@ type UpdateAdCampaignInput struct {
 	Schedule *AdScheduleInput `json:"schedule,omitempty"`
 	// What it may spend. Replaces the whole budget.
 	Budget *AdBudgetInput `json:"budget,omitempty"`
-	// How often one person sees it at most; one cap per window.
+	// The maximum number of times that one person sees it; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
-	// How many days after its click a conversion counts: 1 to 60. Ads that were already chosen keep their window.
+	// How many days after its click a conversion still counts: 1 to 60. Ads that were already chosen keep their window.
 	AttributionDays *int `json:"attributionDays,omitempty"`
 }
 
-// The answer to `updateAdCampaign`.
+// The result of `updateAdCampaign`.
 type UpdateAdCampaignPayload struct {
 	// The campaign.
 	Campaign *AdCampaign `json:"campaign,omitempty"`
@@ -1425,17 +1425,17 @@ type UpdateAdUnitInput struct {
 	Bid *AdBidInput `json:"bid,omitempty"`
 	// Up to 50 keywords. Keywords that the ad keeps also keep their weights, unless `keywordWeights` is given.
 	Keywords []string `json:"keywords,omitempty"`
-	// Weights of single keywords, each once, in place of all that it has.
+	// Weights of single keywords, each once. Replaces all weights that it has.
 	KeywordWeights []*AdKeywordWeightInput `json:"keywordWeights,omitempty"`
 	// 1 to 1000, or null for no weight: it competes alone.
 	Weight graphql.Omittable[*int] `json:"weight,omitempty"`
-	// How often one person sees it at most; one cap per window.
+	// The maximum number of times that one person sees it; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
 	// The zones where to place it. Replaces the whole list.
 	Zones []*AdPlacementInput `json:"zones,omitempty"`
 }
 
-// The answer to `updateAdUnit`.
+// The result of `updateAdUnit`.
 type UpdateAdUnitPayload struct {
 	// The ad.
 	Unit *AdUnit `json:"unit,omitempty"`
@@ -1453,7 +1453,7 @@ type UpdateAdZoneInput struct {
 	Design ads.Design `json:"design"`
 }
 
-// The answer to `updateAdZone`.
+// The result of `updateAdZone`.
 type UpdateAdZonePayload struct {
 	// The zone.
 	Zone *AdZone `json:"zone,omitempty"`
@@ -1467,11 +1467,11 @@ type UpdateAdvertiserInput struct {
 	AdvertiserID string `json:"advertiserId"`
 	// 1 to 100 characters.
 	Name *string `json:"name,omitempty"`
-	// How often one person sees it at most; one cap per window.
+	// The maximum number of times that one person sees it; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
 }
 
-// The answer to `updateAdvertiser`.
+// The result of `updateAdvertiser`.
 type UpdateAdvertiserPayload struct {
 	// The advertiser.
 	Advertiser *Advertiser `json:"advertiser,omitempty"`
@@ -1491,7 +1491,7 @@ type UpdateProfileInput struct {
 	WallPolicy *social.WallPolicy `json:"wallPolicy,omitempty"`
 }
 
-// The answer to `updateProfile`.
+// The result of `updateProfile`.
 type UpdateProfilePayload struct {
 	// You, after the change.
 	User *User `json:"user,omitempty"`
@@ -1499,7 +1499,7 @@ type UpdateProfilePayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// A property and what to change of it.
+// A property, and what to change.
 type UpdateProfilePropertyInput struct {
 	// The property's key.
 	Key string `json:"key"`
@@ -1513,7 +1513,7 @@ type UpdateProfilePropertyInput struct {
 	DefaultVisibility *social.Visibility `json:"defaultVisibility,omitempty"`
 }
 
-// The answer to `updateProfileProperty`.
+// The result of `updateProfileProperty`.
 type UpdateProfilePropertyPayload struct {
 	// The property after the change.
 	Property *ProfileProperty `json:"property,omitempty"`
@@ -1527,7 +1527,7 @@ type UserError struct {
 	Code UserErrorCode `json:"code"`
 	// What is wrong, in a sentence that may be shown to a person.
 	Message string `json:"message"`
-	// The path of the argument at fault: `["input", "content", "poll", "options"]`. Empty if no argument is at fault.
+	// The path of the invalid argument, such as `["input", "content", "poll", "options"]`. Empty if the error concerns no argument.
 	Path []string `json:"path"`
 }
 
@@ -1539,7 +1539,7 @@ type VotePollInput struct {
 	Option int `json:"option"`
 }
 
-// The answer to `votePoll`.
+// The result of `votePoll`.
 type VotePollPayload struct {
 	// The poll with the new counts.
 	Post Post `json:"post,omitempty"`
@@ -1553,7 +1553,7 @@ type Registration string
 const (
 	// Anyone, with `signUp`.
 	RegistrationOpen Registration = "OPEN"
-	// Only those who run the site: `signUp` fails with `NOT_ALLOWED`.
+	// Only the site's operators: `signUp` fails with `NOT_ALLOWED`.
 	RegistrationClosed Registration = "CLOSED"
 )
 
@@ -1615,7 +1615,7 @@ const (
 	UserErrorCodeTooLong UserErrorCode = "TOO_LONG"
 	// A required text is empty.
 	UserErrorCodeBlank UserErrorCode = "BLANK"
-	// It does not exist, or you may not see it.
+	// The object does not exist, or you may not see it.
 	UserErrorCodeNotFound UserErrorCode = "NOT_FOUND"
 	// A name that must be unique is in use.
 	UserErrorCodeTaken UserErrorCode = "TAKEN"
@@ -1627,7 +1627,7 @@ const (
 	UserErrorCodeRejected UserErrorCode = "REJECTED"
 	// The maximum number is reached.
 	UserErrorCodeLimitReached UserErrorCode = "LIMIT_REACHED"
-	// A concurrent change got in the way: read it again, then try again.
+	// The object was changed concurrently: read it again, then retry.
 	UserErrorCodeConflict UserErrorCode = "CONFLICT"
 	// The poll is closed.
 	UserErrorCodeClosed UserErrorCode = "CLOSED"

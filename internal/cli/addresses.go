@@ -10,7 +10,7 @@ import (
 func checkAddresses(publicURL string, origins []string) error {
 	if publicURL != "" && !isPublicURL(publicURL) {
 		return fmt.Errorf("--public-url (PLAZA_PUBLIC_URL) must look like https://plaza.example, "+
-			"with a path where there is one, and neither a user name nor ? or #: %q does not", publicURL)
+			"with an optional path, but without a user name, ? or #: %q does not", publicURL)
 	}
 	for _, origin := range origins {
 		if !isOrigin(origin) {

@@ -16,7 +16,7 @@ import (
 
 type adsCommand struct {
 	Import  adsImportCommand  `cmd:"" help:"Load advertisers, zones, campaigns and ads from a YAML or CSV file."`
-	Rebuild adsRebuildCommand `cmd:"" help:"Rebuild the reports from all impressions and clicks that are still kept."`
+	Rebuild adsRebuildCommand `cmd:"" help:"Rebuild the reports from all impressions and clicks that are still stored."`
 }
 
 type adsRebuildCommand struct{}
@@ -32,10 +32,10 @@ func (*adsRebuildCommand) Run(ctx context.Context, common *commonFlags) error {
 		return err
 	}
 	if from.IsZero() {
-		fmt.Fprintln(os.Stdout, "There are no impressions and clicks to add up.")
+		fmt.Fprintln(os.Stdout, "There are no impressions or clicks to add up.")
 		return nil
 	}
-	fmt.Fprintf(os.Stdout, "Reports are being rebuilt, from %s UTC on.\n", from.UTC().Format(time.DateTime))
+	fmt.Fprintf(os.Stdout, "Reports are being rebuilt, starting from %s UTC.\n", from.UTC().Format(time.DateTime))
 	return nil
 }
 
@@ -45,7 +45,7 @@ type adsImportCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*adsImportCommand) Help() string {
-	return `Run it as often as you like: it adds what is new and updates what has changed. It does not touch what is missing from the file: archive that instead.`
+	return `You can run it repeatedly: it adds what is new and updates what has changed. It leaves what is missing from the file unchanged: archive that instead.`
 }
 
 // Run imports the file.
@@ -73,6 +73,6 @@ func (c *adsImportCommand) Run(ctx context.Context, common *commonFlags) error {
 	if err := errors.Join(stopped(err), st.Close()); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	fmt.Fprintf(os.Stdout, "%d added, %d changed, %d as before\n", sum.Added, sum.Changed, sum.Unchanged)
+	fmt.Fprintf(os.Stdout, "%d added, %d changed, %d unchanged\n", sum.Added, sum.Changed, sum.Unchanged)
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // withAdvice adds advice to an error of the packages below: the flags, variables and commands that
-// help, which those packages do not know.
+// help. Those packages do not know them.
 func withAdvice(err error) error {
 	if advice := adviceOn(err); advice != "" {
 		return fmt.Errorf("%w%s", err, advice)
@@ -28,13 +28,13 @@ func adviceOn(err error) string {
 		return adviceOnMigration(migration)
 	}
 	if newer, ok := errors.AsType[*sqlite.TooNewError](err); ok {
-		return fmt.Sprintf(", or take the file back with that one: plaza migrate back --to %d", newer.Knows)
+		return fmt.Sprintf(", or downgrade the file with that version: plaza migrate back --to %d", newer.Knows)
 	}
 	switch _, missing := errors.AsType[*mongodb.NoDatabaseError](err); {
 	case missing:
 		return ": name another one with --mongodb-uri or PLAZA_MONGODB_URI"
 	case errors.Is(err, mongodb.ErrNotSharded):
-		return ": point --mongodb-uri at a mongos (plaza shard --print shows what would be done). Plaza needs no sharding to run"
+		return ": point --mongodb-uri at a mongos (plaza shard --print shows what it would do). Plaza also runs without sharding"
 	case errors.Is(err, demo.ErrOccupied):
 		return "; choose another data folder or database, or start without --demo (PLAZA_DEMO)"
 	}
@@ -57,7 +57,7 @@ func adviceOnMigration(e *mongodb.MigrationError) string {
 	case mongodb.MigrationDiffers:
 		return fmt.Sprintf("; look at \"plaza work status\", and try again, or go back with \"%s --back-out\"", command)
 	case mongodb.MigrationDoesNotFit:
-		return fmt.Sprintf(": go back with \"%s --back-out\", and choose another one", command)
+		return fmt.Sprintf(": go back with \"%s --back-out\", and choose another layout", command)
 	}
 	return ""
 }

@@ -35,8 +35,8 @@ func TestAdviceNamesCommands(t *testing.T) {
 		feeds(mongodb.MigrationBackingOut):                                `the migration of feeds to "month" is being backed out of: run "plaza migrate feeds --back-out" first`,
 		feeds(mongodb.MigrationNotSwitched):                               `feeds: "month" is not read yet: run "plaza migrate feeds --to month" first`,
 		feeds(mongodb.MigrationDiffers):                                   `it is odd; look at "plaza work status", and try again, or go back with "plaza migrate feeds --back-out"`,
-		feeds(mongodb.MigrationDoesNotFit):                                `it is odd: go back with "plaza migrate feeds --back-out", and choose another one`,
-		fmt.Errorf("the file: %w", &sqlite.TooNewError{Has: 9, Knows: 8}): "the file: the file has tables of version 9, and this Plaza knows 8: run a newer Plaza, or take the file back with that one: plaza migrate back --to 8",
+		feeds(mongodb.MigrationDoesNotFit):                                `it is odd: go back with "plaza migrate feeds --back-out", and choose another layout`,
+		fmt.Errorf("the file: %w", &sqlite.TooNewError{Has: 9, Knows: 8}): "the file: the file has tables of version 9, and this Plaza knows 8: run a newer Plaza, or downgrade the file with that version: plaza migrate back --to 8",
 	} {
 		if got := withAdvice(err); got.Error() != want || !errors.Is(got, err) {
 			t.Errorf("it says\n%v, want\n%s", got, want)

@@ -22,19 +22,19 @@ import (
 
 // benchFlags are common to all comparisons.
 type benchFlags struct {
-	Layouts   []string      `help:"Only these layouts; the others are compared with the first." placeholder:"LAYOUT,…"`
-	Scale     float64       `help:"How much is loaded, as a multiple of the usual amount." default:"1" placeholder:"X"`
-	Rounds    int           `help:"How many turns each layout has." default:"9" placeholder:"N"`
+	Layouts   []string      `help:"Measure only these layouts; the first is the baseline for the others." placeholder:"LAYOUT,…"`
+	Scale     float64       `help:"How much data is loaded, as a multiple of the default amount." default:"1" placeholder:"X"`
+	Rounds    int           `help:"How many turns each layout gets." default:"9" placeholder:"N"`
 	Turn      time.Duration `help:"Approximately how long a turn takes." default:"150ms" placeholder:"TIME"`
 	Seed      uint64        `help:"Seed of the generated data." default:"1" placeholder:"N"`
-	Quick     bool          `help:"Only try it out: little data, two short rounds; the figures mean nothing."`
-	Overwrite bool          `help:"Drop databases that an earlier run has left."`
+	Quick     bool          `help:"Smoke test: little data, two short rounds; the figures are meaningless."`
+	Overwrite bool          `help:"Drop databases left over from an earlier run."`
 	Only      string        `help:"Measure only calls whose names contain this, such as \"news\"." placeholder:"TEXT"`
 	Profile   string        `help:"File for a CPU profile of this process (go tool pprof)." type:"path" placeholder:"FILE"`
 	Out       string        `help:"Folder for the table and its pictures; without it the table is printed." type:"path" placeholder:"DIR"`
 }
 
-const benchHelp = `It needs an otherwise idle MongoDB, and creates separate databases there, which it drops at the end: their names begin with the name in the URI (default: plaza_bench), which must contain "bench".
+const benchHelp = `It needs an otherwise idle MongoDB, where it creates separate databases and drops them at the end. Their names begin with the name in the URI (default: plaza_bench), which must contain "bench".
 
 Layouts take turns in one process. The command compares CPU time: that of this process, and that of mongod.`
 
@@ -48,7 +48,7 @@ func (f *benchFlags) run(common *commonFlags, compare func(bench.Options) (*figu
 	stages := &stageMeter{meter: progress.OnStderr()}
 	o := bench.Options{
 		URI: string(common.MongodbURI), Overwrite: f.Overwrite, Layouts: f.Layouts, Rounds: f.Rounds, Turn: f.Turn, Scale: f.Scale, Seed: f.Seed,
-		Only: f.Only, Command: commandSaid(os.Args[1:]), Serve: benchHandler, Progress: stages.show,
+		Only: f.Only, Command: reportedCommand(os.Args[1:]), Serve: benchHandler, Progress: stages.show,
 	}
 	if f.Quick {
 		o.Rounds, o.Turn, o.Scale = 2, 5*time.Millisecond, f.Scale/100
@@ -73,10 +73,10 @@ func (f *benchFlags) startProfile() (stop func(), err error) {
 	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
 }
 
-// commandSaid returns the command line for the report, without the address of the database and the
-// paths of files.
-func commandSaid(args []string) string {
-	said := []string{"plaza"}
+// reportedCommand returns the command line for the report, without the address of the database and
+// the paths of files.
+func reportedCommand(args []string) string {
+	shown := []string{"plaza"}
 	for i := 0; i < len(args); i++ {
 		name, _, joined := strings.Cut(args[i], "=")
 		switch name {
@@ -85,15 +85,15 @@ func commandSaid(args []string) string {
 				i++
 			}
 		case "--networks":
-			said = append(said, name+"=…")
+			shown = append(shown, name+"=…")
 			if !joined {
 				i++
 			}
 		default:
-			said = append(said, args[i])
+			shown = append(shown, args[i])
 		}
 	}
-	return strings.Join(said, " ")
+	return strings.Join(shown, " ")
 }
 
 func benchHandler(st storage.Store, peopleCache bool) http.Handler {

@@ -22,13 +22,13 @@ type commandLine struct {
 	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
 	Import  importCommand  `cmd:"" help:"Load people and circles from files."`
 	Export  exportCommand  `cmd:"" help:"Write a user's data to the standard output."`
-	Work    workCommand    `cmd:"" help:"Inspect the database's background work."`
-	Grant   grantCommand   `cmd:"" help:"Give a user a right."`
-	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
+	Work    workCommand    `cmd:"" help:"Inspect the database's background work, and retry failed jobs."`
+	Grant   grantCommand   `cmd:"" help:"Grant a right to a user."`
+	Revoke  revokeCommand  `cmd:"" help:"Revoke a right of a user."`
 	Rights  rightsCommand  `cmd:"" help:"List the users who have rights."`
 	User    userCommand    `cmd:"" help:"List users, create accounts, set passwords, end sessions."`
 	Delete  deleteCommand  `cmd:"" help:"Delete a user."`
-	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
+	Shard   shardCommand   `cmd:"" help:"Distribute a MongoDB database over the shards of a cluster."`
 	Bench   benchCommand   `cmd:"" help:"Compare what layouts and designs cost."`
 	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database to another layout, or its documents to the newest version, while servers run."`
 	Ads     adsCommand     `cmd:"" help:"Load ads from a file, and rebuild their reports."`
@@ -36,12 +36,12 @@ type commandLine struct {
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
 
-Try it:  plaza --demo   and open http://127.0.0.1:8080 in a browser. A server's flags: plaza serve --help
+To try it, run "plaza --demo" and open http://127.0.0.1:8080 in a browser. "plaza serve --help" lists the flags of the server.
 
-Every flag can be given as the environment variable shown after it.`
+Flags can also be set with the environment variable shown after their description.`
 
 // Run runs the command that the arguments of the process name. Exit codes: 0 success, 1 failure, 80
-// a mistake in the arguments.
+// invalid arguments.
 func Run() (exitCode int) {
 	var cli commandLine
 	parser, err := newParser(&cli)

@@ -15,11 +15,11 @@ import (
 type commonFlags struct {
 	Data       string           `help:"Folder of the embedded database; created if missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
 	MongodbURI uriFlag          `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
-	Comments   string           `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
-	Feeds      string           `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
-	Graph      string           `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
-	MergeAbove int              `help:"With --feeds=hybrid: number of followers above which an author's posts are merged into feeds when these are read." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
-	Version    kong.VersionFlag `help:"Print the version, the commit and the version of Go, and exit."`
+	Comments   string           `help:"How MongoDB stores comment threads: documents, embedded, pages or adaptive. The first server records it in the database. Default: the recorded layout; documents for a new database." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
+	Feeds      string           `help:"How MongoDB stores news feeds and walls: read, hybrid, bucket or month. The first server records it in the database. Default: the recorded layout; read for a new database." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
+	Graph      string           `help:"How MongoDB stores followers: reverse or two (for sharded clusters). The first server records it in the database. Default: the recorded layout; reverse for a new database." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
+	MergeAbove int              `help:"With --feeds=hybrid: the number of followers above which an author's posts are merged into feeds on read." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
+	Version    kong.VersionFlag `help:"Print the version, the commit and the Go version, and exit."`
 	LogLevel   string           `help:"Minimum log level: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 	AuditLog   string           `help:"Whether to log sign-ins, and changes of accounts, passwords, sessions, tokens and rights: on, off, or auto (servers do, commands that open the database themselves do not)." env:"PLAZA_AUDIT_LOG" name:"audit-log" default:"auto" enum:"auto,on,off"`
 
@@ -38,7 +38,7 @@ type uriFlag string
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (u *uriFlag) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
-		return errors.New("must not be empty: name a MongoDB database, or leave the setting out for the embedded database")
+		return errors.New("must not be empty: name a MongoDB database, or remove the setting to use the embedded database")
 	}
 	*u = uriFlag(text)
 	return nil
@@ -53,10 +53,10 @@ func (c *commonFlags) warnings() *slog.Logger {
 }
 
 func newLogger(level string) *slog.Logger {
-	var least slog.Level
-	_ = least.UnmarshalText([]byte(level)) // kong has checked it against the enum
+	var minimum slog.Level
+	_ = minimum.UnmarshalText([]byte(level)) // kong has checked it against the enum
 	if term.IsTerminal(int(os.Stderr.Fd())) {
-		return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: least, TimeFormat: time.TimeOnly}))
+		return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: minimum, TimeFormat: time.TimeOnly}))
 	}
-	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: least}))
+	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: minimum}))
 }

@@ -14,7 +14,7 @@ import (
 )
 
 type deleteCommand struct {
-	User deleteUserCommand `cmd:"" help:"Delete a user's account and everything that belongs to it. It can't be undone."`
+	User deleteUserCommand `cmd:"" help:"Delete a user's account and everything that belongs to it. This can't be undone."`
 }
 
 type deleteUserCommand struct {
@@ -26,7 +26,7 @@ type deleteUserCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*deleteUserCommand) Help() string {
-	return `The user disappears immediately: profile, posts, comments and reactions are hidden, all sessions end, and the handle is free. Then their data is removed, and counts are corrected; the command takes part in that work and waits for it. You can stop the command: running servers complete the work, or the next one that starts.
+	return `The user disappears immediately: profile, posts, comments and reactions are hidden, all sessions end, and the handle becomes available. Then the user's data is removed, and counts are corrected. The command takes part in that work and waits for it. You can stop the command: a running server completes the work, or the next one that starts.
 
 It works while servers run. If a server has opened the embedded database, it carries the command out.`
 }
@@ -48,7 +48,7 @@ func (c *deleteUserCommand) delete(ctx context.Context, common *commonFlags, st 
 		return plainly(err)
 	}
 	if !c.Yes {
-		return fmt.Errorf("this would delete %s (%s), who has signed up on %s and has %d followers, and everything that belongs to them, permanently: pass --yes to confirm",
+		return fmt.Errorf("this would permanently delete %s (%s), who signed up on %s and has %d followers, and everything that belongs to them: pass --yes to confirm",
 			user.Handle, user.Name, user.CreatedAt().UTC().Format(time.DateOnly), user.FollowersCount)
 	}
 	gone := user.ID
@@ -59,7 +59,7 @@ func (c *deleteUserCommand) delete(ctx context.Context, common *commonFlags, st 
 	if err := errors.Join(adserver.New(st.Ads(), adserver.Options{}).Forget(ctx, gone.String()), removeLeft(ctx, st, gone, common.console.store == nil)); err != nil {
 		return fmt.Errorf("the rest of the account's data will be removed in the background, by a running server or by the next one that starts: %w", err)
 	}
-	fmt.Fprintln(out, "All data of the account is removed.")
+	fmt.Fprintln(out, "All data of the account has been removed.")
 	return nil
 }
 
@@ -73,7 +73,7 @@ func removeLeft(ctx context.Context, st storage.Store, user social.UserID, works
 	}
 	defer work.Wait()
 	defer stop()
-	const again = 50 * time.Millisecond
+	const interval = 50 * time.Millisecond
 	for {
 		left, err := st.IsDeleting(ctx, user)
 		if err != nil || !left {
@@ -84,12 +84,12 @@ func removeLeft(ctx context.Context, st storage.Store, user social.UserID, works
 			return err
 		}
 		if backlog.Dead > 0 {
-			return fmt.Errorf("some work failed too often (plaza work status lists it, plaza work retry tries again): %+v", backlog.Faults)
+			return fmt.Errorf("some jobs failed too often (plaza work status lists them, plaza work retry retries them): %+v", backlog.Faults)
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(again):
+		case <-time.After(interval):
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 type exportCommand struct {
-	Comments exportCommentsCommand `cmd:"" help:"Write all comments of a user, newest first: JSON Lines, on the standard output."`
+	Comments exportCommentsCommand `cmd:"" help:"Write all comments of a user to the standard output as JSON Lines, newest first."`
 }
 
 type exportCommentsCommand struct {

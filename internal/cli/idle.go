@@ -8,7 +8,7 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// usualMergeAbove is the default of --feeds-merge-above, as its tag has it.
+// usualMergeAbove is the default of --feeds-merge-above, as in its tag.
 const usualMergeAbove = 10_000
 
 // idleSettings returns the settings of all commands that have no effect on this database.

@@ -22,15 +22,15 @@ type importCommand struct {
 }
 
 type egoFacebookCommand struct {
-	Dir      string  `arg:"" help:"Folder that holds the networks: N.edges and N.circles for each user N." type:"path"`
-	Password *string `help:"Set this password for all added users. Without it, none of them can sign in. For trials only." placeholder:"PASSWORD"`
+	Dir      string  `arg:"" help:"Folder with the networks: N.edges and N.circles for each user N." type:"path"`
+	Password *string `help:"Set this password for all added users; without it, they can't sign in. For experiments only." placeholder:"PASSWORD"`
 }
 
 // Help explains the command, below its one-line help.
 func (*egoFacebookCommand) Help() string {
 	return `N.edges has a friendship "a b" on each line, N.circles a circle "name<TAB>member<TAB>member…". User N becomes fbN, and is friends with everyone in N's files. Friends follow each other.
 
-Run it as often as you like: it adds what is missing and leaves the rest as it is, so after Ctrl-C, or a crash, the same command resumes where it was stopped. Invalid lines are reported and left out.`
+You can run it repeatedly: it adds what is missing and leaves the rest unchanged. After Ctrl-C or a crash, the same command resumes where it stopped. Invalid lines are reported and skipped.`
 }
 
 // Run imports the folder.
@@ -82,7 +82,7 @@ func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
 // stopped explains how to resume after Ctrl-C.
 func stopped(err error) error {
 	if errors.Is(err, context.Canceled) {
-		return errors.New("the import was stopped; everything that was stored so far stays, and the same command resumes from there")
+		return errors.New("the import was stopped; what is already stored remains, and the same command resumes from there")
 	}
 	return err
 }
@@ -120,7 +120,7 @@ func writeSummary(out io.Writer, n *importer.Networks, s importer.Summary, leftO
 	row("circles", s.Circles)
 	row("members in circles", s.Memberships)
 	if refused := s.Follows.Refused + s.Memberships.Refused; refused > 0 {
-		fmt.Fprintf(out, "\n%s were not added, because one of the two blocks the other.\n", progress.Grouped(refused))
+		fmt.Fprintf(out, "\n%s were not added, because one of the two users blocks the other.\n", progress.Grouped(refused))
 	}
 	fmt.Fprintf(out, "\nTook %s. Now start plaza and look at a user in GraphiQL:\n\n  %s\n",
 		took.Round(10*time.Millisecond), lookAt(n))

@@ -14,26 +14,26 @@ import (
 
 // jwtFlags say which tokens of another site a server accepts.
 type jwtFlags struct {
-	Issuer      string   `help:"Accept the tokens (JWT) that this site issues to its users: the claim iss. An account is created with a user's first token. Default: none." env:"PLAZA_JWT_ISSUER" placeholder:"URL"`
-	Audience    string   `help:"With --jwt-issuer, required: what tokens for Plaza have as one of the claim aud." env:"PLAZA_JWT_AUDIENCE" placeholder:"NAME"`
-	KeysURL     string   `help:"Where the issuer publishes its keys (JWKS); default: as ISSUER/.well-known/openid-configuration says." env:"PLAZA_JWT_KEYS_URL" name:"keys-url" placeholder:"URL"`
-	Algorithms  []string `help:"Signature algorithms that tokens may have: of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 and EdDSA." env:"PLAZA_JWT_ALGORITHMS" default:"RS256,PS256,ES256,EdDSA" placeholder:"NAME"`
+	Issuer      string   `help:"Accept the JSON Web Tokens that this site issues to its users (the claim iss). A user's first token creates an account. Default: none." env:"PLAZA_JWT_ISSUER" placeholder:"URL"`
+	Audience    string   `help:"Required with --jwt-issuer: accept only tokens whose claim aud contains this name." env:"PLAZA_JWT_AUDIENCE" placeholder:"NAME"`
+	KeysURL     string   `help:"Where the issuer publishes its keys (JWKS); default: the address in ISSUER/.well-known/openid-configuration." env:"PLAZA_JWT_KEYS_URL" name:"keys-url" placeholder:"URL"`
+	Algorithms  []string `help:"Accepted signature algorithms, out of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 and EdDSA." env:"PLAZA_JWT_ALGORITHMS" default:"RS256,PS256,ES256,EdDSA" placeholder:"NAME"`
 	HandleClaim string   `help:"The claim that suggests a new user's handle." env:"PLAZA_JWT_HANDLE_CLAIM" name:"handle-claim" default:"preferred_username" placeholder:"CLAIM"`
-	NameClaim   string   `help:"The claim that has a new user's name." env:"PLAZA_JWT_NAME_CLAIM" name:"name-claim" default:"name" placeholder:"CLAIM"`
-	AvatarClaim string   `help:"The claim that has the address of a new user's picture." env:"PLAZA_JWT_AVATAR_CLAIM" name:"avatar-claim" default:"picture" placeholder:"CLAIM"`
+	NameClaim   string   `help:"The claim that contains a new user's name." env:"PLAZA_JWT_NAME_CLAIM" name:"name-claim" default:"name" placeholder:"CLAIM"`
+	AvatarClaim string   `help:"The claim that contains the address of a new user's picture." env:"PLAZA_JWT_AVATAR_CLAIM" name:"avatar-claim" default:"picture" placeholder:"CLAIM"`
 }
 
 // check rejects settings that cannot work, or would accept tokens that are not for Plaza.
 func (f *jwtFlags) check() error {
 	if f.Issuer == "" {
 		if f.Audience != "" || f.KeysURL != "" {
-			return errors.New("--jwt-audience and --jwt-keys-url need --jwt-issuer: without it no tokens of another site are accepted")
+			return errors.New("--jwt-audience and --jwt-keys-url require --jwt-issuer: without it, tokens of other sites are not accepted")
 		}
 		return nil
 	}
 	var errs []error
 	if f.Audience == "" {
-		errs = append(errs, errors.New("--jwt-issuer (PLAZA_JWT_ISSUER) needs --jwt-audience (PLAZA_JWT_AUDIENCE): otherwise tokens that the site has issued for others would be accepted"))
+		errs = append(errs, errors.New("--jwt-issuer (PLAZA_JWT_ISSUER) needs --jwt-audience (PLAZA_JWT_AUDIENCE): otherwise tokens that the site has issued for other services would be accepted"))
 	}
 	if f.KeysURL == "" {
 		errs = append(errs, checkKeysURL("--jwt-issuer (without --jwt-keys-url)", f.Issuer))
@@ -41,7 +41,7 @@ func (f *jwtFlags) check() error {
 		errs = append(errs, checkKeysURL("--jwt-keys-url", f.KeysURL))
 	}
 	if len(f.Algorithms) == 0 {
-		errs = append(errs, errors.New("--jwt-algorithms must name one"))
+		errs = append(errs, errors.New("--jwt-algorithms must name at least one algorithm"))
 	}
 	for _, algorithm := range f.Algorithms {
 		if !slices.Contains(issuer.Algorithms, algorithm) {
@@ -51,7 +51,7 @@ func (f *jwtFlags) check() error {
 	return errors.Join(errs...)
 }
 
-// options are the settings for the server; nil: no tokens of another site are accepted.
+// options returns the settings for the server; nil if tokens of other sites are not accepted.
 func (f *jwtFlags) options() *issuer.Options {
 	if f.Issuer == "" {
 		return nil
@@ -71,8 +71,8 @@ func checkKeysURL(flag, text string) error {
 	return nil
 }
 
-// warn logs that keys are read in plain text from another machine: an attacker who can change them on
-// the way can sign in as any user.
+// warn logs a warning if keys are read from another machine without encryption: an attacker who can
+// change them in transit can sign in as any user.
 func (f *jwtFlags) warn(ctx context.Context) {
 	from := f.KeysURL
 	if from == "" {

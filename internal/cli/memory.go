@@ -10,12 +10,11 @@ import (
 )
 
 const (
-	// mostPercent is GOGC while little memory is in use. Go collects garbage less often than by
+	// maxPercent is GOGC while little memory is in use. Go collects garbage less often than by
 	// default: a request leaves much garbage, and little data lives long.
-	mostPercent = 400
-	// leastPercent is GOGC while much memory is in use, as with many subscribers. It is Go's
-	// default.
-	leastPercent = 100
+	maxPercent = 400
+	// minPercent is GOGC while much memory is in use, as with many subscribers. It is Go's default.
+	minPercent = 100
 	// garbageRoom is how many bytes of garbage may gather, within these percentages.
 	garbageRoom = 100 << 20
 	// memoryShare is the share of the machine's (or container's) memory that may be used before Go
@@ -23,21 +22,21 @@ const (
 	memoryShare = 0.5
 )
 
-// tuneMemory trades memory for speed, unless GOGC or GOMEMLIMIT say otherwise.
+// tuneMemory trades memory for speed, unless GOGC or GOMEMLIMIT is set.
 func tuneMemory() {
 	_, err := memlimit.SetGoMemLimitWithOpts(
 		memlimit.WithRatio(memoryShare),
 		memlimit.WithProvider(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)),
 	)
 	if os.Getenv("GOGC") == "" && err == nil {
-		debug.SetGCPercent(mostPercent)
+		debug.SetGCPercent(maxPercent)
 		afterEachCollection(func() { debug.SetGCPercent(gcPercent(liveBytes())) })
 	}
 }
 
 // gcPercent leaves garbageRoom for garbage beside the live memory, within the bounds.
 func gcPercent(live uint64) int {
-	return int(min(max(garbageRoom*100/max(live, 1), leastPercent), mostPercent))
+	return int(min(max(garbageRoom*100/max(live, 1), minPercent), maxPercent))
 }
 
 // liveBytes returns how much memory the last collection found in use.

@@ -18,9 +18,9 @@ type migrateCommand struct {
 	Comments  migrateCommentsCommand  `cmd:"" help:"Move comment threads to another layout."`
 	Feeds     migrateFeedsCommand     `cmd:"" help:"Move news feeds to another layout."`
 	Graph     migrateGraphCommand     `cmd:"" help:"Move the follower graph to another layout."`
-	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written, now and at full speed."`
-	Finish    migrateFinishCommand    `cmd:"" help:"Finish the upgrade to this version of Plaza: earlier versions cannot use the database any more."`
-	Back      migrateBackCommand      `cmd:"" help:"Take the embedded database back to the tables of an earlier version of Plaza."`
+	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written now, at full speed."`
+	Finish    migrateFinishCommand    `cmd:"" help:"Finish the upgrade to this version of Plaza. Earlier versions can no longer use the database."`
+	Back      migrateBackCommand      `cmd:"" help:"Downgrade the embedded database to the tables of an earlier version of Plaza."`
 	Status    migrateStatusCommand    `cmd:"" help:"Report the database's layouts, and the progress of migrations."`
 }
 
@@ -30,17 +30,17 @@ type migrateCommentsCommand struct {
 
 // moveFlags limit how far a migration goes.
 type moveFlags struct {
-	To      string `help:"Layout to move to. The old one is kept in step until --finish." placeholder:"LAYOUT"`
+	To      string `help:"Layout to move to. The old one is kept up to date until --finish." placeholder:"LAYOUT"`
 	Finish  bool   `help:"Remove the old layout permanently. With --to: move, and then remove it immediately."`
 	BackOut bool   `help:"Go back to the old layout, and remove the new one." name:"back-out"`
-	Rate    int    `help:"How many posts, or users for feeds and the graph, are processed per second at most; 0 for unlimited." default:"0" placeholder:"N"`
+	Rate    int    `help:"Maximum number of posts (for feeds and the graph: users) processed per second; 0 for unlimited." default:"0" placeholder:"N"`
 }
 
 // Help explains the command, below its one-line help.
 func (*moveFlags) Help() string {
-	return `Servers keep running, and users notice nothing. With --to, everything is copied and compared while all servers keep both layouts in step; then the new one is read. The old one is still kept in step, so that --back-out can go back at any time, until --finish removes it.
+	return `Servers keep running, and users notice nothing. With --to, everything is copied and compared while all servers keep both layouts up to date. Then servers read from the new layout. They still keep the old one up to date, so --back-out can go back at any time until --finish removes it.
 
-Stop it whenever you like: the same command resumes from there, even after a crash.`
+You can stop the command at any time: run it again to resume, even after a crash.`
 }
 
 // Run moves comments.
@@ -69,7 +69,7 @@ func (c *migrateGraphCommand) Run(ctx context.Context, common *commonFlags) erro
 func (f *moveFlags) goal() (mongodb.Goal, error) {
 	switch {
 	case f.BackOut && (f.Finish || f.To != ""):
-		return "", errors.New("--back-out goes back: it takes neither --to nor --finish")
+		return "", errors.New("--back-out can't be combined with --to or --finish")
 	case f.Rate < 0:
 		return "", errors.New("--rate must not be negative")
 	case f.BackOut:
@@ -77,7 +77,7 @@ func (f *moveFlags) goal() (mongodb.Goal, error) {
 	case f.Finish:
 		return mongodb.GoalFinish, nil
 	case f.To == "":
-		return "", errors.New("give --to LAYOUT, or give --finish or --back-out for a migration that is under way")
+		return "", errors.New("pass --to LAYOUT, or --finish or --back-out for a migration that is in progress")
 	}
 	return mongodb.GoalSwitch, nil
 }
@@ -97,7 +97,7 @@ func (f *moveFlags) run(ctx context.Context, common *commonFlags, subject mongod
 	})
 	report.meter.End()
 	if errors.Is(err, context.Canceled) {
-		err = errors.New("the migration was stopped; servers keep both layouts in step, and the same command resumes from there")
+		err = errors.New("the migration was stopped; servers keep both layouts up to date, and the same command resumes from there")
 	}
 	if err == nil {
 		err = writeMoved(ctx, os.Stdout, store, subject)
@@ -181,10 +181,10 @@ func writeState(out io.Writer, s mongodb.MigrationState) {
 	fmt.Fprintf(out, "%s: read from %q", s.Subject, s.Layout)
 	switch {
 	case s.From == "":
-		fmt.Fprintf(out, "\n  Nothing is being moved.\n  Servers that are set to another layout (--%s) must be set to this one, or to none, before they start again.\n", s.Subject)
+		fmt.Fprintf(out, "\n  No migration is in progress.\n  If a server is set to another layout (--%s), change or remove that setting before you restart it.\n", s.Subject)
 		return
 	case s.Phase == "switched":
-		fmt.Fprintf(out, " since %s UTC, and kept in %q as well\n", s.Since.Format(time.DateTime), s.From)
+		fmt.Fprintf(out, " since %s UTC, and still stored in %q as well\n", s.Since.Format(time.DateTime), s.From)
 		fmt.Fprintf(out, "  plaza migrate %s --finish     removes %q\n", s.Subject, s.From)
 		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
 	case s.Phase == "finishing":
@@ -194,18 +194,18 @@ func writeState(out io.Writer, s mongodb.MigrationState) {
 		fmt.Fprintf(out, "; the migration to %q is being backed out of: %s of about %s\n", s.To, progress.Grouped(s.Done), progress.Grouped(s.Total))
 		fmt.Fprintf(out, "  plaza migrate %s --back-out   resumes\n", s.Subject)
 	default:
-		fmt.Fprintf(out, ", and on the way to %q: %s, %s of about %s\n", s.To, s.Phase, progress.Grouped(s.Done), progress.Grouped(s.Total))
+		fmt.Fprintf(out, ", and being moved to %q: %s, %s of about %s\n", s.To, s.Phase, progress.Grouped(s.Done), progress.Grouped(s.Total))
 		fmt.Fprintf(out, "  plaza migrate %s --to %s   resumes\n", s.Subject, s.To)
 		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
 	}
 	if s.Fixed > 0 {
-		fmt.Fprintf(out, "  %s copies differed, and were made again.\n", progress.Grouped(s.Fixed))
+		fmt.Fprintf(out, "  %s copies differed, and were repeated.\n", progress.Grouped(s.Fixed))
 	}
 	switch {
 	case s.Driver != "" && s.Silent > 0:
-		fmt.Fprintf(out, "  Driven by %s, which sent its last heartbeat %s ago\n", s.Driver, s.Silent.Round(time.Second))
+		fmt.Fprintf(out, "  Run by %s, whose last heartbeat was %s ago\n", s.Driver, s.Silent.Round(time.Second))
 	case s.Driver != "":
-		fmt.Fprintf(out, "  Driven by %s\n", s.Driver)
+		fmt.Fprintf(out, "  Run by %s\n", s.Driver)
 	}
 }
 

@@ -17,17 +17,17 @@ import (
 
 // migrateDocumentsCommand upgrades documents that older servers have written.
 type migrateDocumentsCommand struct {
-	DryRun bool `help:"Report how much there is to do, without writing anything."`
-	Status bool `help:"Report how many documents each version has."`
+	DryRun bool `help:"Report how many documents there are to upgrade, without writing anything."`
+	Status bool `help:"Report how many documents there are of each version."`
 	Batch  int  `help:"Documents per batch." default:"500" placeholder:"N"`
 	Rate   int  `help:"Maximum number of documents per second; 0 for unlimited." default:"0" placeholder:"N"`
 }
 
 // Help explains the command, below its one-line help.
 func (*migrateDocumentsCommand) Help() string {
-	return `Servers read documents of all earlier versions, and upgrade them in the background, so you need not run this. New features of a version (such as finding people by name) are complete when all documents are upgraded: this command speeds that up, or reports the progress. Stop servers of an earlier version first: documents that they write in the meantime are left for the next run.
+	return `Servers read documents of all earlier versions, and upgrade them in the background, so you don't have to run this. New features of a version (such as finding people by name) cover all data only when all documents are upgraded. This command speeds that up, or reports the progress. Stop servers of an earlier version first: documents that they write in the meantime are left for the next run.
 
-Stop it whenever you like: the same command resumes from there, even after a crash.`
+You can stop the command at any time: run it again to resume, even after a crash.`
 }
 
 // Run upgrades the documents of a MongoDB database. SQLite's tables are upgraded when the file is
@@ -39,7 +39,7 @@ func (c *migrateDocumentsCommand) Run(ctx context.Context, common *commonFlags) 
 	case c.Rate < 0:
 		return errors.New("--rate must not be negative")
 	}
-	store, err := common.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to do", common.existingMongoDB())
+	store, err := common.openMongoDB(ctx, "is upgraded when it is opened: there is nothing to do", common.existingMongoDB())
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.St
 	var said sync.Once
 	waiting := func(process string) {
 		said.Do(func() {
-			fmt.Fprintln(os.Stderr, "waiting until the previous process has certainly stopped:", process)
+			fmt.Fprintln(os.Stderr, "waiting until the lease of the previous process expires:", process)
 		})
 	}
 	err := store.MigrateDocuments(ctx, mongodb.DocumentMigration{
@@ -129,7 +129,7 @@ func writeDocuments(ctx context.Context, out io.Writer, store *mongodb.Store) er
 		}
 		fmt.Fprint(out, "  No process is upgrading them.\n  plaza migrate documents   resumes\n")
 	case s.Finished.IsZero():
-		fmt.Fprint(out, "documents were not upgraded yet\n  plaza migrate documents --status   shows whether there are older ones\n")
+		fmt.Fprint(out, "documents have not been upgraded yet\n  plaza migrate documents --status   shows whether there are older ones\n")
 	case !s.Newest:
 		fmt.Fprintf(out, "documents were upgraded to older versions at %s UTC\n  plaza migrate documents   upgrades them to the newest\n", s.Finished.Format(time.DateTime))
 	default:

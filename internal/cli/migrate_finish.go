@@ -16,15 +16,15 @@ type migrateFinishCommand struct{}
 
 // Help explains the command, below its one-line help.
 func (*migrateFinishCommand) Help() string {
-	return `A server of a new version keeps the database so that the previous version can use it, too: you can go back, with everything that was written since. The new version stores its additional data only after you finish the upgrade. Earlier versions refuse the database from then on.
+	return `A server of a new version keeps the database compatible with the previous version: you can go back without losing anything written since. The new version stores its additional data only after you finish the upgrade. From then on, earlier versions refuse the database.
 
-Run it with the new version when all servers are of that version and you will not go back. While a server of an earlier version runs, the command names it and changes nothing.`
+Run it with the new version, when all servers run that version and you will not go back. While a server of an earlier version runs, the command names it and changes nothing.`
 }
 
 // Run finishes the upgrade of a MongoDB database. SQLite's tables are upgraded when the file is
 // opened.
 func (*migrateFinishCommand) Run(ctx context.Context, common *commonFlags) error {
-	store, err := common.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to finish", common.existingMongoDB())
+	store, err := common.openMongoDB(ctx, "is upgraded when it is opened: there is nothing to finish", common.existingMongoDB())
 	if err != nil {
 		return err
 	}
@@ -51,10 +51,10 @@ func writeUpgrade(ctx context.Context, out io.Writer, store *mongodb.Store) erro
 		fmt.Fprintln(out, "the upgrade to this version is finished: earlier versions refuse the database")
 		return nil
 	}
-	fmt.Fprintf(out, "the upgrade to this version is not finished: the previous one can use the database (%s)\n", strings.Join(state.Pending, "; "))
+	fmt.Fprintf(out, "the upgrade to this version is not finished: the previous version can still use the database (%s)\n", strings.Join(state.Pending, "; "))
 	if len(state.Older) > 0 {
 		fmt.Fprintf(out, "  Servers of an earlier version: %s\n", strings.Join(state.Older, "; "))
 	}
-	fmt.Fprint(out, "  plaza migrate finish   finishes it permanently\n")
+	fmt.Fprint(out, "  plaza migrate finish   finishes it; this can't be undone\n")
 	return nil
 }

@@ -44,21 +44,21 @@ copying:  75 %  3,000 of 4,000  500/s  2s left
 comments: comparing "documents" with "pages"
 waiting until all servers agree on the next step: web-1, process 7; web-2, process 9, silent for 20 s
 waiting until all servers agree on the next step: web-1, process 7; web-2, process 9, silent for 20 s
-comments: read from "documents", and on the way to "pages": comparing, 0 of about 4,000
+comments: read from "documents", and being moved to "pages": comparing, 0 of about 4,000
   plaza migrate comments --to pages   resumes
   plaza migrate comments --back-out   goes back to "documents"
-comments: read from "pages" since 2026-11-22 04:00:00 UTC, and kept in "documents" as well
+comments: read from "pages" since 2026-11-22 04:00:00 UTC, and still stored in "documents" as well
   plaza migrate comments --finish     removes "documents"
   plaza migrate comments --back-out   goes back to "documents"
-  2 copies differed, and were made again.
-  Driven by web-1, process 7
-comments: read from "pages" since 2026-11-22 04:00:00 UTC, and kept in "documents" as well
+  2 copies differed, and were repeated.
+  Run by web-1, process 7
+comments: read from "pages" since 2026-11-22 04:00:00 UTC, and still stored in "documents" as well
   plaza migrate comments --finish     removes "documents"
   plaza migrate comments --back-out   goes back to "documents"
-  Driven by web-1, process 7, which sent its last heartbeat 1m12s ago
+  Run by web-1, process 7, whose last heartbeat was 1m12s ago
 feeds: read from "hybrid"
-  Nothing is being moved.
-  Servers that are set to another layout (--feeds) must be set to this one, or to none, before they start again.
+  No migration is in progress.
+  If a server is set to another layout (--feeds), change or remove that setting before you restart it.
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("it says (-want +got):\n%s", diff)

@@ -21,26 +21,26 @@ import (
 
 type serveCommand struct {
 	Addr             string         `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	PublicURL        string         `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
-	AllowedOrigins   []string       `help:"Web origins whose pages may use the API; * for all, which is safe because pages of other origins then can't use cookies." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
-	MetricsAddr      string         `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
-	BehindProxy      bool           `help:"All requests come through one proxy, which adds the client's address to X-Forwarded-For: count clicks on ads and rate limits by that. Where several proxies follow one another, use --trusted-proxy." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
-	TrustedProxies   []netip.Prefix `help:"Addresses of proxies, as networks: each adds its client's address to X-Forwarded-For, which clicks on ads and rate limits count by. From others that header is ignored." env:"PLAZA_TRUSTED_PROXIES" name:"trusted-proxy" placeholder:"CIDR"`
+	PublicURL        string         `help:"The URL at which clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
+	AllowedOrigins   []string       `help:"Web origins whose pages may use the API; * for all. That is safe, because pages of other origins then can't use cookies." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
+	MetricsAddr      string         `help:"Separate address on which to serve /metrics for Prometheus; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
+	BehindProxy      bool           `help:"All requests come through one proxy, which adds the client's address to X-Forwarded-For. Clicks on ads and rate limits are counted by that address. For a chain of proxies, use --trusted-proxy." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
+	TrustedProxies   []netip.Prefix `help:"Networks of proxies that add their client's address to X-Forwarded-For. Clicks on ads and rate limits are counted by that address. The header is ignored in requests from other addresses." env:"PLAZA_TRUSTED_PROXIES" name:"trusted-proxy" placeholder:"CIDR"`
 	RateLimits       string         `help:"Whether to limit what each address, token and user may use: on or off." env:"PLAZA_RATE_LIMITS" name:"rate-limits" default:"on" enum:"on,off"`
-	SocketLimits     map[string]int `help:"Limits of websockets and event streams together, such as user=50: how many may be open on the server, from each address, signed-out from each address, and of each user (server, address, signed-out, user); how many operations run on one, and on a signed-out one (operations, signed-out-operations). 0: unlimited." env:"PLAZA_SOCKET_LIMITS" name:"socket-limit" mapsep:"," placeholder:"NAME=N"`
-	NewsAds          zoneFlag       `help:"Let news carry ads of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
-	NewsAdsEvery     int            `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
+	SocketLimits     map[string]int `help:"Limits of open websockets and event streams, such as user=50. server: in total; address: from each address; signed-out: signed-out ones from each address; user: of each user; operations: operations on each; signed-out-operations: operations on each signed-out one. 0: unlimited." env:"PLAZA_SOCKET_LIMITS" name:"socket-limit" mapsep:"," placeholder:"NAME=N"`
+	NewsAds          zoneFlag       `help:"Show ads of this zone in news, in the field sponsored of its entries. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
+	NewsAdsEvery     int            `help:"With --news-ads: the number of public posts between ads." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
 	GraphiQL         string         `help:"Whether to serve GraphiQL at /: on or off." env:"PLAZA_GRAPHIQL" name:"graphiql" default:"on" enum:"on,off"`
-	Introspection    string         `help:"Whether clients may ask for the schema, by introspection or at /schema.graphql: on or off. GraphiQL then completes and documents nothing." env:"PLAZA_INTROSPECTION" default:"on" enum:"on,off"`
-	Registration     string         `help:"Who may create accounts: open (anyone, by signUp) or closed (operators alone, by plaza user add)." env:"PLAZA_REGISTRATION" default:"open" enum:"open,closed"`
-	Reading          string         `help:"Who may read what is public: open (anyone) or members (those who are signed in)." env:"PLAZA_READING" default:"open" enum:"open,members"`
-	TrustedDocuments string         `help:"A manifest: a JSON file of the operations that clients can run by their ids, as Apollo, Relay or GraphQL Code Generator write it." env:"PLAZA_TRUSTED_DOCUMENTS" name:"trusted-documents" type:"path" placeholder:"FILE"`
-	OnlyTrusted      bool           `help:"Run only the operations of --trusted-documents, whatever clients send." env:"PLAZA_ONLY_TRUSTED_DOCUMENTS" name:"only-trusted-documents"`
-	PublicMaxAge     time.Duration  `help:"How long caches may keep what signed-out clients read by GET, without asking again; what is deleted or hidden remains visible there as long." env:"PLAZA_PUBLIC_MAX_AGE" name:"public-max-age" default:"0s" placeholder:"TIME"`
+	Introspection    string         `help:"Whether clients may read the schema, by introspection or at /schema.graphql: on or off. If off, GraphiQL has no completion and no documentation." env:"PLAZA_INTROSPECTION" default:"on" enum:"on,off"`
+	Registration     string         `help:"Who may create accounts: open (anyone, with signUp) or closed (only operators, with plaza user add)." env:"PLAZA_REGISTRATION" default:"open" enum:"open,closed"`
+	Reading          string         `help:"Who may read public content: open (anyone) or members (only signed-in users)." env:"PLAZA_READING" default:"open" enum:"open,members"`
+	TrustedDocuments string         `help:"A manifest: a JSON file of the operations that clients can run by id, in the format of Apollo, Relay or GraphQL Code Generator." env:"PLAZA_TRUSTED_DOCUMENTS" name:"trusted-documents" type:"path" placeholder:"FILE"`
+	OnlyTrusted      bool           `help:"Run only the operations in --trusted-documents, and refuse all others." env:"PLAZA_ONLY_TRUSTED_DOCUMENTS" name:"only-trusted-documents"`
+	PublicMaxAge     time.Duration  `help:"How long caches may serve what signed-out clients read by GET without asking again. Deleted or hidden content may remain visible there for that long." env:"PLAZA_PUBLIC_MAX_AGE" name:"public-max-age" default:"0s" placeholder:"TIME"`
 	AccessLog        string         `help:"Whether to log each request and operation: on or off." env:"PLAZA_ACCESS_LOG" name:"access-log" default:"off" enum:"on,off"`
-	SlowOperation    time.Duration  `help:"Log a warning of queries and mutations that take longer; 0: never." env:"PLAZA_SLOW_OPERATION" name:"slow-operation" default:"5s" placeholder:"TIME"`
-	PeopleCache      int64          `help:"How many MiB of users, relations between them, and sessions to keep in memory; 0: none. Every server still sees each change immediately." env:"PLAZA_PEOPLE_CACHE" name:"people-cache" default:"64" placeholder:"MIB"`
-	DrainDelay       time.Duration  `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
+	SlowOperation    time.Duration  `help:"Log a warning for queries and mutations that take longer; 0: never." env:"PLAZA_SLOW_OPERATION" name:"slow-operation" default:"5s" placeholder:"TIME"`
+	PeopleCache      int64          `help:"MiB of memory for caching users, relations between them, and sessions; 0: no cache. Every server still sees each change immediately." env:"PLAZA_PEOPLE_CACHE" name:"people-cache" default:"64" placeholder:"MIB"`
+	DrainDelay       time.Duration  `help:"How long to keep serving after SIGTERM, while /readyz already fails, so that proxies can switch to other servers. Ctrl-C skips the delay." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
 	EventRetention   time.Duration  `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
 	JWT              jwtFlags       `embed:"" prefix:"jwt-"`
 	OIDCProviders    []providerFlag `help:"An OpenID provider whose users can sign in, by signInWithIdToken, as issuer=URL,client-id=ID; with ,registration=open a first sign-in creates an account although --registration is closed. Several: repeat the flag; in the variable, separate them with semicolons." env:"PLAZA_OIDC_PROVIDERS" name:"oidc-provider" sep:";" placeholder:"SETTINGS"`
@@ -63,7 +63,7 @@ func (z *zoneFlag) UnmarshalText(text []byte) error {
 	}
 	zone, err := ads.ParseZoneID(string(text))
 	if err != nil {
-		return errors.New("must be SITE/ZONE: two names of 1 to 64 characters, of a–z, 0–9, '.', '-' and '_'")
+		return errors.New("must be SITE/ZONE: two names of 1 to 64 characters (a–z, 0–9, '.', '-' and '_')")
 	}
 	*z = zoneFlag(zone)
 	return nil
@@ -77,7 +77,7 @@ func (c *serveCommand) newsAds() app.NewsAds {
 	return app.NewsAds{Zone: ads.ZoneID(c.NewsAds), Every: c.NewsAdsEvery}
 }
 
-// The usual --people-cache, and the largest, in MiB.
+// The default and the maximum of --people-cache, in MiB.
 const (
 	defaultPeopleCache = 64
 	maxPeopleCache     = 1 << 20
@@ -93,7 +93,7 @@ func (c *serveCommand) check() error {
 	case c.DrainDelay < 0:
 		return errors.New("--drain-delay must not be negative")
 	case c.OnlyTrusted && c.TrustedDocuments == "":
-		return errors.New("--only-trusted-documents needs --trusted-documents: without a manifest nothing would run")
+		return errors.New("--only-trusted-documents requires --trusted-documents: without a manifest, no operation would run")
 	case c.PublicMaxAge < 0:
 		return errors.New("--public-max-age must not be negative")
 	case c.SlowOperation < 0:
@@ -200,7 +200,7 @@ func (c *serveCommand) warnOfIdle(ctx context.Context, common *commonFlags, st s
 	return err
 }
 
-// usualNewsAdsEvery is the default of --news-ads-every, as its tag has it.
+// usualNewsAdsEvery is the default of --news-ads-every, as in its tag.
 const usualNewsAdsEvery = 8
 
 // idleSettings returns settings that have no effect on this database, or without another setting.

@@ -9,7 +9,7 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// shardCommand spreads the database over the shards of a MongoDB cluster.
+// shardCommand distributes the database over the shards of a MongoDB cluster.
 type shardCommand struct {
 	Print bool `help:"Print the commands for mongosh." xor:"how" required:""`
 	Apply bool `help:"Run them: enable sharding, and shard each collection by its declared key. Running it again changes nothing." xor:"how" required:""`
@@ -17,7 +17,7 @@ type shardCommand struct {
 
 // Run prints the commands or applies them.
 func (c *shardCommand) Run(ctx context.Context, common *commonFlags) error {
-	st, err := common.openMongoDB(ctx, "is one file: there is nothing to spread", common.mongodbOptions())
+	st, err := common.openMongoDB(ctx, "is one file: there is nothing to distribute", common.mongodbOptions())
 	if err != nil {
 		return err
 	}

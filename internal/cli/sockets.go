@@ -9,7 +9,7 @@ import (
 	"plaza/transport/connections"
 )
 
-// socketLimits returns the usual limits of websockets, with the changes of --socket-limit.
+// socketLimits returns the default limits of websockets, with the changes of --socket-limit.
 func socketLimits(changes map[string]int) (connections.Limits, error) {
 	limits := connections.Limits{
 		Server: mostSockets(openFiles()), Client: 1000, SignedOut: 200, User: 100, Operations: 100, SignedOutOperations: 20,
@@ -31,9 +31,9 @@ func socketLimits(changes map[string]int) (connections.Limits, error) {
 	return limits, nil
 }
 
-// mostSockets leaves files for requests, the database and the rest of the server: without a free
-// file, new connections would wait instead of being refused. 0 files means that the number is
-// unknown.
+// mostSockets leaves file descriptors for requests, the database and the rest of the server:
+// without a free one, new connections would wait instead of being refused. 0 files means that the
+// number is unknown.
 func mostSockets(files uint64) int {
 	const others, most = 150, 1_000_000
 	if files < 2*others {

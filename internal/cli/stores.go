@@ -68,7 +68,7 @@ func (c *commonFlags) mongodbOptions() mongodb.Options {
 // unfinished logs that the previous version can use the database until the operator finishes the
 // upgrade.
 func unfinished() {
-	slog.Info("the database is kept so that the previous version of Plaza can use it, too: run \"plaza migrate finish\" when you will not go back")
+	slog.Info("the database stays compatible with the previous version of Plaza: run \"plaza migrate finish\" when you are sure that you will not go back")
 }
 
 // existingMongoDB returns mongodbOptions for a database that must exist.

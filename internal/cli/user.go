@@ -22,7 +22,7 @@ import (
 	"plaza/storage"
 )
 
-// userCommand has what operators do with accounts; deleteUserCommand deletes them.
+// userCommand has the commands for accounts, except their deletion: see deleteUserCommand.
 type userCommand struct {
 	List      listUsersCommand     `cmd:"" help:"List all users, sorted by name."`
 	Add       addUserCommand       `cmd:"" help:"Create an account. The password is read from the standard input."`
@@ -58,7 +58,7 @@ func (c *commonFlags) service(st storage.Store) *network.Service {
 	return network.New(st, network.Options{Accounts: accounts.Options{Audit: audit}})
 }
 
-// naming reduces a refusal to its message, after the name of the part that is wrong.
+// naming reduces a refusal to the name of the invalid field and the message.
 func naming(err error) error {
 	if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Field != "" && refused.Code != fault.CodeNotFound {
 		return fmt.Errorf("%s: %s", refused.Field, refused.Message)
@@ -86,7 +86,7 @@ type listedUser struct {
 
 // Help explains the command, below its one-line help.
 func (*listUsersCommand) Help() string {
-	return `A line has the handle, the day of sign-up (UTC), the id and the name, separated by tabs.`
+	return `Each line has the handle, the day of sign-up (UTC), the id and the name, separated by tabs.`
 }
 
 // Run prints a line for each user.
@@ -210,7 +210,7 @@ func (*readmitUserCommand) Help() string {
 	return `Who deletes an account, or whose account an operator deletes, would get a new one with the site's next token, or by the next sign-in with the provider. Plaza therefore refuses their tokens, until this command allows them. The new account has nothing of the old one.`
 }
 
-// Run allows the user to come back.
+// Run readmits the user.
 func (c *readmitUserCommand) Run(ctx context.Context, common *commonFlags) error {
 	return withService(ctx, common, func(service *network.Service) error {
 		err := service.ReadmitIdentity(ctx, c.Issuer, c.Subject)
@@ -224,8 +224,8 @@ func (c *readmitUserCommand) Run(ctx context.Context, common *commonFlags) error
 // handleOf accepts a handle written as @ada.
 func handleOf(argument string) string { return strings.TrimPrefix(argument, "@") }
 
-// readPassword reads a password: from a terminal without an echo, or else from the first line. It
-// is never an argument, which other users of the machine could see.
+// readPassword reads a password, from a terminal without echo, or else from the first line of in.
+// It is never an argument, because other users of the machine can see those.
 func readPassword(in *os.File, prompt io.Writer) (string, error) {
 	if term.IsTerminal(int(in.Fd())) {
 		fmt.Fprint(prompt, "Password: ")

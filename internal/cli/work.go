@@ -12,8 +12,8 @@ import (
 
 // workCommand shows and revives the background work of the database.
 type workCommand struct {
-	Status workStatusCommand `cmd:"" help:"Report the work that is left: how many jobs are waiting, the age of the oldest, and which failed."`
-	Retry  workRetryCommand  `cmd:"" help:"Try the failed jobs again."`
+	Status workStatusCommand `cmd:"" help:"Report the remaining work: how many jobs are waiting, the age of the oldest, and which failed."`
+	Retry  workRetryCommand  `cmd:"" help:"Retry the failed jobs."`
 }
 
 type workStatusCommand struct{}
@@ -40,7 +40,7 @@ func writeBacklog(out io.Writer, b social.Backlog, now time.Time) {
 	}
 	fmt.Fprintf(out, "dead:         %d\n", b.Dead)
 	for _, f := range b.Faults {
-		state := "waits for another attempt"
+		state := "waiting for another attempt"
 		if f.Dead {
 			state = "dead"
 		}
@@ -60,7 +60,7 @@ func (*workRetryCommand) Run(ctx context.Context, common *commonFlags) error {
 	defer func() { _ = st.Close() }()
 	n, err := st.Revive(ctx)
 	if err == nil {
-		fmt.Fprintf(os.Stdout, "jobs revived: %d\n", n)
+		fmt.Fprintf(os.Stdout, "jobs to retry: %d\n", n)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// Once are the fields of Query whose answers caches must not repeat: each choice of an ad counts
+// Once lists the fields of Query whose answers must not be cached: each choice of an ad counts
 // once.
 var Once = []string{"ads"}
 

@@ -121,7 +121,7 @@ func (r Mutation) SetAdCampaignState(ctx context.Context, input model.SetAdCampa
 	return &model.SetAdCampaignStatePayload{Campaign: saved, UserErrors: mistakes}, err
 }
 
-// setAttribution changes how many days after a click conversions count. Error: INVALID.
+// setAttribution changes how many days after a click conversions still count. Error: INVALID.
 func setAttribution(c *ads.Campaign, days *int) error {
 	if days == nil {
 		return nil
@@ -149,7 +149,7 @@ func setSchedule(c *ads.Campaign, schedule *model.AdScheduleInput) error {
 		c.Schedule.FromHour, c.Schedule.ToHour = schedule.FromHour, schedule.ToHour
 	}
 	if schedule.FromHour == 0 && schedule.ToHour == 0 {
-		return fault.Invalidf("schedule.toHour", "The end hour must be later than the start hour, and 24 at most.")
+		return fault.Invalidf("schedule.toHour", "The end hour must be later than the start hour, and at most 24.")
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 	"plaza/social"
 )
 
-// mustManageAds is nil for those who have the right. Errors: UNAUTHENTICATED, FORBIDDEN.
+// mustManageAds returns an error unless the viewer has the right. Errors: UNAUTHENTICATED,
+// FORBIDDEN.
 func (r *Resolver) mustManageAds(ctx context.Context) error {
 	viewer, err := gate.SignedIn(ctx)
 	if err != nil {

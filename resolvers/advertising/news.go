@@ -45,7 +45,7 @@ func (r *Resolver) Sponsor(ctx context.Context, page *model.PostConnection) {
 	}
 }
 
-// breaks are the places of a page after which ads may be inserted.
+// breaks returns the places of a page after which ads may be inserted.
 func (r *Resolver) breaks(posts []*social.Post) []int {
 	if r.News.Every == 0 {
 		return nil

@@ -23,7 +23,7 @@ func saveAd[ID, T any](ctx context.Context, r *Resolver, load func(context.Conte
 	return saved, mistakes, err
 }
 
-// at sets the argument at fault if the error does not name one.
+// at sets the invalid argument if the error does not name one.
 func at(argument string, err error) error {
 	mistake, ok := err.(*fault.Error) //nolint:errorlint // of the service's own, and no cause of another one
 	if ok && mistake.Code == fault.CodeNotFound && mistake.Field == "" {

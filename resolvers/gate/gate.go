@@ -14,11 +14,11 @@ type Gate struct {
 	Errors *presenter.Presenter
 	// Issuer verifies the tokens of another site; nil: there is none.
 	Issuer Issuer
-	// MembersOnly lets only those who are signed in read.
+	// MembersOnly allows only signed-in users to read.
 	MembersOnly bool
 }
 
-// rootFields are the fields that an operation selects of Query, Mutation or Subscription.
+// rootFields returns the fields of Query, Mutation or Subscription that an operation selects.
 func rootFields(op *graphql.OperationContext) []graphql.CollectedField {
 	root := map[ast.Operation]string{ast.Query: "Query", ast.Mutation: "Mutation", ast.Subscription: "Subscription"}[op.Operation.Operation]
 	return graphql.CollectFields(op, op.Operation.SelectionSet, []string{root})

@@ -34,7 +34,7 @@ func (g *Gate) once(ctx context.Context, key string, next graphql.OperationHandl
 	op := graphql.GetOperationContext(ctx)
 	for _, field := range rootFields(op) {
 		if !needsUser(field) {
-			return nil, fault.Invalidf("", "%s takes no idempotency key: send it in a request of its own.", field.Name)
+			return nil, fault.Invalidf("", "%s takes no idempotency key: send it in a separate request.", field.Name)
 		}
 	}
 	user, err := SignedIn(ctx)
@@ -66,7 +66,7 @@ func needsUser(field graphql.CollectedField) bool { return !slices.Contains(Sign
 // isSecret reports whether a field's answer holds a token, which is never stored.
 func isSecret(field graphql.CollectedField) bool { return field.Name == "createAccessToken" }
 
-// fingerprintOf is the same for requests that ask for the same.
+// fingerprintOf returns the same hash for requests with the same operation and variables.
 func fingerprintOf(op *graphql.OperationContext) ([sha256.Size]byte, error) {
 	text, err := json.Marshal([]any{op.RawQuery, op.OperationName, op.Variables})
 	return sha256.Sum256(text), err

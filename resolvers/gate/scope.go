@@ -11,8 +11,8 @@ import (
 )
 
 // RequireScopes refuses operations of access tokens that select a field beyond their scopes
-// (@scope); it is a graphql.OperationMiddleware. It looks at the whole document before anything
-// runs, also at what @skip or @include leave out.
+// (@scope); it is a graphql.OperationMiddleware. It checks the whole document before anything runs,
+// including what @skip or @include leave out.
 func (g *Gate) RequireScopes(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	session := SessionOf(ctx)
 	if session.Grant == nil {
@@ -25,7 +25,7 @@ func (g *Gate) RequireScopes(ctx context.Context, next graphql.OperationHandler)
 	return next(ctx)
 }
 
-// scopeCheck looks for fields beyond the scopes of a session.
+// scopeCheck searches for fields beyond the scopes of a session.
 type scopeCheck struct {
 	session social.Session
 	seen    map[*ast.FragmentDefinition]bool

@@ -11,11 +11,11 @@ import (
 
 type sessionKey struct{}
 
-// SignedOut are the mutations that need no session, and work although a request has one that has
+// SignedOut are the mutations that need no session, and that work even if the request's session has
 // ended.
 var SignedOut = []string{"signIn", "signInWithIdToken", "signUp", "requestPasswordReset", "resetPassword", "confirmEmail"}
 
-// ErrUnauthenticated refuses what needs a session.
+// ErrUnauthenticated refuses signed-out requests for what needs a session.
 var ErrUnauthenticated = &fault.Error{Code: fault.CodeUnauthenticated, Message: "Sign in first: send the header Authorization: Bearer <token>."}
 
 // Authenticate stores the session of an Authorization header ("" if signed out) in ctx. Error:
@@ -43,9 +43,11 @@ func TokenOf(authorization string) (token string, ok bool) {
 
 // Issuer is another site, whose users sign in there and bring its tokens.
 type Issuer interface {
-	// LooksIssued reports whether a token may be one of the site's: no token of Plaza's does.
+	// LooksIssued reports whether a token may be one of the site's. It is false for Plaza's own
+	// tokens.
 	LooksIssued(token string) bool
-	// Verify returns what a token says. Errors: UNAUTHENTICATED; social.ErrIssuerUnavailable.
+	// Verify verifies a token, and returns its claims. Errors: UNAUTHENTICATED;
+	// social.ErrIssuerUnavailable.
 	Verify(ctx context.Context, token string) (social.Assertion, error)
 }
 

@@ -31,12 +31,13 @@ func Codes() []string {
 	return codes
 }
 
-// passing are the codes of failures after which the same operation may succeed.
+// passing are the codes of temporary failures: the same operation may succeed later.
 var passing = []string{
 	codeInternal, codeTimeout, codeCancelled, string(fault.CodeUnavailable), string(fault.CodeRateLimited), string(fault.CodeKeyInUse),
 }
 
-// IsPassing reports whether the same operation may succeed after a failure with that code.
+// IsPassing reports whether a failure with that code is temporary: the same operation may succeed
+// later.
 func IsPassing(code string) bool { return slices.Contains(passing, code) }
 
 // topLevelCode is the code of an error outside of a payload: there, all errors of an argument have

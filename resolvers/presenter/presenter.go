@@ -76,7 +76,7 @@ func (p *Presenter) explain(ctx context.Context, err error, path ast.Path) (stri
 	}
 }
 
-// argumentOf returns the path of the argument at fault. If a scalar could not be parsed, the
+// argumentOf returns the path of the invalid argument. If a scalar could not be parsed, the
 // error's path leads through the field to its arguments.
 func argumentOf(ctx context.Context, mistake *fault.Error, path ast.Path) string {
 	if mistake.Field != "" {
@@ -97,7 +97,7 @@ func (p *Presenter) log(ctx context.Context, err error) {
 	p.Logger.ErrorContext(ctx, "request failed", "error", err, "requestId", p.RequestID(ctx))
 }
 
-// Refuse answers an operation with an error, before anything of it runs.
+// Refuse answers an operation with an error, before any part of it runs.
 func (p *Presenter) Refuse(ctx context.Context, err error) graphql.ResponseHandler {
 	return graphql.OneShot(&graphql.Response{Errors: gqlerror.List{p.Present(ctx, err)}})
 }

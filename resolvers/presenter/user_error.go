@@ -47,7 +47,7 @@ func MistakeOf(ctx context.Context) string {
 	return code
 }
 
-// inputPath is the path of the argument at fault; empty if there is none.
+// inputPath returns the path of the invalid argument; empty if there is none.
 func inputPath(mistake *fault.Error) []string {
 	if mistake.Field == "" {
 		return []string{}

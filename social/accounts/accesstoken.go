@@ -62,7 +62,7 @@ func (s *Service) CreateAccessToken(ctx context.Context, by social.Session, n Ne
 }
 
 // mustStillBeValid ends a new access token if the session that created it has ended since:
-// ChangePassword ends the tokens that it finds, and this one may have come later.
+// ChangePassword ends the tokens that it finds, and this one may have been stored later.
 func (s *Service) mustStillBeValid(ctx context.Context, by, created social.Session) error {
 	isLive, err := s.isLive(ctx, by)
 	if err != nil || isLive {

@@ -18,7 +18,7 @@ type SignUpInput struct {
 }
 
 // NewAccount checks the input and builds the user and circle that InsertUser and ImportUsers store.
-// Its ids carry the user's creation time. The handle may be a reserved one: operators decide here.
+// Its ids carry the user's creation time. The handle may be reserved: only operators call this.
 func (s *Service) NewAccount(ctx context.Context, in SignUpInput, user social.UserID) (social.NewUser, error) {
 	if err := in.check(); err != nil {
 		return social.NewUser{}, err
@@ -26,7 +26,7 @@ func (s *Service) NewAccount(ctx context.Context, in SignUpInput, user social.Us
 	return s.newAccount(ctx, in, user, 0)
 }
 
-// newAccount is NewAccount with correct input, and a rank in the queue for hashes.
+// newAccount is NewAccount for valid input, with a rank in the queue for hashes.
 func (s *Service) newAccount(ctx context.Context, in SignUpInput, user social.UserID, rank int) (social.NewUser, error) {
 	handle, _ := social.NormalHandle(in.Handle)
 	hash, err := s.hashes.Hash(ctx, passwords.Candidate{Password: in.Password, Rank: rank})
@@ -52,7 +52,7 @@ func (in *SignUpInput) check() error {
 	)
 }
 
-// checkHandle reports a handle that is not available together with the other errors of the input.
+// checkHandle reports an unavailable handle together with the other errors of the input.
 // Errors: RESERVED, TAKEN.
 func (s *Service) checkHandle(ctx context.Context, handle string) error {
 	if err := social.CheckReserved(handle); err != nil {
@@ -156,7 +156,7 @@ func (s *Service) SignIn(ctx context.Context, in Credentials) (session social.Se
 }
 
 // mustStillMatch ends a new session if the password has been changed since it was compared:
-// ChangePassword ends the sessions that it finds, and this one may have come later.
+// ChangePassword ends the sessions that it finds, and this one may have been stored later.
 func (s *Service) mustStillMatch(ctx context.Context, handle, hash string, session social.Session) error {
 	normal, _ := social.NormalHandle(handle)
 	_, now, err := s.store.PasswordHash(ctx, normal)
@@ -186,7 +186,7 @@ func (s *Service) passwordMatches(ctx context.Context, c passwords.Candidate, ha
 	return matches && !tooLong, err
 }
 
-// WaitingPasswords is how many passwords wait for their hash.
+// WaitingPasswords returns how many passwords are waiting to be hashed.
 func (s *Service) WaitingPasswords() int { return s.hashes.Waiting() }
 
 func checkPassword(argument, password string) error {

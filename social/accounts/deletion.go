@@ -39,7 +39,7 @@ func (s *Service) confirmOwner(ctx context.Context, viewer social.UserID, passwo
 	case err != nil:
 		return err
 	case hash != "":
-		return fault.Errorf(fault.CodeBlank, "password", "Your account has a password: send it, as confirmation.")
+		return fault.Errorf(fault.CodeBlank, "password", "Your account has a password: send it as confirmation.")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// Package accounts decides who is who: it signs people up and in, and keeps their sessions,
+// Package accounts authenticates people: it signs them up and in, and keeps their sessions,
 // passwords, access tokens, identities at other sites, and rights.
 //
 // A [Service] makes these changes and stores each with its event. It needs a [social.Store], and

@@ -13,7 +13,7 @@ import (
 // rightsLife is how long a server may use the cached rights.
 const rightsLife = time.Second
 
-// rightHolders remembers for rightsLife who has rights. It is safe for concurrent use.
+// rightHolders caches for rightsLife which users have rights. It is safe for concurrent use.
 type rightHolders struct {
 	now     func() time.Time
 	read    func(context.Context) ([]*social.User, error)
@@ -21,7 +21,7 @@ type rightHolders struct {
 	reading singleflight.Group
 }
 
-// holdersThen is a snapshot of who has rights.
+// holdersThen is a snapshot of the users who have rights.
 type holdersThen struct {
 	at    time.Time
 	users map[social.UserID]*social.User
@@ -32,7 +32,7 @@ func (h *holdersThen) isFresh(now time.Time) bool {
 		return false
 	}
 	age := now.Sub(h.at)
-	return age >= 0 && age < rightsLife // clocks can go backwards, too
+	return age >= 0 && age < rightsLife // clocks can also go backwards
 }
 
 // holder returns a user who has rights, as they were up to rightsLife ago; nil: the user has none.
@@ -46,7 +46,7 @@ func (h *rightHolders) holder(ctx context.Context, user social.UserID) (*social.
 	return h.last.Load().users[user], nil
 }
 
-// refresh reads who has rights, unless a concurrent call has just done so.
+// refresh reads which users have rights, unless a concurrent call has just done so.
 func (h *rightHolders) refresh(ctx context.Context) error {
 	if h.last.Load().isFresh(h.now()) {
 		return nil

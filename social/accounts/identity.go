@@ -123,7 +123,7 @@ func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assert
 	return fmt.Errorf("all %d handles for a new user are taken", len(handles))
 }
 
-// LiveTokens returns the hashes of those tokens of other sites that are still valid, in any order.
+// LiveTokens returns the hashes of the tokens of other sites that are still valid, in any order.
 func (s *Service) LiveTokens(ctx context.Context, sessions []social.Session) ([][32]byte, error) {
 	keys := map[[32]byte]struct{}{}
 	for i := range sessions {
@@ -139,7 +139,7 @@ func (s *Service) LiveTokens(ctx context.Context, sessions []social.Session) ([]
 	return live, err
 }
 
-// isLive reports whether a session, of whatever token, is still valid.
+// isLive reports whether a session, of any kind of token, is still valid.
 func (s *Service) isLive(ctx context.Context, session social.Session) (bool, error) {
 	if session.IsIssued() {
 		live, err := s.LiveTokens(ctx, []social.Session{session})
@@ -165,12 +165,12 @@ func (s *Service) endEverything(ctx context.Context, user social.UserID) error {
 	)
 }
 
-// ReadmitIdentity lets a user of an issuer come back who has deleted the account here: the next
-// token creates another one. Error: NOT_FOUND: the issuer's user has deleted no account.
+// ReadmitIdentity readmits a user of an issuer whose account here was deleted: the next token
+// creates another one. Error: NOT_FOUND: no account of this user was deleted.
 func (s *Service) ReadmitIdentity(ctx context.Context, issuer, subject string) error {
 	err := s.store.ReadmitIdentity(ctx, social.KeyOfIdentity(issuer, subject))
 	if errors.Is(err, social.ErrNotFound) {
-		return fault.Errorf(fault.CodeNotFound, "", "This user of %s has deleted no account here.", issuer)
+		return fault.Errorf(fault.CodeNotFound, "", "No account of this user of %s was deleted here.", issuer)
 	}
 	if err == nil {
 		s.record(ctx, Act{Kind: ActUserReadmitted, Operator: true, Issuer: issuer})

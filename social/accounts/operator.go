@@ -50,7 +50,7 @@ func (s *Service) ReplacePassword(ctx context.Context, handle, password string) 
 	}
 	err = s.store.SetPassword(ctx, social.PasswordChange{User: user.ID, Handle: user.Handle, From: old, To: hash})
 	if errors.Is(err, social.ErrNotFound) {
-		return nil, fault.Errorf(fault.CodeConflict, "password", "The password has just been changed by someone else; try again.")
+		return nil, fault.Errorf(fault.CodeConflict, "password", "The password was changed concurrently; try again.")
 	}
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"plaza/social/people"
 )
 
-// Service changes accounts, and says which tokens belong to whom.
+// Service changes accounts, and finds the user of a token.
 type Service struct {
 	store    social.Store
 	people   people.Reader
@@ -71,7 +71,7 @@ func (s *Service) event(kind social.EventKind, actor social.UserID) social.Event
 	return social.Event{ID: social.EventID{ID: s.newID()}, Kind: kind, Actor: actor}
 }
 
-// Moment returns the current time as every engine stores it: in milliseconds, UTC.
+// Moment returns the current time in the precision of every engine: milliseconds, in UTC.
 func (s *Service) Moment() time.Time { return s.now().UTC().Truncate(time.Millisecond) }
 
 // account reads a signed-in user's current account. Error: UNAUTHENTICATED.

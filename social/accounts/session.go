@@ -33,11 +33,11 @@ func randomToken() string {
 	return base64.RawURLEncoding.EncodeToString(raw[:])
 }
 
-// useInterval is how precisely the last use of a session is known.
+// useInterval is the precision of a session's last use.
 const useInterval = time.Hour
 
-// noteUse stores that a session is in use, at most once in useInterval, and lets a sign-in last
-// SessionLifetime from now, at most MaxSessionLifetime altogether.
+// noteUse records that a session is in use, at most once in useInterval, and extends a sign-in to
+// SessionLifetime from now, up to MaxSessionLifetime altogether.
 func (s *Service) noteUse(ctx context.Context, session social.Session) error {
 	now := s.Moment()
 	if now.Sub(session.UsedAt) < useInterval {
@@ -63,7 +63,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (social.Sessio
 		return social.Session{}, errInvalidToken()
 	}
 	if err == nil {
-		_ = s.noteUse(ctx, session) // where the database is full, requests go on
+		_ = s.noteUse(ctx, session) // requests still work if the database is full
 	}
 	return session, err
 }
@@ -154,7 +154,7 @@ func (s *Service) revoke(ctx context.Context, session social.Session) error {
 
 // RevokeOtherSessions ends all sign-ins of a session's user but this one. Error: UNAUTHENTICATED if
 // this one has just ended: it may have been stolen, and must not end the session that ended it.
-// Tokens of other sites are not sessions here, and stay.
+// Tokens of other sites are not sessions here, and remain valid.
 func (s *Service) RevokeOtherSessions(ctx context.Context, session social.Session) error {
 	err := s.store.EndSessions(ctx, session.User, storedHash(session), social.SignIns)
 	if errors.Is(err, social.ErrNotFound) {

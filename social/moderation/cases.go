@@ -10,7 +10,7 @@ import (
 	"plaza/social"
 )
 
-// CaseSeen is a case with what a moderator sees of it.
+// CaseSeen is a case as a moderator sees it.
 type CaseSeen struct {
 	*social.Case
 
@@ -37,7 +37,7 @@ func (s *Service) CasesIn(ctx context.Context, viewer social.UserID, state socia
 		return func(_ social.CaseState, c *social.Case) bool { return social.CanSeeCase(viewer, true, c) }, nil
 	}
 	key := func(_ social.CaseState, c *social.Case) social.Key { return social.Key(c.Order.Bytes()) }
-	passOver := func(int) error { return nil } // hidden are those about the moderator alone
+	passOver := func(int) error { return nil } // only cases about the moderator are hidden
 	list := social.List[social.CaseState]{Of: state, Page: p}
 	found, err := paging.Fill(ctx, []social.List[social.CaseState]{list}, read, key, see, passOver)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Service) Case(ctx context.Context, viewer social.UserID, field string, 
 	return seen[0], nil
 }
 
-// lookInto reads what cases that a moderator sees are about, in one read of each kind.
+// lookInto reads the subjects of cases that a moderator sees, in one read of each kind.
 func (s *Service) lookInto(ctx context.Context, viewer social.UserID, cases []*social.Case) ([]*CaseSeen, error) {
 	posts, comments, err := s.reported(ctx, viewer, cases)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Service) lookInto(ctx context.Context, viewer social.UserID, cases []*s
 	return seen, nil
 }
 
-// reported reads the posts and comments that cases are about. A tombstone has nothing to show.
+// reported reads the posts and comments that cases are about. A tombstone has no content to show.
 func (s *Service) reported(ctx context.Context, viewer social.UserID, cases []*social.Case) (posts map[social.PostID]*social.Post, comments map[social.CommentID]*social.Comment, err error) {
 	var postIDs []social.PostID
 	var commentIDs []social.CommentID

@@ -75,7 +75,7 @@ func rulingOn(c *CaseSeen, d social.Decision) (social.Ruling, error) {
 // caseField is the argument that names a case.
 const caseField = "caseId"
 
-// subjectGone says that what a decision would change is deleted.
+// subjectGone reports that the subject of a decision is deleted.
 func subjectGone(c *social.Case) error {
 	return fault.NotFound(caseField, strings.ToLower(string(c.Subject.Kind())))
 }

@@ -18,7 +18,7 @@ type NewReport struct {
 	Text    string
 }
 
-// Report reports a post, a comment or a user that the viewer sees. To repeat a report before
+// Report reports a post, a comment or a user that the viewer sees. Repeating a report before
 // moderators have decided changes nothing. Errors: INVALID, TOO_LONG; NOT_FOUND, also for what the
 // viewer may not see; NOT_ALLOWED: it is the viewer's own; LIMIT_REACHED.
 func (s *Service) Report(ctx context.Context, viewer social.UserID, in NewReport) error {
@@ -47,7 +47,7 @@ func (s *Service) Report(ctx context.Context, viewer social.UserID, in NewReport
 // subjectField is the argument that names a subject.
 const subjectField = "subjectId"
 
-// authorOf reads who has written a subject that the viewer sees. Error: NOT_FOUND.
+// authorOf reads the author of a subject that the viewer sees. Error: NOT_FOUND.
 func authorOf(ctx context.Context, v *network.Viewer, s social.Subject) (social.UserID, error) {
 	switch s.Kind() {
 	case social.SubjectPost:

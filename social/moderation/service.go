@@ -18,17 +18,18 @@ type Service struct {
 // New creates the service over a store, beside the network's.
 func New(store social.Store, n *network.Service) *Service { return &Service{store, n} }
 
-// mustModerate is nil for those who have the right now. Errors: FORBIDDEN, UNAUTHENTICATED.
+// mustModerate returns an error unless the viewer has the right now. Errors: FORBIDDEN,
+// UNAUTHENTICATED.
 func (s *Service) mustModerate(ctx context.Context, viewer social.UserID) error {
 	return s.network.RequireRight(ctx, viewer, social.RightModerate)
 }
 
-// event is an event by no one in particular: it does not say which moderator has decided.
+// event creates an event without an actor: it does not reveal which moderator has decided.
 func event(kind social.EventKind, post social.PostID, target social.UserID) social.Event {
 	return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind, Post: post, Target: target}
 }
 
-// one is the thing with that id, of those a viewer sees. Error: NOT_FOUND, naming a subject.
+// one returns the object with that id, if the viewer sees it. Error: NOT_FOUND, naming a subject.
 func one[K comparable, V any](found map[K]*V, id K, kind string, err error) (*V, error) {
 	if err == nil && found[id] == nil {
 		err = fault.NotFound(subjectField, kind)

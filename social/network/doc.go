@@ -1,5 +1,4 @@
-// Package network has the services of Plaza's domain: what resolvers call, and what live updates
-// ask.
+// Package network has the services of Plaza's domain, which resolvers and live updates call.
 //
 // A [Service] makes every change: posts, threads, circles, follows, blocks, profiles; those of
 // accounts are made by package accounts. It checks what it is given and what the acting user may

@@ -63,7 +63,7 @@ type BlockedUser struct {
 	User *social.User
 }
 
-// Blocked lists the users the viewer blocks: the one list that still shows them.
+// Blocked lists the users the viewer blocks: the only list that still shows them.
 func (v *Viewer) Blocked(ctx context.Context, p social.Page) (social.Slice[BlockedUser], error) {
 	edges, err := v.s.store.Blocked(ctx, v.ID, p.Beyond())
 	if err != nil {

@@ -18,11 +18,11 @@ func (s *Service) CreateCircle(ctx context.Context, viewer social.UserID, name s
 	if err != nil {
 		return nil, err
 	}
-	if len(existing) == 0 { // everyone starts with one
+	if len(existing) == 0 { // every account has the built-in circle
 		return nil, social.ErrAccountGone
 	}
 	if len(existing) >= social.MaxCircles {
-		return nil, fault.Errorf(fault.CodeLimitReached, "", "You have %d circles already.", social.MaxCircles)
+		return nil, fault.Errorf(fault.CodeLimitReached, "", "You already have %d circles, the maximum.", social.MaxCircles)
 	}
 	circle := &social.Circle{ID: social.CircleID{ID: s.givenID()}, Owner: viewer, Name: name}
 	e := s.event(social.EventCircleCreated, viewer)

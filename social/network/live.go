@@ -15,11 +15,12 @@ type Sighting struct {
 	Comment *social.Comment // nil: the post itself is new
 	People  map[social.UserID]*social.User
 	Viewers map[social.UserID]map[social.UserID]social.Relation
-	// Notification is of a viewer's own notifications; then there is no post, and no one is named.
+	// Notification is one of a viewer's own notifications. Then there is no post, and no people are
+	// named.
 	Notification *social.Notification
 }
 
-// NewsViewers finds the viewers in whose news a post is. A deleted post has none.
+// NewsViewers finds the viewers whose news contain a post. A deleted post has none.
 func (s *Service) NewsViewers(ctx context.Context, post social.PostID, viewers []social.UserID) (Sighting, error) {
 	return s.postViewers(ctx, post, func(_ *social.Post, author *social.User) ([]social.UserID, viewerRule, error) {
 		readers, err := s.newsReaders(ctx, author, viewers)
@@ -35,8 +36,8 @@ func (s *Service) WallViewers(ctx context.Context, post social.PostID, viewers [
 	})
 }
 
-// IncomingViewers finds the viewers in whose incoming a post is. A deleted post has none. Of a
-// public post only the owner of its wall is looked up, however many viewers there are.
+// IncomingViewers finds the viewers whose incoming contains a post. A deleted post has none. For a
+// public post it only looks up the owner of its wall, however many viewers there are.
 func (s *Service) IncomingViewers(ctx context.Context, post social.PostID, viewers []social.UserID) (Sighting, error) {
 	return s.postViewers(ctx, post, func(p *social.Post, _ *social.User) ([]social.UserID, viewerRule, error) {
 		addressed := slices.DeleteFunc(slices.Clone(viewers), func(v social.UserID) bool { return !social.IsAddressed(v, p) })
@@ -190,7 +191,7 @@ func (g *Sighting) View(viewer social.UserID) string {
 	return view.String()
 }
 
-// describe writes a relation: equal ones in the same way, and others in another way.
+// describe writes a relation: equal ones get equal texts, and others different ones.
 func describe(r social.Relation, to *strings.Builder) {
 	for _, holds := range []bool{r.Follows, r.Mutes, r.Blocks, r.BlockedBy, r.Gone, r.Away} {
 		if holds {
@@ -235,8 +236,8 @@ func (s *Service) relationsTo(ctx context.Context, viewers []social.UserID, peop
 	return relations, nil
 }
 
-// Hidings counts the changes known to this server that may have hidden something. Whatever was
-// checked before the count grew must be checked again before it is shown.
+// Hidings counts the changes known to this server that may have hidden something. What was checked
+// before the count grew must be checked again before it is shown.
 func (s *Service) Hidings() uint64 { return s.hidings.Load() }
 
 // Noted counts an event that another server may have written.

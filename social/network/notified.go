@@ -12,7 +12,7 @@ import (
 
 // Notifications lists what the viewer is notified of, the newest act first, and the posts and
 // comments that these acts are about. Acts that the viewer may not see now are left out, and so are
-// notifications without any other.
+// notifications without other acts.
 func (v *Viewer) Notifications(ctx context.Context, p social.Page) (social.Slice[*social.Notification], Subjects, error) {
 	if v.ID.IsZero() {
 		return social.Slice[*social.Notification]{}, Subjects{}, nil
@@ -39,7 +39,7 @@ type Subjects struct {
 	Comments map[social.CommentID]*social.Comment
 }
 
-// of keeps what the viewer sees, because notifications about it are shown.
+// of returns the subjects that the viewer sees, because notifications about them are shown.
 func (s Subjects) of(shown []*social.Notification) Subjects {
 	seen := Subjects{map[social.PostID]*social.Post{}, map[social.CommentID]*social.Comment{}}
 	for _, n := range shown {
@@ -69,8 +69,8 @@ func (s *Service) NewestNotification(ctx context.Context, to social.UserID) (soc
 	return notificationKey(to, found[0]), nil
 }
 
-// NotificationsSince reads a viewer's notifications that got acts behind a position, at most limit.
-// Without one among these that the viewer sees, the viewer sees no difference, and does not get it.
+// NotificationsSince reads a viewer's notifications that got acts after a position, at most limit.
+// It leaves out those of which the viewer does not see any of these acts.
 func (s *Service) NotificationsSince(ctx context.Context, viewer social.UserID, after social.Key, limit int) (Past, error) {
 	found, err := s.store.Notifications(ctx, viewer, since(after, limit))
 	if err != nil || len(found) == 0 {
@@ -99,7 +99,7 @@ func sightNotification(n *social.Notification) Sighting {
 	return Sighting{Notification: n, Viewers: map[social.UserID]map[social.UserID]social.Relation{n.To: {}}}
 }
 
-// MaxUnread is how many unread notifications are counted at most.
+// MaxUnread is the maximum number of unread notifications that are counted.
 const MaxUnread = 100
 
 // UnreadNotifications counts the notifications that the viewer sees and has not read, among the

@@ -8,14 +8,14 @@ import (
 	"plaza/social"
 )
 
-// Past is a page of what was added to a list, oldest first.
+// Past is a page of entries that were added to a list, oldest first.
 type Past struct {
 	Seen []Sighting // what the viewer may see
 	Last social.Key // of the last entry that was read; where the page began if there is none
 	More bool       // whether there may be further entries
 }
 
-// NewsSince reads what appeared in a viewer's news behind the post after, at most limit posts.
+// NewsSince reads what appeared in a viewer's news after the given post, at most limit posts.
 func (s *Service) NewsSince(ctx context.Context, viewer social.UserID, after social.Key, limit int) (Past, error) {
 	posts, err := s.store.News(ctx, viewer, since(after, limit))
 	if err != nil {
@@ -47,12 +47,12 @@ func (s *Service) WallSince(ctx context.Context, viewer, owner social.UserID, af
 	return s.postsSince(ctx, viewer, after, limit, walls[wall], rule)
 }
 
-// since is the page of posts behind a position, the newest first.
+// since returns the page of the posts after a position, newest first.
 func since(after social.Key, limit int) social.Page {
 	return social.Page{Before: after, Limit: limit, Last: true}
 }
 
-// postsSince makes a page of the past of such a page of posts.
+// postsSince converts such a page of posts to a page of the past.
 func (s *Service) postsSince(ctx context.Context, viewer social.UserID, after social.Key, limit int, posts []*social.Post, rule viewerRule) (past Past, err error) {
 	past = Past{Last: after, More: len(posts) == limit}
 	sightings := make([]Sighting, len(posts))
@@ -66,8 +66,8 @@ func (s *Service) postsSince(ctx context.Context, viewer social.UserID, after so
 	return past, err
 }
 
-// CommentsSince reads the comments on a post behind the comment after, at most limit. A post that
-// is gone has none.
+// CommentsSince reads the comments on a post after the given comment, at most limit. A post that is
+// gone has none.
 func (s *Service) CommentsSince(ctx context.Context, viewer social.UserID, post social.PostID, after social.Key, limit int) (Past, error) {
 	posts, err := s.store.Posts(ctx, []social.PostID{post})
 	if err != nil || posts[post] == nil {
@@ -89,8 +89,8 @@ func (s *Service) CommentsSince(ctx context.Context, viewer social.UserID, post 
 	return past, err
 }
 
-// seenBy keeps the sightings that one viewer may see, and reads the people they name, in two
-// reads for all of them.
+// seenBy keeps the sightings that one viewer may see, and reads the people they name, with two
+// reads in total.
 func (s *Service) seenBy(ctx context.Context, viewer social.UserID, sightings []Sighting, sees func(*Sighting, map[social.UserID]social.Relation) bool) ([]Sighting, error) {
 	if len(sightings) == 0 {
 		return nil, nil

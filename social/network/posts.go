@@ -196,7 +196,7 @@ func (s *Service) updatePost(ctx context.Context, viewer social.UserID, post soc
 	p.Revision++
 	err = s.store.UpdatePost(ctx, p, replaced, s.postEvent(kind, viewer, p))
 	if errors.Is(err, social.ErrConflict) {
-		return nil, fault.Errorf(fault.CodeConflict, "postId", "Another change was made to this post at the same time.")
+		return nil, fault.Errorf(fault.CodeConflict, "postId", "This post was changed concurrently: read it again, then retry.")
 	}
 	return p, postError(err)
 }

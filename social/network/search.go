@@ -9,9 +9,9 @@ import (
 	"plaza/social"
 )
 
-// maxHolders limits the search of values visible to circles: it covers the newest users who have
-// the searcher in their circles. The limit exceeds nearly everyone's number, and is small enough to
-// check for each page.
+// maxHolders limits searches of values visible to circles: they cover the newest users who have the
+// searcher in their circles. Hardly anyone is in the circles of more users, and the number is small
+// enough to check for each page.
 const maxHolders = 10_000
 
 // Properties lists the profile properties.
@@ -103,7 +103,7 @@ type search struct {
 	special []*social.Profile          // profiles found by values that are not public; nil: not read yet
 }
 
-// point parses a bound of the page. Error: INVALID, for a key of a search by another property.
+// point parses a bound of the page. Error: INVALID for a key of a search by another property.
 func (s *search) point(field string, k social.Key) (*social.ProfilePoint, error) {
 	if k == "" {
 		return nil, nil

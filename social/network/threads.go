@@ -123,7 +123,7 @@ func (s *Service) insertComment(ctx context.Context, c, parent *social.Comment, 
 		}
 		return postError(err)
 	}
-	return fault.Errorf(fault.CodeConflict, "", "No slug was free; try again.")
+	return fault.Errorf(fault.CodeConflict, "", "No slug was available; try again.")
 }
 
 // EditComment changes the text of the viewer's own comment. Errors: BLANK, TOO_LONG, INVALID,

@@ -125,14 +125,14 @@ func (v *Viewer) listed(ctx context.Context, others []social.UserID) (map[social
 	delete(relations, social.UserID{}) // a tombstone has no author
 	people := slices.Collect(maps.Keys(relations))
 	if _, own := relations[v.ID]; !own && !v.ID.IsZero() {
-		people = append(people, v.ID) // often requested next, and then needs no command
+		people = append(people, v.ID) // often requested next, and then needs no query
 	}
 	_, unmet := v.met(people)
 	read, err := v.meet(ctx, unmet)
 	if err != nil {
 		return nil, err
 	}
-	relations, _ = v.remembered(people) // also those that another read has met since
+	relations, _ = v.remembered(people) // also those that another read has cached since
 	for _, other := range unmet {
 		relations[other] = read[other].Relation
 	}
@@ -268,9 +268,9 @@ func (v *Viewer) Posts(ctx context.Context, ids []social.PostID) (map[social.Pos
 	return posts, nil
 }
 
-// recallOrRead returns the relations to people objects name: from memory if all of them are
-// known, and are enough to show what is asked for. Otherwise it makes the same reads, whether the
-// objects are hidden or absent.
+// recallOrRead returns the relations to the people that objects name: from memory if all of them
+// are known, and are enough to show what is requested. Otherwise it makes the same reads, whether
+// the objects are hidden or absent.
 func (v *Viewer) recallOrRead(ctx context.Context, people []social.UserID, areEnough func(map[social.UserID]social.Relation) bool) (map[social.UserID]social.Relation, error) {
 	relations, unknown := v.remembered(people)
 	areKnown, err := v.recall(ctx, relations, unknown)
@@ -280,8 +280,8 @@ func (v *Viewer) recallOrRead(ctx context.Context, people []social.UserID, areEn
 	return v.named(ctx, append(people, social.MissingUser))
 }
 
-// recall adds the relations that are in memory, and reports whether these are all. As listed does,
-// it also looks for the viewer, who is often requested next.
+// recall adds the relations that are in memory, and reports whether these are all. Like listed, it
+// also looks for the viewer, who is often requested next.
 func (v *Viewer) recall(ctx context.Context, relations map[social.UserID]social.Relation, unknown []social.Pair) (bool, error) {
 	others := make([]social.UserID, len(unknown), len(unknown)+1)
 	for i, pair := range unknown {
@@ -415,7 +415,7 @@ func (v *Viewer) CirclesHolding(ctx context.Context, users []social.UserID) (map
 	return holding, err
 }
 
-// regards reads the relations in the other direction: those of others to the viewer.
+// regards reads the relations in the opposite direction: those of others to the viewer.
 func (v *Viewer) regards(ctx context.Context, others []social.UserID) (map[social.UserID]social.Relation, error) {
 	if v.ID.IsZero() || len(others) == 0 {
 		return nil, nil

@@ -2,10 +2,10 @@
 // kinds of notifications off.
 //
 // [Service.NoticesOf] turns events into notices. It reads what the events are about, finds the
-// people they concern, and leaves out what these have turned off, and what they do not see by
-// InNotification (policy.go of package social). A person gets at most one notice of an event. The
-// service stores no notices: package notify does, on one server at a time, in the transaction that
-// stores its position in the log.
+// people they concern, and leaves out the kinds that these have turned off, and what they do not
+// see by InNotification (policy.go of package social). A person gets at most one notice of an
+// event. The service stores no notices: package notify does, on one server at a time, in the
+// transaction that stores its position in the log.
 //
 // What a stored notification still shows when its recipient reads it is for Viewer.Notifications of
 // package network. That uses the same rule, because an act may have been hidden in between.

@@ -7,10 +7,10 @@ import (
 	"plaza/social"
 )
 
-// NoticesOf returns who is to be notified of what because of events, in their order. Acts that the
-// recipient does not see are left out: they must not show in the order or the number of
-// notifications. What is hidden later is left out when someone reads: see Viewer.Notifications of
-// package network.
+// NoticesOf returns the notices that follow from events, in their order. Acts that the recipient
+// does not see are left out, so that they can't be inferred from the order or the number of
+// notifications. What is hidden later is left out on reading: see Viewer.Notifications of package
+// network.
 func (s *Service) NoticesOf(ctx context.Context, events []social.Event) ([]social.Notice, error) {
 	t, err := s.readThreads(ctx, events)
 	if err != nil {
@@ -30,8 +30,8 @@ func (s *Service) NoticesOf(ctx context.Context, events []social.Event) ([]socia
 	return social.LastActs(notices), err
 }
 
-// noticesOf returns the notices of one event, for everyone it concerns. Someone may have several,
-// of which they get one: see wanted. The first is the best.
+// noticesOf returns the notices of one event, for everyone it concerns, best first. If it has
+// several for one person, they get one of them: see wanted.
 func (t threadsRead) noticesOf(e *social.Event) []social.Notice {
 	notice := social.Notice{Act: social.Act{Actor: e.Actor}}
 	switch e.Kind {
@@ -81,7 +81,7 @@ func (t threadsRead) withMentions(notices []social.Notice, post social.PostID, a
 }
 
 // commentNotices notifies the author of the comment that was answered, the author of the post, and
-// those the comment mentions.
+// the users that the comment mentions.
 func (t threadsRead) commentNotices(e *social.Event) (notices []social.Notice) {
 	post, comment := t.posts[e.Post], t.comments[e.Comment]
 	if post == nil || comment == nil || comment.Deleted {

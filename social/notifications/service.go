@@ -6,7 +6,7 @@ import (
 	"plaza/social"
 )
 
-// Store is what the service needs of a storage engine: see the methods of the same names in
+// Store is what the service needs from a storage engine: see the methods of the same names in
 // social.Posts, social.Comments, social.Users and social.Notifications.
 type Store interface {
 	Posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error)

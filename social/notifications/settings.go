@@ -22,15 +22,15 @@ func (s *Service) Settings(ctx context.Context, user social.UserID) ([]*social.N
 	return settings, nil
 }
 
-// SetSetting turns a kind of notifications on or off for a user. Acts of a kind that
-// is off are not stored; what is stored already stays.
+// SetSetting turns a kind of notifications on or off for a user. Acts of a kind that is off are not
+// stored; notifications that are already stored remain.
 func (s *Service) SetSetting(ctx context.Context, user social.UserID, setting social.NotificationSetting) error {
 	return s.store.SetNotificationKind(ctx, user, setting.Kind, setting.Enabled)
 }
 
-// wanted returns the notices that recipients want, of the notices of each event in the order of
-// preference: each recipient gets the first one of a kind that they have not turned off. An act
-// that was undone is always taken back: it may be from before the kind was turned off.
+// wanted selects the notices that recipients get. The notices of each event are in order of
+// preference: each recipient gets the first one of a kind that they have not turned off. An undone
+// act is always removed: it may be from before the kind was turned off.
 func (s *Service) wanted(ctx context.Context, events [][]social.Notice) ([]social.Notice, error) {
 	silent, err := s.silentKinds(ctx, events)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"plaza/social"
 )
 
-// MaxVotersNotified is how many of a poll's voters are notified when it closes, beside its author.
+// MaxVotersNotified is how many of a poll's voters are notified when it closes, besides its author.
 const MaxVotersNotified = 500
 
 // threadsRead are the posts and comments that events are about.
@@ -28,7 +28,7 @@ func (s *Service) readThreads(ctx context.Context, events []social.Event) (t thr
 			posts, comments = append(posts, e.Post), append(comments, e.Comment)
 		case social.EventPostCreated, social.EventReactionAdded, social.EventReactionRemoved, social.EventPollClosed:
 			posts = append(posts, e.Post)
-		default: // its ids are enough
+		default: // the ids are enough
 		}
 	}
 	if len(posts) > 0 {

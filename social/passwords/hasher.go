@@ -26,8 +26,8 @@ type Cost struct {
 	Memory uint32 // KiB
 }
 
-// DefaultCost is the first setting that OWASP's password storage cheat sheet recommends for
-// 19 MiB. Only tests, whose passwords protect nothing, may use less.
+// DefaultCost is the setting that OWASP's password storage cheat sheet recommends for 19 MiB. Only
+// tests, whose passwords protect nothing, may use less.
 var DefaultCost = Cost{Passes: 2, Memory: 19 * 1024}
 
 // Hasher limits how many hashes are computed in parallel, because each takes 19 MiB and a
@@ -37,7 +37,7 @@ type Hasher struct {
 	queue queue
 }
 
-// NewHasher creates a hasher for which at most limits.Waiting passwords wait; nil: any number.
+// NewHasher creates a hasher with a queue of at most limits.Waiting passwords; nil: any number.
 func NewHasher(cost Cost, limits *Limits) *Hasher {
 	return &Hasher{cost: cmp.Or(cost, DefaultCost), queue: queue{most: limits.waiting(), free: max(1, runtime.GOMAXPROCS(0)/2)}}
 }
@@ -48,7 +48,7 @@ type Candidate struct {
 	Rank     int
 }
 
-// Waiting is how many passwords wait for their hash.
+// Waiting returns how many passwords are waiting to be hashed.
 func (h *Hasher) Waiting() int { return h.queue.length() }
 
 // key computes a hash when it is this candidate's turn. Errors: those of queue.enter.
@@ -60,7 +60,7 @@ func (h *Hasher) key(ctx context.Context, c Candidate, salt []byte, time, memory
 	return argon2.IDKey([]byte(c.Password), salt, time, memory, threads, argonKeyLen), nil
 }
 
-// Hash writes the PHC string format: $argon2id$v=19$m=…,t=…,p=…$salt$key.
+// Hash returns the hash in the PHC string format: $argon2id$v=19$m=…,t=…,p=…$salt$key.
 func (h *Hasher) Hash(ctx context.Context, c Candidate) (string, error) {
 	salt := make([]byte, argonSaltLen)
 	_, _ = rand.Read(salt) // never fails: crypto/rand.Read
@@ -72,7 +72,7 @@ func (h *Hasher) Hash(ctx context.Context, c Candidate) (string, error) {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.Memory, h.cost.Passes, argonThreads, enc(salt), enc(key)), nil
 }
 
-// Matches compares a password with its hash. An empty hash matches nothing, and takes as long.
+// Matches compares a password with its hash. An empty hash matches nothing, and takes just as long.
 func (h *Hasher) Matches(ctx context.Context, c Candidate, hash string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 {

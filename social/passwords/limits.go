@@ -8,15 +8,15 @@ import (
 	"plaza/ratelimit"
 )
 
-// Limits protect accounts from those who guess passwords, and the processor from computing
-// too many hashes. Only wrong passwords count: what a correct one has taken is given back.
+// Limits protect accounts from guessed passwords, and the processor from computing too many hashes.
+// Only wrong passwords count: what a correct one has taken from the limits is given back.
 //
-// An account is never locked: the limit for a handle counts each client by itself, so no one can
-// use up the tries of the owner, who is somewhere else.
+// An account is never locked: the limit for a handle counts each client separately, so attackers
+// can't use up the attempts of the owner, who is another client.
 type Limits struct {
 	Addresses *ratelimit.Limit // attempts of a client
 	Guesses   *ratelimit.Limit // attempts of a client at one handle, or of a user to confirm a password
-	Handles   *ratelimit.Limit // attempts at a handle by all; it refuses none, and only ranks them in the queue
+	Handles   *ratelimit.Limit // attempts of all clients at a handle; it refuses none, and only ranks them in the queue
 	SignUps   *ratelimit.Limit // new accounts of a client
 	Mails     *ratelimit.Limit // mails that a client, or a user, causes
 	// Recipients limits the mails to an address. It refuses no request, but sends no further ones.
@@ -26,7 +26,7 @@ type Limits struct {
 	Waiting int
 }
 
-// NewLimits returns the usual limits.
+// NewLimits returns the default limits.
 func NewLimits() *Limits {
 	return &Limits{
 		Addresses: ratelimit.New(ratelimit.Policy{Name: "sign-ins", Burst: 60, Window: 3 * time.Minute}),
@@ -40,7 +40,7 @@ func NewLimits() *Limits {
 	}
 }
 
-// Attempt is one at a handle.
+// Attempt is an attempt to sign in with a handle.
 type Attempt struct {
 	limits       *Limits
 	from, handle string
@@ -66,7 +66,7 @@ func (l *Limits) Attempt(from, handle string) (*Attempt, error) {
 	return a, nil
 }
 
-// Succeeded gives back what the attempt has taken.
+// Succeeded gives back what the attempt has taken from the limits.
 func (a *Attempt) Succeeded() {
 	a.limits.Addresses.Give(a.from, 1)
 	a.limits.Guesses.Give(a.guessed, 1)

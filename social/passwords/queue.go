@@ -9,11 +9,11 @@ import (
 	"plaza/fault"
 )
 
-// queue lets a few hashes be computed at the same time; the others wait, those with the lowest rank
-// in front. A rank counts the recent attempts of a client, so a client that tries many passwords
-// waits behind those that try one.
+// queue lets a few hashes be computed concurrently; the others wait, lowest rank first. A rank
+// counts the recent attempts of a client, so a client that tries many passwords waits behind those
+// that try one.
 type queue struct {
-	most int // may wait; 0: any number
+	most int // how many may wait; 0: any number
 
 	mu      sync.Mutex
 	free    int // hashes that may start without waiting
@@ -92,7 +92,7 @@ func (q *queue) leave() {
 	next.come <- nil
 }
 
-// length is how many wait.
+// length returns how many are waiting.
 func (q *queue) length() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -14,17 +14,18 @@ import (
 	"plaza/social"
 )
 
-// Store is what a Cache needs of a storage engine.
+// Store is what a Cache needs from a storage engine.
 type Store interface {
 	Source
 	social.ChangeLog
 }
 
-// Cache is a Reader from memory. Each read first asks the store what has changed (ChangeLog), so it
-// returns nothing older than the store would; reads that ask at the same time share the answer (as
-// in the ReadIndex protocol of Raft: Ongaro, "Consensus: Bridging Theory and Practice", section
-// 6.4). People and Users return no one from memory who is hidden from the viewer or absent: both
-// take the same read. It is safe for concurrent use, and what it returns must not be changed.
+// Cache is a Reader that keeps people in memory. Each read first asks the store what has changed
+// (ChangeLog), so it returns nothing older than the store would; reads that ask at the same time
+// share the answer (as in the ReadIndex protocol of Raft: Ongaro, "Consensus: Bridging Theory and
+// Practice", section 6.4). People and Users never return from memory a user who is hidden from the
+// viewer or absent: both take the same read. It is safe for concurrent use, and what it returns
+// must not be changed.
 type Cache struct {
 	store   Store
 	entries *otter.Cache[cacheKey, entry]
@@ -47,8 +48,8 @@ type entry struct {
 	readAt   time.Time
 }
 
-// maxAge is how long an entry is used. Changes need no such limit: it is for those that other
-// programs make in the database.
+// maxAge is how long an entry is used. Plaza's own changes need no such limit: it is for changes
+// that other programs make in the database.
 const maxAge = time.Minute
 
 // cacheKey is a user (a), a viewer and another user (a, b), or the hash of a session's token or the
@@ -72,8 +73,8 @@ func identityKey(key [32]byte) cacheKey {
 	return k
 }
 
-// entryOverhead is about what an entry takes besides its texts and circles, in bytes: the key, the
-// value, and what the cache itself needs.
+// entryOverhead is approximately what an entry takes besides its texts and circles, in bytes: the
+// key, the value, and what the cache itself needs.
 const entryOverhead = 320
 
 func weight(_ cacheKey, e entry) uint32 {
@@ -106,8 +107,8 @@ func (l *lookups) count(isHit bool) {
 	}
 }
 
-// Stats are how often a cache was asked for users, relations and sessions (or identities) since the
-// start, and about how many bytes it has now.
+// Stats say how often a cache was asked for users, relations and sessions (or identities) since the
+// start, and approximately how many bytes it uses now.
 type Stats struct {
 	Users, Relations, Sessions LookupStats
 	Bytes                      uint64
@@ -118,26 +119,26 @@ type LookupStats struct{ Hits, Misses uint64 }
 
 func (l *lookups) stats() LookupStats { return LookupStats{l.hits.Load(), l.misses.Load()} }
 
-// Stats returns the counts of now.
+// Stats returns the current counts.
 func (c *Cache) Stats() Stats {
 	return Stats{
 		Users: c.users.stats(), Relations: c.relations.stats(), Sessions: c.sessions.stats(), Bytes: c.entries.WeightedSize(),
 	}
 }
 
-// refresh is one question to the store for what has changed, for all who wait for it.
+// refresh is one request to the store for what has changed, shared by all callers that wait for it.
 type refresh struct {
 	done chan struct{}
 	err  error
 }
 
-// catchUp forgets what has changed before it was called.
+// catchUp removes entries that have changed before it was called.
 func (c *Cache) catchUp(ctx context.Context) error {
 	c.mu.Lock()
 	if c.next == nil {
 		c.next = &refresh{done: make(chan struct{})}
 	}
-	r := c.next // a question already under way may be older than the last change
+	r := c.next // a request that is already running may be older than the last change
 	if !c.isAsking {
 		c.isAsking = true
 		go c.ask(context.WithoutCancel(ctx))
@@ -169,8 +170,8 @@ func (c *Cache) ask(ctx context.Context) {
 	}
 }
 
-// changes asks the store. A panic is an error: it would end the process, because no request is
-// around it.
+// changes asks the store. It converts a panic to an error: no request recovers it here, so it would
+// end the process.
 func (c *Cache) changes(ctx context.Context, since social.ChangePosition) (changes []social.Change, now social.ChangePosition, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -180,7 +181,7 @@ func (c *Cache) changes(ctx context.Context, since social.ChangePosition) (chang
 	return c.store.Changes(ctx, since)
 }
 
-// forget applies the answer of the store. Without one, nothing in memory is known to be right.
+// forget applies the answer of the store. Without one, all entries may be out of date.
 func (c *Cache) forget(changes []social.Change, position social.ChangePosition, err error) {
 	if err == nil && len(changes) == 0 {
 		return
@@ -273,9 +274,9 @@ func (f *fill) end() {
 	}
 }
 
-// usable reports whether memory may answer, after it has caught up: what it returns is then at
-// least as new as all that was read before. If it may not because some changes are not known, the
-// store answers alone.
+// usable reports whether the cache may be used, after it has caught up: what it returns is then at
+// least as new as everything that was read before. If some changes are not known, it may not, and
+// only the store is read.
 func (c *Cache) usable(ctx context.Context) (bool, error) {
 	err := c.catchUp(ctx)
 	if errors.Is(err, social.ErrNoChanges) {
@@ -467,7 +468,7 @@ func (c *Cache) Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]s
 	return identities, err
 }
 
-// orRead returns the error, or else what the store says.
+// orRead returns the error, or else what the store returns.
 func orRead[T any](err error, read func() (T, error)) (T, error) {
 	if err != nil {
 		var none T

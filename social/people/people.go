@@ -7,7 +7,7 @@ import (
 	"plaza/social"
 )
 
-// Source is what a storage engine knows of people: see social.Users, social.Graph,
+// Source is what a storage engine knows about people: see social.Users, social.Graph,
 // social.Sessions and social.Identities.
 type Source interface {
 	Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error)
@@ -26,7 +26,7 @@ type Reader interface {
 	Known(ctx context.Context, viewer social.UserID, others []social.UserID) (map[social.UserID]social.Person, error)
 }
 
-// Unremembered is a Reader without a memory.
+// Unremembered is a Reader that reads the store each time.
 func Unremembered(from Source) Reader { return stored{from} }
 
 type stored struct{ Source }

@@ -14,9 +14,9 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// TestAddingUpMeetsRefunds makes a refund before each of the commands that recalculate a stale
-// hour. Afterwards the hour includes the refund, or is still stale.
-func TestAddingUpMeetsRefunds(t *testing.T) {
+// TestRefundsWhileReportsAreRebuilt makes a refund before each of the commands that recalculate a
+// stale hour. Afterwards the hour includes the refund, or is still stale.
+func TestRefundsWhileReportsAreRebuilt(t *testing.T) {
 	t.Parallel()
 	var between interrupter
 	one, other := twoStores(t, FeedsRead, &event.CommandMonitor{Started: between.started}, nil)

@@ -115,8 +115,8 @@ func mustNotContain(t *testing.T, database string, needles []string) {
 	}
 }
 
-// TestDeletingAStar deletes a user with 20,000 followers, or as many as the environment says.
-func TestDeletingAStar(t *testing.T) {
+// TestDeletingPopularUser deletes a user with 20,000 followers, or as many as the environment says.
+func TestDeletingPopularUser(t *testing.T) {
 	t.Parallel()
 	size := 5_000
 	if text := os.Getenv(envFollowers); text != "" {

@@ -56,9 +56,9 @@ func (f *fuse) light(ctx context.Context, commands int) context.Context {
 	return ctx
 }
 
-// TestDeletionsGoOn kills the server that has the job at many points. Another server takes the job
-// when the lease has ended.
-func TestDeletionsGoOn(t *testing.T) {
+// TestInterruptedDeletionsResume kills the server that has the job at many points. Another server
+// takes the job when the lease has ended.
+func TestInterruptedDeletionsResume(t *testing.T) {
 	t.Parallel()
 	f := &fuse{}
 	s := openInside(t, Options{Feeds: FeedsHybrid, Monitor: f.monitor()})
@@ -112,8 +112,8 @@ func TestDeletionsGoOn(t *testing.T) {
 	}
 }
 
-// TestOldMarksAreFound: reactions of version 1 have no field for the user.
-func TestOldMarksAreFound(t *testing.T) {
+// TestOldReactionsAreFound: reactions of version 1 have no field for the user.
+func TestOldReactionsAreFound(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{})
 	author, fans := fans(t, s, 3)

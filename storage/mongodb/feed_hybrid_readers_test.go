@@ -174,10 +174,10 @@ func (c *crowd) read(s *Store) {
 	}
 }
 
-// TestReadersMeetFollowsAndPosts: many readers of one list on two servers, while its owner follows
-// and unfollows an author, and another one posts. No page lacks a post, or has a post by an author
-// who was not followed during the whole read.
-func TestReadersMeetFollowsAndPosts(t *testing.T) {
+// TestReadingWhileFollowsAndPostsChange: many readers of one list on two servers, while its owner
+// follows and unfollows an author, and another one posts. No page lacks a post, or has a post by an
+// author who was not followed during the whole read.
+func TestReadingWhileFollowsAndPostsChange(t *testing.T) {
 	t.Parallel()
 	const rounds, readers = 12, 3
 	m, _ := newReading(t)

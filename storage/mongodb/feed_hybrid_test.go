@@ -177,9 +177,9 @@ func TestUnreadListBecomesDormant(t *testing.T) {
 	w.same(w.walk(users[0], 100, false), want, "the second visit")
 }
 
-// TestBuildingMeetsPushes: readers build lists all the time, because their follows change, while
-// people post. In Socialite's cache, this is a race.
-func TestBuildingMeetsPushes(t *testing.T) {
+// TestBuildingListsDuringPushes: readers build lists all the time, because their follows change,
+// while people post. In Socialite's cache, this is a race.
+func TestBuildingListsDuringPushes(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
 		t.Run(layout, func(t *testing.T) { buildingMeetsPushes(t, layout) })

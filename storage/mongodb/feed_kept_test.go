@@ -338,9 +338,9 @@ func TestOldCopiesAreNeverShown(t *testing.T) {
 	freshCopies(t, walls, reader)
 }
 
-// TestCopiesMeetChanges lets a post change before each of the commands that copy it, close a part
-// over it, or build a feed with it.
-func TestCopiesMeetChanges(t *testing.T) {
+// TestChangesWhilePostsAreCopied lets a post change before each of the commands that copy it, close
+// a part over it, or build a feed with it.
+func TestChangesWhilePostsAreCopied(t *testing.T) {
 	t.Parallel()
 	const most = 20
 	m := newMeeting(t, TinyMonth)
@@ -379,9 +379,9 @@ func TestCopiesMeetChanges(t *testing.T) {
 	}
 }
 
-// TestClosingMeetsClosing lets others close parts, post and delete before each of the commands that
-// close one, as if the first had been slow, or died.
-func TestClosingMeetsClosing(t *testing.T) {
+// TestConcurrentClosingOfParts lets others close parts, post and delete before each of the commands
+// that close one, as if the first had been slow, or died.
+func TestConcurrentClosingOfParts(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{TinyBucket, TinyMonth} {
 		t.Run(layout, func(t *testing.T) {

@@ -371,9 +371,9 @@ func wantSoon(t *testing.T, s *Store, attempt int) {
 	}
 }
 
-// TestAHeldListIsWrittenOnceItIsFree: a transaction that has changed some of the lists stays open
+// TestLockedListIsWrittenOnceReleased: a transaction that has changed some of the lists stays open
 // for a while.
-func TestAHeldListIsWrittenOnceItIsFree(t *testing.T) {
+func TestLockedListIsWrittenOnceReleased(t *testing.T) {
 	t.Parallel()
 	const n = 30
 	s := openInside(t, Options{Feeds: FeedsHybrid})

@@ -137,9 +137,9 @@ func (m *meeting) check(what string, args ...any) {
 	}
 }
 
-// TestBuildingMeetsEverything makes each kind of change before each of the commands that build a
+// TestBuildingListsDuringChanges makes each kind of change before each of the commands that build a
 // list or feed.
-func TestBuildingMeetsEverything(t *testing.T) {
+func TestBuildingListsDuringChanges(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
 		t.Run(layout, func(t *testing.T) { buildingMeetsEverything(t, newMeeting(t, layout)) })
@@ -182,9 +182,9 @@ func buildingMeetsEverything(t *testing.T, m *meeting) {
 	}
 }
 
-// TestFollowsMeetBuilding builds the reader's list or feed before each of the commands of a
+// TestFollowingWhileListsAreBuilt builds the reader's list or feed before each of the commands of a
 // follow's and an unfollow's transaction.
-func TestFollowsMeetBuilding(t *testing.T) {
+func TestFollowingWhileListsAreBuilt(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
 		t.Run(layout, func(t *testing.T) { followsMeetBuilding(t, newMeeting(t, layout)) })
@@ -219,10 +219,10 @@ func followsMeetBuilding(t *testing.T, m *meeting) {
 	}
 }
 
-// TestPushesMeetUnfollows lets the reader unfollow an author, and get a feed without them, before
-// each of the commands that push the author's post to followers. The post must not be pushed after
-// that.
-func TestPushesMeetUnfollows(t *testing.T) {
+// TestUnfollowingDuringPushes lets the reader unfollow an author, and get a feed without them,
+// before each of the commands that push the author's post to followers. The post must not be pushed
+// after that.
+func TestUnfollowingDuringPushes(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
 		t.Run(layout, func(t *testing.T) { pushesMeetUnfollows(t, newMeeting(t, layout)) })

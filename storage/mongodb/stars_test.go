@@ -96,9 +96,9 @@ func (s *star) insert(collection string, docs []any) {
 
 func uuid(of id.ID) bson.Binary { return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: of.Bytes()} }
 
-// TestAStarsFollowers pages through all followers by cursors, on both layouts of the graph. Each
-// page is one command that reads only its own index entries, however deep it is.
-func TestAStarsFollowers(t *testing.T) {
+// TestPagingFollowersOfPopularUser pages through all followers by cursors, on both layouts of the
+// graph. Each page is one command that reads only its own index entries, however deep it is.
+func TestPagingFollowersOfPopularUser(t *testing.T) {
 	t.Parallel()
 	for _, graph := range []string{mongodb.GraphReverse, mongodb.GraphTwo} {
 		t.Run(graph, func(t *testing.T) {
@@ -155,10 +155,10 @@ func (s *star) covered(commands []bson.Raw, limit int) {
 	}
 }
 
-// TestAStarsPosts checks two posts of a user with this many followers. The first is pushed to all
-// who read their news, and makes the author one whose posts are merged at read. The second is not
-// pushed. All readers see both.
-func TestAStarsPosts(t *testing.T) {
+// TestPostsOfPopularUser checks two posts of a user with this many followers. The first is pushed
+// to all who read their news, and makes the author one whose posts are merged at read. The second
+// is not pushed. All readers see both.
+func TestPostsOfPopularUser(t *testing.T) {
 	t.Parallel()
 	s := newStar(t, mongodb.Options{Feeds: mongodb.FeedsHybrid, Graph: mongodb.GraphTwo})
 	lists := s.db.Collection("newsLists")

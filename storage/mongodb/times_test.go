@@ -11,9 +11,9 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestARangeOfTimeIsReadAlone reads ten of the oldest hours, which lists do not contain any more:
+// TestTimeRangeReadsNothingElse reads ten of the oldest hours, which lists do not contain any more:
 // MongoDB examines only what was created in these hours, however much was created later.
-func TestARangeOfTimeIsReadAlone(t *testing.T) {
+func TestTimeRangeReadsNothingElse(t *testing.T) {
 	for _, c := range []struct {
 		mongodb.Options
 		hours int

@@ -24,9 +24,9 @@ func TestClientsCatchUpOnPeople(t *testing.T) {
 	})
 }
 
-// TestIdsGrowWhateverTheClockSays sets the clock back and deletes the newest items: new ids must
+// TestIDsGrowWhenClockIsSetBack sets the clock back and deletes the newest items: new ids must
 // still sort after a cursor that a client already has.
-func TestIdsGrowWhateverTheClockSays(t *testing.T) {
+func TestIDsGrowWhenClockIsSetBack(t *testing.T) {
 	p := newPlaza(t, 1)
 	at := time.Now()
 	p.clock = func() time.Time { return at }

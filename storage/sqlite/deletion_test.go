@@ -46,7 +46,7 @@ func TestDeletingWhileOthersWrite(t *testing.T) {
 	mustNotContain(t, path, needles)
 }
 
-func TestDeletingAStar(t *testing.T) {
+func TestDeletingPopularUser(t *testing.T) {
 	took := storagetest.DeleteStar(t, opener(filepath.Join(t.TempDir(), "plaza.db")), 20_000, func() {})
 	t.Logf("20,000 followers in %v", took)
 }
@@ -124,9 +124,9 @@ func (f *fuse) Done() <-chan struct{} {
 	return f.Context.Done()
 }
 
-// TestDeletionsGoOn interrupts the work at many points, as a killed process would, and starts it
-// again.
-func TestDeletionsGoOn(t *testing.T) {
+// TestInterruptedDeletionsResume interrupts the work at many points, as a killed process would, and
+// starts it again.
+func TestInterruptedDeletionsResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.db")
 	store, err := Open(t.Context(), path)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"plaza/storage/sqlite/internal/sqldb"
 )
 
-// TestHistoriesMoveOver upgrades a file whose posts contain their histories, downgrades it, and
+// TestHistoriesAreMigrated upgrades a file whose posts contain their histories, downgrades it, and
 // upgrades it again.
-func TestHistoriesMoveOver(t *testing.T) {
+func TestHistoriesAreMigrated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.db")
 	edited, shared, untouched := social.PostID{ID: id.New()}, social.PostID{ID: id.New()}, social.PostID{ID: id.New()}
 	circle := social.CircleID{ID: id.New()}

@@ -13,9 +13,9 @@ import (
 	"plaza/storage/sqlite/internal/eventlog"
 )
 
-// TestAFullFile cannot grow for a while: writes fail and change nothing, reads succeed, and Work
-// notices when there is room again.
-func TestAFullFile(t *testing.T) {
+// TestFileThatCannotGrow uses a file that cannot grow for a while: writes fail and change nothing,
+// reads succeed, and Work notices when there is room again.
+func TestFileThatCannotGrow(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
 	if err != nil {

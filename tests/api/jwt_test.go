@@ -66,8 +66,9 @@ const (
 	gone     = "This account is deleted."
 )
 
-// TestFirstSight: the first token of a user creates an account, also where registration is closed.
-func TestFirstSight(t *testing.T) {
+// TestFirstTokenCreatesAccount: the first token of a user creates an account, also where
+// registration is closed.
+func TestFirstTokenCreatesAccount(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		w := serveTrusting(t, e)
@@ -118,8 +119,8 @@ func mustBeMade(t *testing.T, w *trusting, subject string, claims map[string]any
 	}
 }
 
-// TestConcurrentFirstSight sends the first requests of a user to two servers at the same time.
-func TestConcurrentFirstSight(t *testing.T) {
+// TestConcurrentFirstTokens sends the first requests of a user to two servers at the same time.
+func TestConcurrentFirstTokens(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		w := serveTrusting(t, e)

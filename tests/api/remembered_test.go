@@ -25,10 +25,10 @@ func (m *meanwhile) News(ctx context.Context, viewer social.UserID, p social.Pag
 	return m.Store.News(ctx, viewer, p)
 }
 
-// TestNewPostsMeetNewRelations: bob takes ada out of his circles while a request by her is running,
-// and then writes to his circles. The server must not judge that post by the relation that it
-// remembered when the request began.
-func TestNewPostsMeetNewRelations(t *testing.T) {
+// TestNewPostsUseCurrentRelations: bob takes ada out of his circles while a request by her is
+// running, and then writes to his circles. The server must not judge that post by the relation that
+// it remembered when the request began.
+func TestNewPostsUseCurrentRelations(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		st := &meanwhile{Store: e.Open(t)}

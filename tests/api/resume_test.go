@@ -380,9 +380,9 @@ func TestSlowSubscribersMissNothing(t *testing.T) {
 	})
 }
 
-// TestThePastIsCheckedAgain hides a post between the moment when a subscription reads it and the
-// moment when it sends it.
-func TestThePastIsCheckedAgain(t *testing.T) {
+// TestReplayedItemsAreCheckedAgain hides a post between the moment when a subscription reads it and
+// the moment when it sends it.
+func TestReplayedItemsAreCheckedAgain(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)

@@ -12,9 +12,9 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestOneOfNamesItsArgument sends @oneOf inputs with the wrong number of fields, as literals and as
-// defaults of variables.
-func TestOneOfNamesItsArgument(t *testing.T) {
+// TestOneOfErrorsNameArgument sends @oneOf inputs with the wrong number of fields, as literals and
+// as defaults of variables.
+func TestOneOfErrorsNameArgument(t *testing.T) {
 	t.Parallel()
 	ada := plazatest.Start(t, plazatest.Engines[0]).As(t, "ada")
 	const create = `createPost(input: {audience: {kind: PUBLIC}, content: $content}) { post { id } userErrors { code path } }`

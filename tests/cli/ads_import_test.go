@@ -42,7 +42,7 @@ func TestAdsImportCommandRefuses(t *testing.T) {
 		}
 		command, stdout, stderr := plazatest.Command(t.Context(), data, "ads", "import", path)
 		err := command.Run()
-		out, message := "4 added, 0 changed, 0 as before\n", ""
+		out, message := "4 added, 0 changed, 0 unchanged\n", ""
 		if c.says != "" {
 			out, message = "", "plaza: "+path+": "+c.says+"\n"
 		}

@@ -30,7 +30,7 @@ func TestAdsRebuildReportsWhatItDid(t *testing.T) {
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rebuild("There are no impressions and clicks to add up.\n")
+	rebuild("There are no impressions or clicks to add up.\n")
 	if st, err = sqlite.Open(t.Context(), filepath.Join(data, "plaza.sqlite")); err != nil {
 		t.Fatal(err)
 	}
@@ -46,5 +46,5 @@ func TestAdsRebuildReportsWhatItDid(t *testing.T) {
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rebuild("Reports are being rebuilt, from " + earlier.Truncate(time.Hour).Format(time.DateTime) + " UTC on.\n")
+	rebuild("Reports are being rebuilt, starting from " + earlier.Truncate(time.Hour).Format(time.DateTime) + " UTC.\n")
 }

@@ -71,7 +71,7 @@ func TestCommandsCreateNoMongoDB(t *testing.T) {
 	plazatest.OpenMongoDB(t, uri, mongodb.Options{})
 	command, stdout, stderr := plazatest.Command(t.Context(), t.TempDir(), "rights")
 	command.Env = append(command.Env, "PLAZA_MONGODB_URI="+uri)
-	if err := command.Run(); err != nil || !strings.HasPrefix(stdout.String(), "No user has rights") {
+	if err := command.Run(); err != nil || !strings.HasPrefix(stdout.String(), "No user has any rights") {
 		t.Errorf("a new database: %v, says %q and %q", err, stdout, stderr)
 	}
 }

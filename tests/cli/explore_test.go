@@ -8,9 +8,9 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestNothingToExplore: without GraphiQL and introspection a server shows neither a page nor its
-// schema, and answers everything else.
-func TestNothingToExplore(t *testing.T) {
+// TestDisabledIntrospection: without GraphiQL and introspection a server shows neither a page nor
+// its schema, and answers everything else.
+func TestDisabledIntrospection(t *testing.T) {
 	t.Parallel()
 	server := plazatest.StartProcess(t, "--graphiql=off", "--introspection=off", "--drain-delay=0s")
 	anyone := plazatest.Person{URL: server.URL(t)}

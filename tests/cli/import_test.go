@@ -150,7 +150,7 @@ func TestImportCommandResumes(t *testing.T) {
 		if command.ProcessState.Success() {
 			t.Fatalf("%v came too late:\n%s", signal, stdout)
 		}
-		if want := "plaza: the import was stopped; everything that was stored so far stays, and the same command resumes from there"; signal == syscall.SIGINT &&
+		if want := "plaza: the import was stopped; what is already stored remains, and the same command resumes from there"; signal == syscall.SIGINT &&
 			(!strings.Contains(stderr.String(), want) || command.ProcessState.ExitCode() != 1) {
 			t.Errorf("after Ctrl-C: exit code %d and\n%s", command.ProcessState.ExitCode(), stderr)
 		}

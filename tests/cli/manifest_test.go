@@ -36,7 +36,7 @@ func TestBadManifests(t *testing.T) {
 	}{
 		{[]string{"--trusted-documents", manifest(t, `{"me":"{ vewer { id } }"}`)}, `the document "me" cannot run here: input:1:3: Cannot query field "vewer"`},
 		{[]string{"--trusted-documents", filepath.Join(t.TempDir(), "missing.json")}, "no such file"},
-		{[]string{"--only-trusted-documents"}, "needs --trusted-documents"},
+		{[]string{"--only-trusted-documents"}, "requires --trusted-documents"},
 	} {
 		data := filepath.Join(t.TempDir(), "data")
 		command, _, stderr := plazatest.Command(t.Context(), data, append([]string{"serve", "--addr", "127.0.0.1:0"}, c.args...)...)

@@ -252,7 +252,7 @@ func TestDocumentMigrationContinuesAfterItIsKilled(t *testing.T) {
 	t.Parallel()
 	const people, photos = 400, 20
 	w := newOldTown(t, people, photos)
-	w.statusSays("were not upgraded yet")
+	w.statusSays("have not been upgraded yet")
 	stop := w.writeOn()
 	done := 0
 	for range 2 {
@@ -332,7 +332,7 @@ func TestMigrateDocumentsCommand(t *testing.T) {
 	if said := w.migrate("--dry-run", "--batch=50"); !regexp.MustCompile(`(?m)^users +120 to upgrade$`).MatchString(said) {
 		t.Errorf("a dry run says %s", said)
 	}
-	w.statusSays("were not upgraded yet")
+	w.statusSays("have not been upgraded yet")
 	if diff := cmp.Diff(map[string]string{"1": "120"}, w.counts("users")); diff != "" {
 		t.Errorf("after a dry run, the versions of users (-want +got):\n%s", diff)
 	}

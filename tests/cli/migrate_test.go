@@ -186,7 +186,7 @@ func TestMigrationContinuesAfterItIsKilled(t *testing.T) {
 	kill("copying", "--to=pages")
 	kill("comparing", "--to=pages")
 	comparing := f.state().Since
-	if said := migrateNow(t, uri, "comments", "--to=pages"); !strings.Contains(said, `, and kept in "documents" as well`) {
+	if said := migrateNow(t, uri, "comments", "--to=pages"); !strings.Contains(said, `, and still stored in "documents" as well`) {
 		t.Errorf("it says %s", said)
 	}
 	f.check("switched")

@@ -37,13 +37,13 @@ func TestRightsCommands(t *testing.T) {
 		out  string
 		err  string
 	}{
-		{[]string{"rights"}, "No user has rights: plaza grant RIGHT HANDLE grants one.\n", ""},
-		{[]string{"revoke", "admin", "ada"}, "ada has not had the right admin.\n", ""},
-		{[]string{"grant", "admin", "ada"}, "ada has the right admin now.\n", ""},
-		{[]string{"grant", "admin", "Ada"}, "Ada has had the right admin already.\n", ""},
-		{[]string{"grant", "ads:manage", "ada"}, "ada has the right ads:manage now.\n", ""},
+		{[]string{"rights"}, "No user has any rights: plaza grant RIGHT HANDLE grants one.\n", ""},
+		{[]string{"revoke", "admin", "ada"}, "ada does not have the right admin.\n", ""},
+		{[]string{"grant", "admin", "ada"}, "ada now has the right admin.\n", ""},
+		{[]string{"grant", "admin", "Ada"}, "Ada already has the right admin.\n", ""},
+		{[]string{"grant", "ads:manage", "ada"}, "ada now has the right ads:manage.\n", ""},
 		{[]string{"rights"}, "ada\tadmin\tads:manage\n", ""},
-		{[]string{"revoke", "admin", "ada"}, "ada does not have the right admin any more.\n", ""},
+		{[]string{"revoke", "admin", "ada"}, "ada no longer has the right admin.\n", ""},
 		{[]string{"grant", "admin", "bob"}, "", "plaza: There is no such user.\n"},
 		{[]string{"grant", "root", "ada"}, "", "plaza: The right \"root\" does not exist. The rights are admin, ads:manage, moderate.\n"},
 	} {

@@ -32,8 +32,8 @@ func TestUserCommands(t *testing.T) {
 		err   string
 	}{
 		{[]string{"user", "list"}, "", `There are no users yet: plaza user add HANDLE creates an account.\n`, ""},
-		{[]string{"user", "add", "@Ada", "--name", "Ada Lovelace"}, "analytical engine\n", "ada has an account now: " + identity + "\n", ""},
-		{[]string{"user", "add", "support"}, "analytical engine\r\nignored", "support has an account now: " + identity + "\n", ""}, // a reserved handle
+		{[]string{"user", "add", "@Ada", "--name", "Ada Lovelace"}, "analytical engine\n", "ada now has an account: " + identity + "\n", ""},
+		{[]string{"user", "add", "support"}, "analytical engine\r\nignored", "support now has an account: " + identity + "\n", ""}, // a reserved handle
 		{[]string{"user", "add", "ada"}, "analytical engine\n", "", "plaza: handle: This handle is taken.\n"},
 		{[]string{"user", "add", "b-b"}, "analytical engine\n", "", "plaza: handle: A handle has 1 to 30 letters (a–z), digits or underscores.\n"},
 		{[]string{"user", "add", "bob"}, "", "", "plaza: no password on the standard input: pipe one line into the command, or run it in a terminal\n"},
@@ -84,9 +84,9 @@ func TestReadmit(t *testing.T) {
 		}
 	})
 	for _, c := range []struct{ subject, out, err string }{
-		{"8", "", "plaza: This user of https://site.example has deleted no account here.\n"},
-		{"7", "The user may come back: the next token creates an account.\n", ""},
-		{"7", "", "plaza: This user of https://site.example has deleted no account here.\n"},
+		{"8", "", "plaza: No account of this user of https://site.example was deleted here.\n"},
+		{"7", "The user is readmitted: the next token creates an account.\n", ""},
+		{"7", "", "plaza: No account of this user of https://site.example was deleted here.\n"},
 	} {
 		command, stdout, stderr := plazatest.Command(t.Context(), data, "user", "readmit", ada.Issuer, c.subject)
 		if err := command.Run(); stdout.String() != c.out || stderr.String() != c.err || (err == nil) != (c.err == "") {

@@ -88,9 +88,9 @@ func TestALeaseEndsByEitherClock(t *testing.T) {
 	}
 }
 
-// TestSigningOffFromALostDatabase: a server whose heartbeats fail does not wait long for the
+// TestLeavingUnreachableDatabase: a server whose heartbeats fail does not wait long for the
 // removal of its document. Any other server uses the whole time limit.
-func TestSigningOffFromALostDatabase(t *testing.T) {
+func TestLeavingUnreachableDatabase(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]bool{"lost": true, "there": false} {
 		t.Run(name, func(t *testing.T) {
@@ -148,9 +148,9 @@ func TestCloseWaitsForOlderEras(t *testing.T) {
 	}
 }
 
-// TestCallsMeetClose: a store that is always busy closes when the running calls have ended. Earlier
-// it waited for a moment without any calls.
-func TestCallsMeetClose(t *testing.T) {
+// TestCloseWaitsForRunningCalls: a store that is always busy closes when the running calls have
+// ended. Earlier it waited for a moment without any calls.
+func TestCloseWaitsForRunningCalls(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil, time.Hour, testtime.Patience())
 	var calling sync.WaitGroup

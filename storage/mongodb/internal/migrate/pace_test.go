@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPace: whatever the sizes of steps are, no step goes ahead of the rate.
-func TestPace(t *testing.T) {
+// TestStepsDoNotExceedRate: whatever the sizes of steps are, no step goes ahead of the rate.
+func TestStepsDoNotExceedRate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		perSecond, n int

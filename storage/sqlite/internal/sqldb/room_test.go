@@ -23,9 +23,9 @@ var (
 	things = Migrations{Files: fstest.MapFS{"00001_things.sql": {Data: []byte("-- +goose Up\nCREATE TABLE things (name TEXT NOT NULL) STRICT;\n")}}}
 )
 
-// TestAFullFile cannot grow for a while: writes fail and change nothing, reads succeed, and
-// WatchRoom notices when there is room again.
-func TestAFullFile(t *testing.T) {
+// TestFileThatCannotGrow uses a file that cannot grow for a while: writes fail and change nothing,
+// reads succeed, and WatchRoom notices when there is room again.
+func TestFileThatCannotGrow(t *testing.T) {
 	t.Parallel()
 	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"), Options{Migrations: things})
 	if err != nil {
