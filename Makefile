@@ -52,8 +52,8 @@ SEQUENTIAL := $(SEQUENTIAL)|TestNewsBeyondTheList|TestAVeryLongThread|OfPopularU
 SEQUENTIAL := $(SEQUENTIAL)|TestBench|TestEarlier|Migration[A-Za-z]*IsKilled
 SEQUENTIAL := $(SEQUENTIAL)|TestBucketsAreTidy|TestSparsePages|TestPartsStayInOrder|TestDocumentsHaveAVersion|TestFullThread|TestPagesHaveAByteLimit
 SEQUENTIAL := $(SEQUENTIAL)|TestEveryEarlierFile|TestExport|TestScopesOfAllFields|TestNoMutationIsCarriedOutTwice
-SEQUENTIAL := $(SEQUENTIAL)|TestALongThread|TestNothingIsLeft|TestModel|TestDeletingAStar|TestManyFollowersMove|TestSeed
-NOUNS := ^(Store|Notifications|IdempotencyKeys|Users|Profiles|Sessions|Circles|Graph|Posts|Feeds|Comments|Importer|Deletion)$$
+SEQUENTIAL := $(SEQUENTIAL)|TestALongThread|TestNothingIsLeft|TestModel|TestDeletingPopularUser|TestAway|TestManyFollowersMove|TestSeed
+NOUNS := ^(Store|Notifications|IdempotencyKeys|Users|Profiles|Sessions|Circles|Graph|Posts|Feeds|Comments|Importer|Deletion|Cases|Decisions|Marks|LeftHandles)$$
 SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContractOnTwoServers$$/(Importer|Deletion)|TestGolden$$/mongodb|TestContract$$/.*/$(NOUNS)|TestAds(OnTwoServers)?$$/(Spending|Actions)/AnyBudget
 SEQUENTIAL_PKG = $(shell grep -rlE '^func [A-Za-z]*(TestContract|TestAds|$(SEQUENTIAL))' --include='*_test.go' . | xargs dirname | sort -u)
 

@@ -452,7 +452,7 @@ type DeactivateAccountPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// What you decide.
+// The case, and your decision.
 type DecideCaseInput struct {
 	// The case's id.
 	CaseID string `json:"caseId"`
@@ -1276,7 +1276,7 @@ type SignInWithIDTokenPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// The answer to `signOut`.
+// The result of `signOut`.
 type SignOutPayload struct {
 	// What was wrong.
 	UserErrors []*UserError `json:"userErrors"`
