@@ -3,19 +3,10 @@ package accounts
 import (
 	"context"
 	"errors"
-	"time"
 
 	"plaza/fault"
 	"plaza/social"
 )
-
-// confirmLifetime is how long the link that confirms an address works, and how long a server tries
-// to send it.
-const confirmLifetime = 24 * time.Hour
-
-// maxSharers is how many accounts may have one confirmed address. Concurrent calls may add a few
-// more.
-const maxSharers = 5
 
 // Email returns the viewer's own e-mail addresses; zero if there are none.
 func (s *Service) Email(ctx context.Context, viewer social.UserID) (social.Email, error) {

@@ -20,30 +20,14 @@ const (
 	// mailsPerHour is how many links for new passwords an account gets in an hour, and how many
 	// links to confirm addresses in a day.
 	mailsPerHour = 5
+	// confirmLifetime and resetLifetime are how long the links work that confirm an address and set
+	// a new password, and how long servers try to send them.
+	confirmLifetime = 24 * time.Hour
+	resetLifetime   = time.Hour
+	// maxSharers is how many accounts may have one confirmed address. Concurrent calls may add a
+	// few more.
+	maxSharers = 5
 )
-
-// Mailer delivers mails.
-type Mailer interface {
-	// Deliver returns nil when the mail needs no further attempt.
-	Deliver(ctx context.Context, m Message) error
-}
-
-// Message is a mail in plain text. Links are those in the text.
-type Message struct {
-	To, Subject, Text string
-	Links             []Link
-}
-
-// Link is a link that only the owner of an account may use.
-type Link struct{ Handle, URL string }
-
-// Mails says how a Service sends mails.
-type Mails struct {
-	Mailer Mailer // nil: mails stay stored until they expire
-	// ResetURL and ConfirmURL are pages of the front end, which get the parameter token. "": the
-	// token alone is sent.
-	ResetURL, ConfirmURL string
-}
 
 // RunMails sends mails until ctx ends.
 func (s *Service) RunMails(ctx context.Context, logger *slog.Logger) {

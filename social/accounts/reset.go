@@ -3,16 +3,11 @@ package accounts
 import (
 	"context"
 	"errors"
-	"time"
 
 	"plaza/fault"
 	"plaza/social"
 	"plaza/social/passwords"
 )
-
-// resetLifetime is how long the link for a new password works, and how long a server tries to send
-// it.
-const resetLifetime = time.Hour
 
 // ResetRequest asks for a link to set a new password.
 type ResetRequest struct {
