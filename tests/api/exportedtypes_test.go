@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,40 @@ func TestExportedTypes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestExportedWalls: an export names the owners of walls only while its user may see them. The posts
+// stay in it.
+func TestExportedWalls(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	ada := plaza.As(t, "ada")
+	for _, owner := range []string{"bob", "cy"} {
+		plaza.As(t, owner).Follow(t, "ada")
+		ada.Mutate(t, "createPost", "post { id }", map[string]any{
+			"content": map[string]any{"status": map[string]any{"text": "hello"}}, "audience": plazatest.Public, "wallOwnerId": ada.IDOf(t, owner),
+		})
+	}
+	bob, cy := ada.IDOf(t, "bob"), ada.IDOf(t, "cy")
+	walls := func() (owners []string) {
+		for _, line := range linesOf(t, plaza.URL, ada, "") {
+			var post struct{ WallOwnerID string }
+			if err := json.Unmarshal([]byte(line.text), &post); err != nil {
+				t.Fatal(err)
+			}
+			if line.Type == "post" {
+				owners = append(owners, post.WallOwnerID)
+			}
+		}
+		return owners
+	}
+	if got := walls(); !slices.Equal(got, []string{cy, bob}) {
+		t.Errorf("the walls are those of %q", got)
+	}
+	plaza.As(t, "cy").Mutate(t, "blockUser", "", map[string]any{"userId": ada.IDOf(t, "ada")})
+	if got := walls(); !slices.Equal(got, []string{"", bob}) {
+		t.Errorf("after a block, the walls are those of %q", got)
+	}
 }
 
 // comparable returns a line's type and its fields in alphabetical order, without its cursor and the
@@ -150,7 +185,9 @@ func decideOnPost(t *testing.T, ada, bob plazatest.Person) (want []string) {
 		post := ada.Status(t, decision, plazatest.Public)
 		bob.Mutate(t, "report", "", map[string]any{"subjectId": post, "reason": "SPAM"})
 		var open struct {
-			Moderation struct{ Cases struct{ Nodes []struct{ ID string } } }
+			Moderation struct {
+				Cases struct{ Nodes []struct{ ID string } }
+			}
 		}
 		bob.Do(t, `{ moderation { cases(first: 1) { nodes { id } } } }`, nil, &open)
 		bob.Mutate(t, "decideCase", "", map[string]any{"caseId": open.Moderation.Cases.Nodes[0].ID, "decision": decision, "reason": "Of a moderator"})
