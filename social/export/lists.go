@@ -249,7 +249,9 @@ func (s *Service) posts(ctx context.Context, user social.UserID, after social.Ke
 	if err != nil {
 		return nil, err
 	}
-	return entriesOf(found[by], func(p *social.Post) entry { return entry{keyOf(p.ID.ID), newPost(p, owners[p.WallOwner], versions[p.ID])} }), nil
+	return entriesOf(found[by], func(p *social.Post) entry {
+		return entry{keyOf(p.ID.ID), newPost(p, owners[p.WallOwner], versions[p.ID])}
+	}), nil
 }
 
 // wallOwners reads the owners of the other users' walls that posts are on, without those whom the
