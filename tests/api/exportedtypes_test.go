@@ -39,7 +39,7 @@ func TestExportedTypes(t *testing.T) {
 
 		got := map[string]int{}
 		for _, line := range linesOf(t, plaza.URL, ada, "") {
-			got[comparable(t, line)]++
+			got[withoutMoments(t, line)]++
 		}
 		for _, line := range want {
 			if got[line] != 1 {
@@ -95,9 +95,9 @@ func TestExportedWalls(t *testing.T) {
 	}
 }
 
-// comparable returns a line's type and its fields in alphabetical order, without its cursor and the
+// withoutMoments returns a line's type and its fields in alphabetical order, without its cursor and the
 // moments that a test does not know.
-func comparable(t *testing.T, line exportedLine) string {
+func withoutMoments(t *testing.T, line exportedLine) string {
 	t.Helper()
 	fields := map[string]any{}
 	if err := json.Unmarshal([]byte(line.text), &fields); err != nil {
