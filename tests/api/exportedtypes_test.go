@@ -95,8 +95,8 @@ func TestExportedWalls(t *testing.T) {
 	}
 }
 
-// withoutMoments returns a line's type and its fields in alphabetical order, without its cursor and the
-// moments that a test does not know.
+// withoutMoments returns a line's type and its fields in alphabetical order, without its cursor and
+// the moments that a test does not know.
 func withoutMoments(t *testing.T, line exportedLine) string {
 	t.Helper()
 	fields := map[string]any{}
