@@ -245,7 +245,28 @@ func (s *Service) posts(ctx context.Context, user social.UserID, after social.Ke
 			return nil, err
 		}
 	}
-	return entriesOf(found[by], func(p *social.Post) entry { return entry{keyOf(p.ID.ID), newPost(p, versions[p.ID])} }), nil
+	owners, err := s.wallOwners(ctx, user, found[by])
+	if err != nil {
+		return nil, err
+	}
+	return entriesOf(found[by], func(p *social.Post) entry {
+		return entry{keyOf(p.ID.ID), newPost(p, owners[p.WallOwner], versions[p.ID])}
+	}), nil
+}
+
+// wallOwners reads the owners of the other users' walls that posts are on, without those whom the
+// user may not see.
+func (s *Service) wallOwners(ctx context.Context, user social.UserID, posts []*social.Post) (map[social.UserID]*social.User, error) {
+	var owners []social.UserID
+	for _, p := range posts {
+		if p.WallOwner != user && !slices.Contains(owners, p.WallOwner) {
+			owners = append(owners, p.WallOwner)
+		}
+	}
+	if len(owners) == 0 {
+		return nil, nil
+	}
+	return s.network.Viewer(user).Users(ctx, owners)
 }
 
 func (s *Service) comments(ctx context.Context, user social.UserID, after social.Key) ([]entry, error) {

@@ -147,7 +147,7 @@ func texts(circles []social.CircleID) []string {
 
 type post struct {
 	ID           string     `json:"id"`
-	WallOwnerID  string     `json:"wallOwnerId,omitempty"` // empty: the author's own wall
+	WallOwnerID  string     `json:"wallOwnerId,omitempty"` // empty: the author's own wall, or that of a user whom the author may not see
 	CreatedAt    time.Time  `json:"createdAt"`
 	EditedAt     *time.Time `json:"editedAt,omitempty"`
 	Audience     audience   `json:"audience"`
@@ -163,13 +163,15 @@ type version struct {
 	ReplacedAt time.Time `json:"replacedAt"`
 }
 
-func newPost(p *social.Post, versions []social.Version) post {
+// newPost makes a record of a post. wallOwner is nil if the author owns the wall, or may not see its
+// owner.
+func newPost(p *social.Post, wallOwner *social.User, versions []social.Version) post {
 	exported := post{
 		ID: p.ID.String(), CreatedAt: p.CreatedAt().UTC(), EditedAt: moment(p.EditedAt), Audience: newAudience(p.Audience),
 		Replies: audience{string(p.Replies.Kind), texts(p.Replies.Circles)}, CommentOrder: string(p.Order), Content: newContent(p.Content),
 	}
-	if p.WallOwner != p.Author {
-		exported.WallOwnerID = p.WallOwner.String()
+	if wallOwner != nil {
+		exported.WallOwnerID = wallOwner.ID.String()
 	}
 	for _, v := range versions {
 		exported.History = append(exported.History, version{newContent(v.Content), newAudience(v.Audience), v.EditedAt.UTC()})

@@ -75,6 +75,7 @@ func TestCommandsWhileAServerRuns(t *testing.T) {
 		}},
 		{"", []string{"revoke", "admin", "ada"}, nil},
 		{"", []string{"export", "comments", "--user", "ada"}, nil},
+		{"", []string{"user", "export", "unknown"}, nil},
 		{"", []string{"delete", "user", "ada"}, nil},
 		{"difference engine", []string{"user", "password", "ada"}, func() {
 			ada := plazatest.Person{URL: anyone.URL, Token: signIn("difference engine")}

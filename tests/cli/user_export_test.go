@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"plaza/internal/plazatest"
+)
+
+// TestUserExport: an operator gets what the user gets, byte for byte, while a server runs and after
+// that.
+func TestUserExport(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	server := plazatest.StartProcess(t, "--data", data, "--drain-delay=0s")
+	anyone := plazatest.Person{URL: server.URL(t)}
+	token := field(anyone.Raw(t, `mutation { signUp(input: {handle: "ada", name: "Ada", password: "analytical engine"}) { token } }`), "token")
+	ada := plazatest.Person{URL: anyone.URL, Token: token}
+	for i := range 25 { // more than a page, and more than a buffer
+		ada.Status(t, fmt.Sprintf("%d <b>&\n\u2028שלום ", i)+strings.Repeat("long ", 200), plazatest.Public)
+	}
+	want := used(downloadOf(t, ada))
+	if !strings.HasSuffix(want, "{\"type\":\"end\"}\n") || strings.Count(want, `"type":"post"`) != 25 {
+		t.Fatalf("the user's own export is: %s", want)
+	}
+	exported := func(when string) {
+		t.Helper()
+		for _, c := range []struct {
+			handle, stdout, stderr string
+			code                   int
+		}{
+			{"ada", want, "", 0},
+			{"@ADA", want, "", 0},
+			{"bob", "", "plaza: there is no user \"bob\"\n", 1},
+		} {
+			command, stdout, stderr := plazatest.Command(t.Context(), data, "user", "export", c.handle)
+			_ = command.Run() // the exit code is compared
+			if code := command.ProcessState.ExitCode(); used(stdout.String()) != c.stdout || stderr.String() != c.stderr || code != c.code {
+				t.Errorf("%s, %s: exit code %d, says %q and %q", when, c.handle, code, stdout, stderr)
+			}
+		}
+	}
+	exported("beside a server")
+	server.Terminate(t)
+	exported("without a server")
+}
+
+// used removes when sessions were used last.
+func used(export string) string {
+	return regexp.MustCompile(`"lastUsedAt":"[^"]*"`).ReplaceAllString(export, `"lastUsedAt":"…"`)
+}
+
+func downloadOf(t *testing.T, p plazatest.Person) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL+"/export", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+p.Token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("status %d: %v", response.StatusCode, err)
+	}
+	return string(body)
+}
