@@ -13,12 +13,8 @@ import "context"
 // deleted their account fail with ErrAccountGone, or are removed later (Users.DeleteUser). Texts
 // are returned byte for byte. Errors that are not sentinels of this package are internal.
 type Store interface {
-	Users
+	Accounts
 	Properties
-	Sessions
-	Identities
-	Standings
-	Emails
 	Circles
 	Graph
 	Posts
@@ -30,6 +26,15 @@ type Store interface {
 	Decisions
 	IdempotencyKeys
 	ChangeLog
+}
+
+// Accounts stores who has an account, and how they prove it.
+type Accounts interface {
+	Users
+	Sessions
+	Identities
+	Standings
+	Emails
 }
 
 // Importer stores data in bulk. Existing data is not changed, so an import can be repeated; counts

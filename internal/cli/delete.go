@@ -43,7 +43,7 @@ func (c *deleteUserCommand) Run(ctx context.Context, common *commonFlags) error 
 func (c *deleteUserCommand) delete(ctx context.Context, common *commonFlags, st storage.Store) error {
 	service, out := common.service(st), common.console.stdout()
 	handle := strings.TrimPrefix(c.Handle, "@")
-	user, err := service.Viewer(social.UserID{}).UserByHandle(ctx, handle)
+	user, err := service.UserNamed(ctx, handle)
 	if err != nil {
 		return plainly(err)
 	}
@@ -55,7 +55,7 @@ func (c *deleteUserCommand) delete(ctx context.Context, common *commonFlags, st 
 	if err := service.DeleteUser(ctx, gone); err != nil {
 		return plainly(err)
 	}
-	fmt.Fprintf(out, "%s is deleted: the account is hidden, and the handle is free.\n", user.Handle)
+	fmt.Fprintf(out, "%s is deleted: the account is hidden, and no one else can sign up with the handle for %d days.\n", user.Handle, social.HandleRest/(24*time.Hour))
 	if err := errors.Join(adserver.New(st.Ads(), adserver.Options{}).Forget(ctx, gone.String()), removeLeft(ctx, st, gone, common.console.store == nil)); err != nil {
 		return fmt.Errorf("the rest of the account's data will be removed in the background, by a running server or by the next one that starts: %w", err)
 	}

@@ -33,7 +33,7 @@ func (s *Service) ReplacePassword(ctx context.Context, handle, password string) 
 	if err := checkPassword("password", password); err != nil {
 		return nil, err
 	}
-	user, err := s.named(ctx, handle)
+	user, err := s.UserNamed(ctx, handle)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (s *Service) ReplacePassword(ctx context.Context, handle, password string) 
 // EndAllSessions signs the user with that handle out everywhere: it ends their sessions, and the
 // tokens that other sites have issued so far. Error: NOT_FOUND.
 func (s *Service) EndAllSessions(ctx context.Context, handle string) (*social.User, error) {
-	user, err := s.named(ctx, handle)
+	user, err := s.UserNamed(ctx, handle)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type rightChange struct {
 }
 
 func (s *Service) changeRight(ctx context.Context, handle string, right social.Right, change rightChange) (bool, error) {
-	user, err := s.named(ctx, handle)
+	user, err := s.UserNamed(ctx, handle)
 	if err != nil {
 		return false, err
 	}

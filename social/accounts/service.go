@@ -86,8 +86,9 @@ func (s *Service) account(ctx context.Context, viewer social.UserID) (*social.Us
 	return users[viewer], nil
 }
 
-// named reads the user with a handle, for an operator. Error: NOT_FOUND.
-func (s *Service) named(ctx context.Context, handle string) (*social.User, error) {
+// UserNamed reads the user with a handle, for an operator: also one whom no one else sees. Error:
+// NOT_FOUND.
+func (s *Service) UserNamed(ctx context.Context, handle string) (*social.User, error) {
 	normal, _ := social.NormalHandle(handle)
 	users, err := s.store.UsersByHandle(ctx, []string{normal})
 	if err == nil && users[normal] == nil {

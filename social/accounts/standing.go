@@ -104,7 +104,7 @@ func (s *Service) mustStillBeThere(ctx context.Context, session social.Session) 
 // reason and, for a suspension, its end come with the decision. Errors: NOT_FOUND, BLANK, TOO_LONG;
 // INVALID: the end; CONFLICT: it would change nothing, or soften a ban.
 func (s *Service) Sanction(ctx context.Context, handle string, d social.Decision) (*social.User, error) {
-	user, err := s.named(ctx, handle)
+	user, err := s.UserNamed(ctx, handle)
 	if err := fault.All(err, fault.CheckText("reason", d.Reason, 1, social.MaxReasonLen)); err != nil {
 		return nil, err
 	}

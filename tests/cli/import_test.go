@@ -120,13 +120,32 @@ func TestImportCommandRefuses(t *testing.T) {
 	}
 }
 
-// waitForRows waits until the import has stored something.
+// waitForRows waits until the import has stored something: more than the tables.
 func waitForRows(t *testing.T, data string) {
 	t.Helper()
-	testtime.Eventually(t, "the import stores something", func() bool {
-		info, err := os.Stat(filepath.Join(data, "plaza.sqlite-wal"))
-		return err == nil && info.Size() > 1<<20
-	})
+	tables := logSize(emptyFile(t))
+	testtime.Eventually(t, "the import stores something", func() bool { return logSize(data) > tables+1<<20 })
+}
+
+// emptyFile returns the folder of a database that has tables and no rows, and is open.
+func emptyFile(t *testing.T) string {
+	t.Helper()
+	data := t.TempDir()
+	st, err := sqlite.Open(t.Context(), filepath.Join(data, "plaza.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return data
+}
+
+// logSize is the size of a database's write-ahead log, in bytes; 0: there is none.
+func logSize(data string) int64 {
+	info, err := os.Stat(filepath.Join(data, "plaza.sqlite-wal"))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // TestImportCommandResumes checks that an import that was stopped or killed, and then repeated,
