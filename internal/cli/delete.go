@@ -26,7 +26,7 @@ type deleteUserCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*deleteUserCommand) Help() string {
-	return `The user disappears immediately: profile, posts, comments and reactions are hidden, all sessions end, and the handle becomes available. Then the user's data is removed, and counts are corrected. The command takes part in that work and waits for it. You can stop the command: a running server completes the work, or the next one that starts.
+	return `The user disappears immediately: profile, posts, comments and reactions are hidden, all sessions end, and no one else can sign up with the handle for 30 days. Then the user's data is removed, and counts are corrected. The command takes part in that work and waits for it. You can stop the command: a running server completes the work, or the next one that starts.
 
 It works while servers run. If a server has opened the embedded database, it carries the command out.`
 }

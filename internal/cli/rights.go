@@ -16,7 +16,7 @@ import (
 type rightArgs struct {
 	forServers
 
-	Right  string `arg:"" help:"admin: shape the community, and everything below. ads:manage: manage ads. moderate: see what is reported."`
+	Right  string `arg:"" help:"admin: manage profile properties; includes all other rights. ads:manage: manage ads. moderate: see reports, and decide cases."`
 	Handle string `arg:"" help:"The handle of the user."`
 }
 
@@ -24,14 +24,14 @@ type grantCommand struct{ rightArgs }
 
 // Run grants the right.
 func (c *grantCommand) Run(ctx context.Context, common *commonFlags) error {
-	return c.change(ctx, common, (*network.Service).GrantRight, "%s has the right %s now.\n", "%s has had the right %s already.\n")
+	return c.change(ctx, common, (*network.Service).GrantRight, "%s now has the right %s.\n", "%s already has the right %s.\n")
 }
 
 type revokeCommand struct{ rightArgs }
 
 // Run revokes the right.
 func (c *revokeCommand) Run(ctx context.Context, common *commonFlags) error {
-	return c.change(ctx, common, (*network.Service).RevokeRight, "%s does not have the right %s any more.\n", "%s has not had the right %s.\n")
+	return c.change(ctx, common, (*network.Service).RevokeRight, "%s no longer has the right %s.\n", "%s does not have the right %s.\n")
 }
 
 func (c *rightArgs) change(ctx context.Context, common *commonFlags,
@@ -71,7 +71,7 @@ func (c *rightsCommand) Run(ctx context.Context, common *commonFlags) error {
 	}
 	out := common.console.stdout()
 	if len(users) == 0 {
-		fmt.Fprintln(out, "No user has rights: plaza grant RIGHT HANDLE grants one.")
+		fmt.Fprintln(out, "No user has any rights: plaza grant RIGHT HANDLE grants one.")
 	}
 	slices.SortFunc(users, func(a, b *social.User) int { return strings.Compare(a.Handle, b.Handle) })
 	for _, u := range users {

@@ -26,13 +26,13 @@ import (
 type userCommand struct {
 	List      listUsersCommand     `cmd:"" help:"List all users, sorted by name."`
 	Add       addUserCommand       `cmd:"" help:"Create an account. The password is read from the standard input."`
-	Password  userPasswordCommand  `cmd:"" help:"Set a user's password, and end all their sessions. It is read from the standard input."`
+	Password  userPasswordCommand  `cmd:"" help:"Set a user's password, and end all their sessions. The password is read from the standard input."`
 	SignOut   signOutUserCommand   `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer and OpenID providers have issued to them so far."`
-	Suspend   suspendUserCommand   `cmd:"" help:"Let a user only read, until a time: they change nothing but their own account."`
-	Ban       banUserCommand       `cmd:"" help:"Sign a user out everywhere, let them sign in no more, and hide all that they wrote."`
+	Suspend   suspendUserCommand   `cmd:"" help:"Suspend a user until a time: they can read, and change nothing but their own account."`
+	Ban       banUserCommand       `cmd:"" help:"Ban a user: end all their sessions, refuse their sign-ins, and hide the account and all that they wrote."`
 	Reinstate reinstateUserCommand `cmd:"" help:"End the suspension or the ban of a user immediately."`
 	Export    exportUserCommand    `cmd:"" help:"Write all that is stored about a user, on the standard output, as JSON Lines."`
-	Readmit   readmitUserCommand   `cmd:"" help:"Let a user of the site of --jwt-issuer or of an OpenID provider come back who has deleted the account here."`
+	Readmit   readmitUserCommand   `cmd:"" help:"Allow a user of the --jwt-issuer or of an OpenID provider whose account here was deleted to have an account again."`
 }
 
 // Help explains the commands, below their one-line help.
@@ -137,8 +137,8 @@ func (c *listUsersCommand) write(out io.Writer, u *social.User) error {
 type addUserCommand struct {
 	forServers
 
-	Handle string `arg:"" help:"The handle: letters (a–z), digits and underscores. It may be a reserved one."`
-	Name   string `help:"The name; default: the handle." placeholder:"NAME"`
+	Handle string `arg:"" help:"The handle: letters (a–z), digits and underscores. Reserved handles are allowed."`
+	Name   string `help:"The display name; default: the handle." placeholder:"NAME"`
 }
 
 // Run creates the account.
@@ -154,7 +154,7 @@ func (c *addUserCommand) Run(ctx context.Context, common *commonFlags) error {
 	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.AddUser(ctx, accounts.SignUpInput{Handle: handleOf(c.Handle), Name: name, Password: password})
 		if err == nil {
-			fmt.Fprintf(common.console.stdout(), "%s has an account now: %s\n", user.Handle, user.ID)
+			fmt.Fprintf(common.console.stdout(), "%s now has an account: %s\n", user.Handle, user.ID)
 		}
 		return err
 	})
@@ -202,12 +202,12 @@ type readmitUserCommand struct {
 	forServers
 
 	Issuer  string `arg:"" help:"The site, as in --jwt-issuer, or the issuer in --oidc-provider."`
-	Subject string `arg:"" help:"What the site calls the user: the claim sub."`
+	Subject string `arg:"" help:"The issuer's identifier of the user: the claim sub."`
 }
 
 // Help explains the command, below its one-line help.
 func (*readmitUserCommand) Help() string {
-	return `Who deletes an account, or whose account an operator deletes, would get a new one with the site's next token, or by the next sign-in with the provider. Plaza therefore refuses their tokens, until this command allows them. The new account has nothing of the old one.`
+	return `When an account is deleted, the issuer's next token for that user would immediately create a new one. Plaza therefore refuses the user's tokens until this command allows them again. The new account starts empty: nothing of the old one is restored.`
 }
 
 // Run readmits the user.
@@ -215,7 +215,7 @@ func (c *readmitUserCommand) Run(ctx context.Context, common *commonFlags) error
 	return withService(ctx, common, func(service *network.Service) error {
 		err := service.ReadmitIdentity(ctx, c.Issuer, c.Subject)
 		if err == nil {
-			fmt.Fprintln(common.console.stdout(), "The user may come back: the next token creates an account.")
+			fmt.Fprintln(common.console.stdout(), "The user is readmitted: the next token creates an account.")
 		}
 		return err
 	})

@@ -192,7 +192,7 @@ func TestAuditLogOfCommands(t *testing.T) {
 	}
 	out := do(t, data, "", "grant", "admin", "ada", "--audit-log=on")
 	want := []audited{{Act: "right granted", By: "operator", Handle: "ada", Right: "admin"}}
-	if diff := cmp.Diff(want, auditOf(t, out.Stderr)); diff != "" || out.Stdout != "ada has the right admin now.\n" {
+	if diff := cmp.Diff(want, auditOf(t, out.Stderr)); diff != "" || out.Stdout != "ada now has the right admin.\n" {
 		t.Errorf("%+v: %s", out, diff)
 	}
 }
