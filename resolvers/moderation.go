@@ -115,12 +115,12 @@ func (r mutationResolver) DecideCase(ctx context.Context, input model.DecideCase
 	cases := noun[social.CaseID, *model.ModerationCase]{"case", "caseId", relay.CaseID, r.loadCase}
 	decided, mistakes, err := cases.write(ctx, r, func(viewer social.UserID) (social.CaseID, error) {
 		id, err := relay.CaseID("caseId", input.CaseID)
-		if err != nil {
-			return id, fault.All(err, fault.CheckText("reason", input.Reason, 1, social.MaxReasonLen))
-		}
 		decision := moderation.NewDecision{Case: id, Action: input.Decision, Reason: input.Reason}
 		if input.Until != nil {
 			decision.Until = input.Until.UTC().Truncate(time.Millisecond)
+		}
+		if err != nil {
+			return id, fault.All(err, r.Moderator.CheckDecision(decision))
 		}
 		return id, r.Moderator.Decide(ctx, viewer, decision)
 	})

@@ -35,20 +35,30 @@ func (s Standing) Sanctioned(d *Decision) Standing {
 	return after
 }
 
-// check validates a decision about an account that has this standing now. Errors: INVALID (the
-// end of a suspension), CONFLICT (it would change nothing, or soften a ban).
+// CheckUntil validates the end of a suspension, which other decisions do not have. Error: INVALID.
+func (d *Decision) CheckUntil() error {
+	switch {
+	case d.Action != ActionSuspend && !d.Until.IsZero():
+		return fault.Invalidf("until", "Only a suspension has an end.")
+	case d.Action == ActionSuspend && !d.Until.After(d.At):
+		return fault.Invalidf("until", "A suspension ends in the future: say when.")
+	case d.Action == ActionSuspend && d.Until.Sub(d.At) > MaxSuspension:
+		return fault.Invalidf("until", "A suspension lasts for at most ten years: ban the account instead.")
+	}
+	return nil
+}
+
+// check validates a decision about an account that has this standing now. Errors: those of
+// CheckUntil; CONFLICT (it would change nothing, or soften a ban).
 func (s Standing) check(d *Decision) error {
+	if err := d.CheckUntil(); err != nil {
+		return err
+	}
 	is := s.Sanction
 	if is == SanctionSuspended && !d.At.Before(s.Until) {
 		is = SanctionNone
 	}
 	switch {
-	case d.Action == ActionSuspend && !d.Until.After(d.At):
-		return fault.Invalidf("until", "A suspension ends in the future: say when.")
-	case d.Action == ActionSuspend && d.Until.Sub(d.At) > MaxSuspension:
-		return fault.Invalidf("until", "A suspension lasts for at most ten years: ban the account instead.")
-	case d.Action != ActionSuspend && !d.Until.IsZero():
-		return fault.Invalidf("until", "Only a suspension has an end.")
 	case d.Action == ActionSuspend && is == SanctionBanned:
 		return fault.Errorf(fault.CodeConflict, "", "This account is banned: reinstate it first.")
 	case d.Action == ActionBan && is == SanctionBanned:

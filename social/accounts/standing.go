@@ -105,10 +105,11 @@ func (s *Service) mustStillBeThere(ctx context.Context, session social.Session) 
 // INVALID: the end; CONFLICT: it would change nothing, or soften a ban.
 func (s *Service) Sanction(ctx context.Context, handle string, d social.Decision) (*social.User, error) {
 	user, err := s.UserNamed(ctx, handle)
+	d.At = s.Moment()
 	if err := fault.All(err, fault.CheckText("reason", d.Reason, 1, social.MaxReasonLen)); err != nil {
 		return nil, err
 	}
-	d.Subject, d.Author, d.At = social.Subject{User: user.ID}, user.ID, s.Moment()
+	d.Subject, d.Author = social.Subject{User: user.ID}, user.ID
 	ruling, err := user.Sanction(d, nil)
 	if err != nil {
 		return nil, err

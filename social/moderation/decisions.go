@@ -29,7 +29,7 @@ type NewDecision struct {
 func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecision) error {
 	defer s.network.MayHaveHidden()
 	seen, err := s.Case(ctx, viewer, caseField, in.Case)
-	if err := fault.All(err, fault.CheckText("reason", in.Reason, 1, social.MaxReasonLen)); err != nil {
+	if err := fault.All(err, s.CheckDecision(in)); err != nil {
 		return err
 	}
 	c := seen.Case
@@ -55,11 +55,16 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 	return err
 }
 
+// CheckDecision validates what does not depend on the case. Errors: BLANK, TOO_LONG (reason);
+// INVALID (until).
+func (s *Service) CheckDecision(in NewDecision) error {
+	d := social.Decision{Action: in.Action, At: s.network.Moment(), Until: in.Until}
+	return fault.All(fault.CheckText("reason", in.Reason, 1, social.MaxReasonLen), d.CheckUntil())
+}
+
 // rulingOn makes the ruling of a decision on a case, about its subject or the author.
 func rulingOn(c *CaseSeen, d social.Decision) (social.Ruling, error) {
 	switch {
-	case !d.Action.IsSanction() && !d.Until.IsZero():
-		return social.Ruling{}, fault.Invalidf("until", "Only a suspension has an end.")
 	case !d.Action.IsSanction():
 		return c.Rule(d, c.Post, c.Comment)
 	case c.Author == nil:
