@@ -150,7 +150,7 @@ func TestSocketsOfKilledServers(t *testing.T) {
 	}
 	next := plazatest.StartProcess(t, "--data", data)
 	next.URL(t)
-	if out := do(t, data, "", "rights"); out.ExitCode != 0 || !strings.Contains(out.Stdout, "No user has rights") {
+	if out := do(t, data, "", "rights"); out.ExitCode != 0 || !strings.Contains(out.Stdout, "No user has any rights") {
 		t.Errorf("a command while the next server runs: %+v", out)
 	}
 }
