@@ -119,6 +119,6 @@ func (b *Builder) replace(ctx context.Context, c *mongo.Collection, model mongo.
 	if err := c.Indexes().DropOne(ctx, name); err != nil {
 		return err
 	}
-	_, err = c.Indexes().CreateOne(ctx, model)
+	_, err = c.Indexes().CreateMany(ctx, forDriver(model))
 	return err
 }

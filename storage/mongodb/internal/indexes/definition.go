@@ -1,6 +1,8 @@
 package indexes
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -49,6 +51,16 @@ func inJSON(document any) (string, error) {
 	}
 	text, err := bson.MarshalExtJSON(document, false, false)
 	return string(text), err
+}
+
+// forDriver copies declared indexes, whose options the driver would change: collections that are
+// prepared concurrently may share a declaration.
+func forDriver(models ...mongo.IndexModel) []mongo.IndexModel {
+	copies := slices.Clone(models)
+	for i, model := range models {
+		copies[i].Options = &options.IndexOptionsBuilder{Opts: slices.Clone(model.Options.List())}
+	}
+	return copies
 }
 
 // Declared returns the name and the definition of a declared index.

@@ -52,7 +52,7 @@ func ensure(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel)
 	}
 	diff, err := compare(ctx, c, models)
 	if err == nil && len(diff.missing) > 0 {
-		_, err = c.Indexes().CreateMany(ctx, diff.missing)
+		_, err = c.Indexes().CreateMany(ctx, forDriver(diff.missing...))
 	}
 	return diff, err
 }
