@@ -13,7 +13,7 @@ func CSV(by Dimension, rows []ReportRow) string {
 	var text strings.Builder
 	w := csv.NewWriter(&text)
 	_ = w.Write([]string{
-		strings.ToLower(string(by)), "currency", "impressions", "clicks", "invalid", "ctr", "spend", "ecpm", "refunded", "asked", "filled", "fill_rate",
+		strings.ToLower(string(by)), "currency", "impressions", "clicks", "invalid", "ctr", "spend", "ecpm", "refunded", "requested", "filled", "fill_rate",
 		"conversions", "conversion_rate", "conversions_per_impression", "cost_per_conversion",
 	})
 	for i := range rows {
@@ -25,8 +25,8 @@ func CSV(by Dimension, rows []ReportRow) string {
 		if cost, ok := row.CostPerConversion(); ok {
 			costEach = amount(cost)
 		}
-		if row.Asked > 0 {
-			asked, filled, rate = strconv.FormatInt(row.Asked, 10), strconv.FormatInt(row.Filled, 10), fmt.Sprintf("%.6f", row.FillRate())
+		if row.Requested > 0 {
+			asked, filled, rate = strconv.FormatInt(row.Requested, 10), strconv.FormatInt(row.Filled, 10), fmt.Sprintf("%.6f", row.FillRate())
 		}
 		_ = w.Write([]string{
 			key, string(row.Currency), strconv.FormatInt(row.Impressions, 10), strconv.FormatInt(row.Clicks, 10), strconv.FormatInt(row.Invalid, 10),

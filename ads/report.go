@@ -59,17 +59,17 @@ type ReportRow struct {
 	Invalid     int64 // impressions, clicks and conversions that are not counted elsewhere
 	Spend       Micros
 	Refunded    Micros // of what was invalid: Spend does not include it
-	// Asked and Filled are how many ads were requested and how many were chosen, for all campaigns
+	// Requested and Filled are how many ads were requested and how many were chosen, for all campaigns
 	// together. They are 0 except in rows for hours, days and zones.
-	Asked, Filled int64
+	Requested, Filled int64
 }
 
 // FillRate returns the share of requested ads that were chosen; 0 if none was requested.
 func (r *ReportRow) FillRate() float64 {
-	if r.Asked == 0 {
+	if r.Requested == 0 {
 		return 0
 	}
-	return float64(r.Filled) / float64(r.Asked)
+	return float64(r.Filled) / float64(r.Requested)
 }
 
 // HourKey returns the key of an hour or a day.

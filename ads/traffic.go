@@ -12,7 +12,7 @@ type Traffic struct {
 	Zone     ZoneID
 	Currency Currency // the zone's; empty if nothing was requested
 	Hour     time.Time
-	Asked    int64 // ads that were requested
+	Requested    int64 // ads that were requested
 	Filled   int64 // ads that were chosen
 	Shown    int64 // valid impressions that were recorded
 }
@@ -28,7 +28,7 @@ type TrafficRequest struct {
 type TrafficRow struct {
 	Key      string // see ReportRow
 	Currency Currency
-	Asked    int64
+	Requested    int64
 	Filled   int64
 	Shown    int64
 }

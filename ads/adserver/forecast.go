@@ -27,10 +27,10 @@ type Basis string
 
 // The bases, best first.
 const (
-	FromWeeks   Basis = "WEEKS"   // the same weekdays and hours of previous weeks
-	FromDays    Basis = "DAYS"    // less than a week of data: the same hours of previous days
-	FromHours   Basis = "HOURS"   // less than a day of data: the mean of its hours
-	FromNothing Basis = "NOTHING" // no data: no traffic is expected
+	FromWeeks Basis = "WEEKS" // the same weekdays and hours of previous weeks
+	FromDays  Basis = "DAYS"  // less than a week of data: the same hours of previous days
+	FromHours Basis = "HOURS" // less than a day of data: the mean of its hours
+	FromNone  Basis = "NONE"  // no data: no traffic is expected
 )
 
 // ForecastRequest asks for a forecast.
@@ -60,22 +60,22 @@ func (r *ForecastRequest) check(now time.Time) error {
 type Forecast struct {
 	Basis Basis
 	Weeks float64 // length of the history that was used, at most 8
-	// Asked is the number of ads that will be requested, and Available the number of impressions
-	// that result. ShowRate is Available divided by Asked: not every chosen ad is seen.
-	Asked, Available int64
-	ShowRate         float64
-	// Booked is the part of Available that campaigns in the zone will take, by Bookings. Free is
+	// Requested is the number of ads that will be requested, and Available the number of impressions
+	// that result. ShowRate is Available divided by Requested: not every chosen ad is seen.
+	Requested, Available int64
+	ShowRate             float64
+	// Booked is the part of Available that campaigns in the zone will take, by Bookings. Remaining is
 	// the rest.
-	Booked, Free int64
-	Bookings     []Booking // in the order in which the zone ranks them, each campaign once
+	Booked, Remaining int64
+	Bookings          []Booking // in the order in which the zone ranks them, each campaign once
 }
 
 // Booking is what one campaign will take.
 type Booking struct {
 	Campaign    ads.CampaignID
 	Impressions int64
-	// Open campaigns have no budget: they take everything that is left while they run.
-	Open bool
+	// Unlimited campaigns have no budget: they take everything that is left while they run.
+	Unlimited bool
 }
 
 // Forecast estimates how many impressions a zone will have, from past requests, and how many of
@@ -153,7 +153,7 @@ func expect(rows []ads.TrafficRow, end time.Time, r ForecastRequest) (*Forecast,
 	case known > 0:
 		f.Basis, step = FromHours, time.Hour
 	default:
-		f.Basis, step = FromNothing, week
+		f.Basis, step = FromNone, week
 	}
 	asked, available := 0.0, 0.0
 	plan := make([]float64, 0, r.To.Sub(r.From)/time.Hour)
@@ -163,7 +163,7 @@ func expect(rows []ads.TrafficRow, end time.Time, r ForecastRequest) (*Forecast,
 		available += mean * rate
 		plan = append(plan, mean*rate)
 	}
-	f.Asked, f.Available = int64(math.Round(asked)), int64(math.Round(available))
+	f.Requested, f.Available = int64(math.Round(asked)), int64(math.Round(available))
 	return f, plan
 }
 
@@ -176,7 +176,7 @@ func readHistory(rows []ads.TrafficRow, end time.Time) (history, float64) {
 		if err != nil {
 			continue // not an hour's key
 		}
-		h.asked[at] += float64(row.Asked)
+		h.asked[at] += float64(row.Requested)
 		filled += row.Filled
 		shown += row.Shown
 		if at.Before(h.first) {
@@ -218,7 +218,7 @@ func (f *Forecast) book(left []float64, demands []demand) {
 		f.Bookings = append(f.Bookings, d.Booking)
 	}
 	f.Booked = min(int64(math.Round(booked)), f.Available)
-	f.Free = f.Available - f.Booked
+	f.Remaining = f.Available - f.Booked
 }
 
 // demands returns the demands of the campaigns that run in a zone, highest eCPM first.
@@ -265,11 +265,11 @@ func (s *Service) demands(ctx context.Context, zone *ads.Zone, r ForecastRequest
 // demandOf returns what a campaign wants of one zone, given the zone's share of the campaign's
 // traffic.
 func demandOf(c *ads.Campaign, l ads.Ledger, ecpm ads.Micros, share float64, r ForecastRequest, now time.Time) demand {
-	d := demand{Booking: Booking{Campaign: c.ID, Open: !c.Budget.Limited()}, ecpm: ecpm, impressions: math.Inf(1)}
+	d := demand{Booking: Booking{Campaign: c.ID, Unlimited: !c.Budget.Limited()}, ecpm: ecpm, impressions: math.Inf(1)}
 	for at := r.From; at.Before(r.To); at = at.Add(time.Hour) {
 		d.runs = append(d.runs, c.Schedule.Runs(at))
 	}
-	if !d.Open {
+	if !d.Unlimited {
 		d.impressions = spendable(c, l, r, now) / (float64(max(ecpm, 1)) / ads.Mille) * share
 	}
 	return d
@@ -379,7 +379,7 @@ func (s *Service) askedIn(ctx context.Context, zones map[ads.ZoneID]bool, now ti
 	}
 	for _, row := range rows {
 		if z, err := ads.ParseZoneID(row.Key); err == nil {
-			asked[z] += float64(row.Asked)
+			asked[z] += float64(row.Requested)
 		}
 	}
 	return asked, nil

@@ -32,7 +32,7 @@ func (s *stage) past(zone ads.ZoneID, length time.Duration, shape func(time.Time
 	var counts []ads.Traffic
 	for hour := monday.Add(-length); hour.Before(monday); hour = hour.Add(time.Hour) {
 		n := shape(hour)
-		counts = append(counts, ads.Traffic{ID: ads.TrafficID{ID: id.New()}, Zone: zone, Currency: "EUR", Hour: hour, Asked: n, Filled: n * 8 / 10, Shown: n * 6 / 10})
+		counts = append(counts, ads.Traffic{ID: ads.TrafficID{ID: id.New()}, Zone: zone, Currency: "EUR", Hour: hour, Requested: n, Filled: n * 8 / 10, Shown: n * 6 / 10})
 	}
 	if err := s.store.PutTraffic(s.ctx, counts); err != nil {
 		s.t.Fatal(err)
@@ -78,13 +78,13 @@ func TestForecastsRepeatThePast(t *testing.T) {
 		{"an hour of the night", 4 * week, 20 * time.Hour, 21 * time.Hour, adserver.FromWeeks, 20},
 		{"a Sunday, and a Tuesday", day, day, 2 * day, adserver.FromDays, 2 * weekday},
 		{"four hours of the night, and a day", 4 * time.Hour, 0, day, adserver.FromHours, 24 * 40},
-		{"nothing", 0, 0, week, adserver.FromNothing, 0},
+		{"nothing", 0, 0, week, adserver.FromNone, 0},
 	} {
 		s := newForecastStage(t)
 		s.past(s.zone, c.past, visits)
 		f := s.forecast(c.from, c.to)
 		available := c.asked * 6 / 8
-		if f.Basis != c.basis || f.Asked != c.asked || f.Available != available || f.Booked != 0 || f.Free != available {
+		if f.Basis != c.basis || f.Requested != c.asked || f.Available != available || f.Booked != 0 || f.Remaining != available {
 			t.Errorf("%s: %+v; want %d by %s", c.name, f, c.asked, c.basis)
 		}
 		if want := min(float64(c.past)/float64(week), 8); math.Abs(f.Weeks-want) > 1e-9 {
@@ -96,7 +96,7 @@ func TestForecastsRepeatThePast(t *testing.T) {
 func TestForecastsAreMeansOfWeeks(t *testing.T) {
 	s := newForecastStage(t)
 	s.past(s.zone, 4*week, func(hour time.Time) int64 { return 10 * (1 + int64(monday.Sub(hour)-1)/int64(week)) }) // 40, 30, 20, 10
-	if f := s.forecast(0, day); f.Asked != 24*25 {
+	if f := s.forecast(0, day); f.Requested != 24*25 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -146,7 +146,7 @@ func TestForecastsSubtractBookings(t *testing.T) {
 		u := func(u *ads.Unit) { u.Zones = []ads.ZoneID{s.zone}; c.unit(u) }
 		s.unit(s.campaign(c.campaign), 1_000_000, u)
 		f := s.forecast(0, week)
-		if f.Available != slots || f.Booked != c.want || f.Free != slots-c.want {
+		if f.Available != slots || f.Booked != c.want || f.Remaining != slots-c.want {
 			t.Errorf("%s: %+v; want %d booked", name, f, c.want)
 		}
 	}
@@ -167,13 +167,13 @@ func TestForecastsServeTheBestFirst(t *testing.T) {
 	f := s.forecast(0, week)
 	part := int64(7 * 25 / 4)
 	want := []adserver.Booking{
-		{Campaign: best.ID, Impressions: part + 1}, {Campaign: open.ID, Impressions: f.Available - part - 1, Open: true}, {Campaign: cheap.ID},
+		{Campaign: best.ID, Impressions: part + 1}, {Campaign: open.ID, Impressions: f.Available - part - 1, Unlimited: true}, {Campaign: cheap.ID},
 	}
-	if len(f.Bookings) != 3 || f.Free != 0 || f.Booked != f.Available {
+	if len(f.Bookings) != 3 || f.Remaining != 0 || f.Booked != f.Available {
 		t.Fatalf("%+v", f)
 	}
 	for i := range want {
-		if got := f.Bookings[i]; got.Campaign != want[i].Campaign || got.Open != want[i].Open || max(got.Impressions-want[i].Impressions, want[i].Impressions-got.Impressions) > 1 {
+		if got := f.Bookings[i]; got.Campaign != want[i].Campaign || got.Unlimited != want[i].Unlimited || max(got.Impressions-want[i].Impressions, want[i].Impressions-got.Impressions) > 1 {
 			t.Errorf("%d: %+v, want %+v", i, got, want[i])
 		}
 	}

@@ -18,12 +18,12 @@ type Verdict string
 
 // The verdicts.
 const (
-	Won       Verdict = "WON"
-	Lost      Verdict = "LOST"       // other units were better, or one of the same advertiser was chosen before
-	Off       Verdict = "OFF"        // outside its campaign's dates, weekdays or hours
-	NoBudget  Verdict = "NO_BUDGET"  // used up, on lease elsewhere, or ahead of the even pace
-	AtCap     Verdict = "AT_CAP"     // the person has seen it as often as its caps allow
-	NoProfile Verdict = "NO_PROFILE" // it has caps, which are not counted here: the zone's design is ZONE, or the person is unknown
+	Won          Verdict = "WON"
+	Lost         Verdict = "LOST"          // other units were better, or one of the same advertiser was chosen before
+	NotScheduled Verdict = "NOT_SCHEDULED" // outside its campaign's dates, weekdays or hours
+	NoBudget     Verdict = "NO_BUDGET"     // used up, on lease elsewhere, or ahead of the even pace
+	AtCap        Verdict = "AT_CAP"        // the person has seen it as often as its caps allow
+	NoProfile    Verdict = "NO_PROFILE"    // it has caps, which are not counted here: the zone's design is ZONE, or the person is unknown
 )
 
 // contender is a unit that competes in a choice.
@@ -92,7 +92,7 @@ func rank(zone *ads.Zone, keywords []string, known bool, now time.Time, random *
 		}
 		switch {
 		case !c.Schedule.Runs(now):
-			c.verdict = Off
+			c.verdict = NotScheduled
 		case len(c.Caps) > 0 && (zone.Design == ads.ByZone || !known):
 			c.verdict = NoProfile
 		}

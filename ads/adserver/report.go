@@ -123,7 +123,7 @@ func (s *Service) withTraffic(ctx context.Context, r ads.ReportRequest, rows []a
 		at[ads.ReportRow{Key: rows[i].Key, Currency: rows[i].Currency}] = i
 	}
 	for _, t := range traffic {
-		if t.Asked == 0 {
+		if t.Requested == 0 {
 			continue
 		}
 		i, ok := at[ads.ReportRow{Key: t.Key, Currency: t.Currency}]
@@ -131,7 +131,7 @@ func (s *Service) withTraffic(ctx context.Context, r ads.ReportRequest, rows []a
 			i = len(rows)
 			rows = append(rows, ads.ReportRow{Key: t.Key, Currency: t.Currency})
 		}
-		rows[i].Asked, rows[i].Filled = t.Asked, t.Filled
+		rows[i].Requested, rows[i].Filled = t.Requested, t.Filled
 	}
 	return rows, nil
 }

@@ -64,10 +64,10 @@ func TestReportsRefuseBadInput(t *testing.T) {
 
 func TestCSVIsSafeForSpreadsheets(t *testing.T) {
 	text := ads.CSV(ads.PerKeyword, []ads.ReportRow{
-		{Key: `=HYPERLINK("x")`, Currency: "EUR", Impressions: 8, Clicks: 2, Conversions: 1, Spend: 1_234_567, Refunded: 5, Asked: 8, Filled: 6},
+		{Key: `=HYPERLINK("x")`, Currency: "EUR", Impressions: 8, Clicks: 2, Conversions: 1, Spend: 1_234_567, Refunded: 5, Requested: 8, Filled: 6},
 		{Key: "-1", Currency: "EUR"},
 	})
-	want := "keyword,currency,impressions,clicks,invalid,ctr,spend,ecpm,refunded,asked,filled,fill_rate," +
+	want := "keyword,currency,impressions,clicks,invalid,ctr,spend,ecpm,refunded,requested,filled,fill_rate," +
 		"conversions,conversion_rate,conversions_per_impression,cost_per_conversion\n" +
 		"\"'=HYPERLINK(\"\"x\"\")\",EUR,8,2,0,0.250000,1.234567,154.320875,0.000005,8,6,0.750000,1,0.500000,0.125000,1.234567\n" +
 		"'-1,EUR,0,0,0,0.000000,0.000000,0.000000,0.000000,,,,0,0.000000,0.000000,\n"

@@ -218,7 +218,7 @@ func TestExplainMatchesChoices(t *testing.T) {
 	want := map[ads.UnitID]adserver.Verdict{
 		s.unit(won, 5_000_000, func(u *ads.Unit) { u.Keywords = []string{"anvil"} }): adserver.Won,
 		s.unit(won, 4_000_000, asIs): adserver.Lost,
-		s.unit(s.campaign(func(c *ads.Campaign) { c.Schedule.End = s.now }), 9_000_000, asIs):                           adserver.Off,
+		s.unit(s.campaign(func(c *ads.Campaign) { c.Schedule.End = s.now }), 9_000_000, asIs):                           adserver.NotScheduled,
 		s.unit(s.campaign(func(c *ads.Campaign) { c.Budget = ads.Budget{Currency: "EUR", Total: 1} }), 9_000_000, asIs): adserver.NoBudget,
 	}
 	capped := s.unit(s.campaign(plain), 99_000_000, func(u *ads.Unit) { u.Caps = []ads.Cap{{Count: 1, Per: ads.Week}} })

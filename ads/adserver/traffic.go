@@ -55,7 +55,7 @@ func (c *counter) add(zone ads.ZoneID, change func(*ads.Traffic)) {
 func (c *counter) chosen(zone ads.ZoneID, currency ads.Currency, asked, filled int) {
 	c.add(zone, func(t *ads.Traffic) {
 		t.Currency = currency
-		t.Asked += int64(asked)
+		t.Requested += int64(asked)
 		t.Filled += int64(filled)
 	})
 }

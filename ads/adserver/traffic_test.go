@@ -35,8 +35,8 @@ func TestFillRatesCountRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]ads.ReportRow{
-		s.zone.String(): {Key: s.zone.String(), Currency: "EUR", Impressions: 1, Spend: 1_000, Asked: 4, Filled: 1},
-		top.String():    {Key: top.String(), Currency: "EUR", Asked: 3},
+		s.zone.String(): {Key: s.zone.String(), Currency: "EUR", Impressions: 1, Spend: 1_000, Requested: 4, Filled: 1},
+		top.String():    {Key: top.String(), Currency: "EUR", Requested: 3},
 	}
 	for range 3 { // a report stores the counts; the next ones must not count them again
 		rows := s.zones(r)
@@ -63,15 +63,15 @@ func TestFillRatesCountRequests(t *testing.T) {
 	}
 	r.By = ads.PerHour
 	rows := s.zones(r)
-	if len(rows) != 2 || rows[0].Asked != 7 || rows[1].Asked != 4 || rows[1].Filled != 2 {
+	if len(rows) != 2 || rows[0].Requested != 7 || rows[1].Requested != 4 || rows[1].Filled != 2 {
 		t.Errorf("by the hour: %+v", rows)
 	}
 	r.By = ads.PerDay
-	if rows := s.zones(r); len(rows) != 1 || rows[0].Asked != 11 || rows[0].Filled != 3 {
+	if rows := s.zones(r); len(rows) != 1 || rows[0].Requested != 11 || rows[0].Filled != 3 {
 		t.Errorf("by the day: %+v", rows)
 	}
 	r.By = ads.PerUnit
-	if rows := s.zones(r); len(rows) != 1 || rows[0].Asked != 0 {
+	if rows := s.zones(r); len(rows) != 1 || rows[0].Requested != 0 {
 		t.Errorf("by unit: %+v", rows)
 	}
 }
@@ -94,7 +94,7 @@ func TestTrafficIsStoredWhenTheDatabaseIsBack(t *testing.T) {
 	}
 	from := s.now.Truncate(24 * time.Hour)
 	rows, err := s.store.Traffic(s.ctx, ads.TrafficRequest{From: from, To: from.Add(24 * time.Hour), By: ads.PerZone})
-	if err != nil || len(rows) != 1 || rows[0].Asked != 5 || rows[0].Filled != 0 {
+	if err != nil || len(rows) != 1 || rows[0].Requested != 5 || rows[0].Filled != 0 {
 		t.Errorf("%+v, %v", rows, err)
 	}
 }

@@ -34,7 +34,7 @@ func (m *Store) Traffic(ctx context.Context, r ads.TrafficRequest) ([]ads.Traffi
 		if rows[key] == nil {
 			rows[key] = &ads.TrafficRow{Key: key.Key, Currency: key.Currency}
 		}
-		rows[key].Asked += t.Asked
+		rows[key].Requested += t.Requested
 		rows[key].Filled += t.Filled
 		rows[key].Shown += t.Shown
 	}

@@ -1918,8 +1918,8 @@ func (ec *executionContext) _AdBooking(ctx context.Context, sel ast.SelectionSet
 			out.Set(i, true, ec.marshalNID2plazaᚋadsᚐCampaignID(ctx, field.Selections, obj.CampaignID()))
 		case "impressions":
 			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Impressions()))
-		case "isOpen":
-			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsOpen()))
+		case "isUnlimited":
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsUnlimited()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2154,16 +2154,16 @@ func (ec *executionContext) _AdForecast(ctx context.Context, sel ast.SelectionSe
 			out.Set(i, true, ec.marshalNAdForecastBasis2plazaᚋadsᚋadserverᚐBasis(ctx, field.Selections, obj.Basis))
 		case "weeks":
 			out.Set(i, true, ec._AdForecast_weeks(ctx, field, obj))
-		case "asked":
-			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Asked()))
+		case "requested":
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Requested()))
 		case "available":
 			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Available()))
 		case "showRate":
 			out.Set(i, true, ec._AdForecast_showRate(ctx, field, obj))
 		case "booked":
 			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Booked()))
-		case "free":
-			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Free()))
+		case "remaining":
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Remaining()))
 		case "bookings":
 			out.Set(i, true, ec._AdForecast_bookings(ctx, field, obj))
 		default:
@@ -2302,8 +2302,8 @@ func (ec *executionContext) _AdRefund(ctx context.Context, sel ast.SelectionSet,
 			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.To))
 		case "person":
 			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.Person()))
-		case "isOneAddress":
-			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsOneAddress()))
+		case "coversOneAddress":
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.CoversOneAddress()))
 		case "reason":
 			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Reason))
 		case "byUserId":
@@ -2420,8 +2420,8 @@ func (ec *executionContext) _AdReportRow(ctx context.Context, sel ast.SelectionS
 			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.ECPM()))
 		case "refunded":
 			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.Refunded))
-		case "asked":
-			out.Set(i, false, ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Asked()))
+		case "requested":
+			out.Set(i, false, ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Requested()))
 		case "filled":
 			out.Set(i, false, ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Filled()))
 		case "fillRate":
@@ -3288,16 +3288,16 @@ func (ec *executionContext) marshalNAdForecastBasis2plazaᚋadsᚋadserverᚐBas
 
 var (
 	unmarshalNAdForecastBasis2plazaᚋadsᚋadserverᚐBasis = map[string]adserver.Basis{
-		"WEEKS":   adserver.FromWeeks,
-		"DAYS":    adserver.FromDays,
-		"HOURS":   adserver.FromHours,
-		"NOTHING": adserver.FromNothing,
+		"WEEKS": adserver.FromWeeks,
+		"DAYS":  adserver.FromDays,
+		"HOURS": adserver.FromHours,
+		"NONE":  adserver.FromNone,
 	}
 	marshalNAdForecastBasis2plazaᚋadsᚋadserverᚐBasis = map[adserver.Basis]string{
-		adserver.FromWeeks:   "WEEKS",
-		adserver.FromDays:    "DAYS",
-		adserver.FromHours:   "HOURS",
-		adserver.FromNothing: "NOTHING",
+		adserver.FromWeeks: "WEEKS",
+		adserver.FromDays:  "DAYS",
+		adserver.FromHours: "HOURS",
+		adserver.FromNone:  "NONE",
 	}
 )
 
@@ -3808,20 +3808,20 @@ func (ec *executionContext) marshalNAdVerdict2plazaᚋadsᚋadserverᚐVerdict(c
 
 var (
 	unmarshalNAdVerdict2plazaᚋadsᚋadserverᚐVerdict = map[string]adserver.Verdict{
-		"WON":        adserver.Won,
-		"LOST":       adserver.Lost,
-		"OFF":        adserver.Off,
-		"NO_BUDGET":  adserver.NoBudget,
-		"AT_CAP":     adserver.AtCap,
-		"NO_PROFILE": adserver.NoProfile,
+		"WON":           adserver.Won,
+		"LOST":          adserver.Lost,
+		"NOT_SCHEDULED": adserver.NotScheduled,
+		"NO_BUDGET":     adserver.NoBudget,
+		"AT_CAP":        adserver.AtCap,
+		"NO_PROFILE":    adserver.NoProfile,
 	}
 	marshalNAdVerdict2plazaᚋadsᚋadserverᚐVerdict = map[adserver.Verdict]string{
-		adserver.Won:       "WON",
-		adserver.Lost:      "LOST",
-		adserver.Off:       "OFF",
-		adserver.NoBudget:  "NO_BUDGET",
-		adserver.AtCap:     "AT_CAP",
-		adserver.NoProfile: "NO_PROFILE",
+		adserver.Won:          "WON",
+		adserver.Lost:         "LOST",
+		adserver.NotScheduled: "NOT_SCHEDULED",
+		adserver.NoBudget:     "NO_BUDGET",
+		adserver.AtCap:        "AT_CAP",
+		adserver.NoProfile:    "NO_PROFILE",
 	}
 )
 

@@ -722,10 +722,10 @@ type AdReportRow {
   "The amount refunded. It is not in ` + "`" + `spend` + "`" + `; the refunded events are in ` + "`" + `invalid` + "`" + `."
   refunded: Micros!
   "How many ads were requested, for all campaigns. Only in reports by hour, day or zone; null in others, and if there were no requests."
-  asked: Int
-  "How many of the requested ads were chosen; null if ` + "`" + `asked` + "`" + ` is null."
+  requested: Int
+  "How many of the requested ads were chosen; null if ` + "`" + `requested` + "`" + ` is null."
   filled: Int
-  "The share of requested ads that were chosen; null if ` + "`" + `asked` + "`" + ` is null."
+  "The share of requested ads that were chosen; null if ` + "`" + `requested` + "`" + ` is null."
   fillRate: Float
 }
 
@@ -739,7 +739,7 @@ type AdForecast {
   "How many weeks of past data there are: at most 8. A forecast based on one week is unreliable."
   weeks: Float!
   "How many ads will be requested."
-  asked: Int!
+  requested: Int!
   "How many impressions these will produce."
   available: Int!
   "Past impressions per chosen ad, as not all chosen ads are seen. 1 without past data."
@@ -747,7 +747,7 @@ type AdForecast {
   "How many impressions campaigns will take."
   booked: Int!
   "How many are left."
-  free: Int!
+  remaining: Int!
   "Which campaigns take them, highest eCPM first."
   bookings: [AdBooking!]!
 }
@@ -759,7 +759,7 @@ type AdBooking {
   "How many it will take."
   impressions: Int!
   "Whether it has no budget, and so takes all impressions that are left when it runs."
-  isOpen: Boolean!
+  isUnlimited: Boolean!
 }
 
 "The data that a forecast is based on."
@@ -771,7 +771,7 @@ enum AdForecastBasis {
   "Less than a day of data: the mean of the past hours."
   HOURS
   "No data: no traffic is expected."
-  NOTHING
+  NONE
 }
 
 "What was billed, in the currency of the ads."
@@ -827,7 +827,7 @@ type AdRefund {
   "The person whose clicks and conversions it covers; null for everyone's."
   person: ID
   "Whether it covers clicks from one IP address."
-  isOneAddress: Boolean!
+  coversOneAddress: Boolean!
   "The reason."
   reason: String!
   "Who made the refund: a user's id."
@@ -875,7 +875,7 @@ enum AdVerdict {
   "Other ads ranked higher, or another ad of its advertiser is chosen."
   LOST
   "It does not run on this day or at this hour."
-  OFF
+  NOT_SCHEDULED
   "The budget is used up, reserved, or ahead of its even pace."
   NO_BUDGET
   "The person has seen it as often as its caps allow."

@@ -230,14 +230,14 @@ func (r *AdReportRow) CostPerConversion() *ads.Micros {
 // Invalid is what does not count.
 func (r *AdReportRow) Invalid() int { return int(r.ReportRow.Invalid) }
 
-// Asked is null where nothing was asked for.
-func (r *AdReportRow) Asked() *int { return Optional(int(r.ReportRow.Asked)) }
+// Requested is null where nothing was asked for.
+func (r *AdReportRow) Requested() *int { return Optional(int(r.ReportRow.Requested)) }
 
 // Filled is null where nothing was asked for.
 func (r *AdReportRow) Filled() *int { return r.unlessUnasked(int(r.ReportRow.Filled)) }
 
 func (r *AdReportRow) unlessUnasked(n int) *int {
-	if r.ReportRow.Asked == 0 {
+	if r.ReportRow.Requested == 0 {
 		return nil
 	}
 	return &n
@@ -245,7 +245,7 @@ func (r *AdReportRow) unlessUnasked(n int) *int {
 
 // FillRate is null where nothing was asked for.
 func (r *AdReportRow) FillRate() *float64 {
-	if r.ReportRow.Asked == 0 {
+	if r.ReportRow.Requested == 0 {
 		return nil
 	}
 	rate := r.ReportRow.FillRate()
@@ -255,8 +255,8 @@ func (r *AdReportRow) FillRate() *float64 {
 // AdForecast is the schema's AdForecast.
 type AdForecast struct{ *adserver.Forecast }
 
-// Asked is how many ads will be asked for.
-func (f *AdForecast) Asked() int { return int(f.Forecast.Asked) }
+// Requested is how many ads will be asked for.
+func (f *AdForecast) Requested() int { return int(f.Forecast.Requested) }
 
 // Available is how many impressions these make.
 func (f *AdForecast) Available() int { return int(f.Forecast.Available) }
@@ -264,8 +264,8 @@ func (f *AdForecast) Available() int { return int(f.Forecast.Available) }
 // Booked is how many campaigns will take.
 func (f *AdForecast) Booked() int { return int(f.Forecast.Booked) }
 
-// Free is how many are left.
-func (f *AdForecast) Free() int { return int(f.Forecast.Free) }
+// Remaining is how many are left.
+func (f *AdForecast) Remaining() int { return int(f.Forecast.Remaining) }
 
 // Bookings is never nil.
 func (f *AdForecast) Bookings() []*AdBooking {
@@ -285,8 +285,8 @@ func (b *AdBooking) CampaignID() ads.CampaignID { return b.Campaign }
 // Impressions is how many it will take.
 func (b *AdBooking) Impressions() int { return int(b.Booking.Impressions) }
 
-// IsOpen says whether the campaign has no budget.
-func (b *AdBooking) IsOpen() bool { return b.Open }
+// IsUnlimited says whether the campaign has no budget.
+func (b *AdBooking) IsUnlimited() bool { return b.Unlimited }
 
 // AdCharges is the schema's AdCharges.
 type AdCharges struct{ *adserver.Charged }
@@ -339,8 +339,8 @@ func (r *AdRefund) Kind() *ads.Kind { return Optional(r.Refund.Kind) }
 // Person is null for anybody.
 func (r *AdRefund) Person() *string { return idText(r.Refund.Person) }
 
-// IsOneAddress says whether it is about clicks from one address.
-func (r *AdRefund) IsOneAddress() bool { return !r.Address.IsZero() }
+// CoversOneAddress says whether it covers clicks from one address.
+func (r *AdRefund) CoversOneAddress() bool { return !r.Address.IsZero() }
 
 // ByUserID is who has begun it.
 func (r *AdRefund) ByUserID() string { return r.By }

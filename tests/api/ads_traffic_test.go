@@ -41,7 +41,7 @@ func TestRequestsForAdsAreStoredOnShutdown(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, err := st.Ads().Traffic(t.Context(), ads.TrafficRequest{From: from, To: from.Add(48 * time.Hour), By: ads.PerZone})
-		if err != nil || len(rows) != 1 || rows[0].Asked != 15 || rows[0].Filled != 6 {
+		if err != nil || len(rows) != 1 || rows[0].Requested != 15 || rows[0].Filled != 6 {
 			t.Errorf("%+v, %v", rows, err)
 		}
 	})

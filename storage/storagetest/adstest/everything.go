@@ -126,7 +126,7 @@ func (w *world) callRefunds(c ads.Campaign, u ads.UnitID, zone ads.ZoneID) {
 
 func (w *world) callTraffic(zone ads.ZoneID) {
 	hour := noon.Truncate(time.Hour)
-	w.ok(w.PutTraffic(w.ctx, []ads.Traffic{{ID: ads.TrafficID{ID: id.New()}, Zone: zone, Currency: "EUR", Hour: hour, Asked: 3, Filled: 2, Shown: 1}}), "PutTraffic")
+	w.ok(w.PutTraffic(w.ctx, []ads.Traffic{{ID: ads.TrafficID{ID: id.New()}, Zone: zone, Currency: "EUR", Hour: hour, Requested: 3, Filled: 2, Shown: 1}}), "PutTraffic")
 	for _, by := range []ads.Dimension{ads.PerHour, ads.PerDay, ads.PerZone} {
 		for _, zones := range [][]ads.ZoneID{nil, {zone, {Site: "example.org", Name: "unknown"}}} {
 			_, err := w.Traffic(w.ctx, ads.TrafficRequest{From: hour, To: hour.Add(time.Hour), By: by, Zones: zones})

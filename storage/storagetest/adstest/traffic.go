@@ -15,7 +15,7 @@ var trafficCases = []testCase{
 
 func (w *world) put(zone ads.ZoneID, currency ads.Currency, hour time.Time, asked, filled, shown int64) {
 	w.t.Helper()
-	t := ads.Traffic{ID: ads.TrafficID{ID: id.New()}, Zone: zone, Currency: currency, Hour: hour, Asked: asked, Filled: filled, Shown: shown}
+	t := ads.Traffic{ID: ads.TrafficID{ID: id.New()}, Zone: zone, Currency: currency, Hour: hour, Requested: asked, Filled: filled, Shown: shown}
 	w.ok(w.PutTraffic(w.ctx, []ads.Traffic{t}), "PutTraffic")
 }
 
@@ -41,25 +41,25 @@ func trafficAddsUp(w *world) {
 	w.put(top, "EUR", hour.Add(24*time.Hour), 100, 50, 25)
 	r := ads.TrafficRequest{From: hour, To: hour.Add(24 * time.Hour), By: ads.PerHour}
 	w.traffic(r,
-		ads.TrafficRow{Key: ads.HourKey(hour), Currency: "EUR", Asked: 14, Filled: 12, Shown: 10},
-		ads.TrafficRow{Key: ads.HourKey(hour), Currency: "USD", Asked: 7, Filled: 7, Shown: 7},
+		ads.TrafficRow{Key: ads.HourKey(hour), Currency: "EUR", Requested: 14, Filled: 12, Shown: 10},
+		ads.TrafficRow{Key: ads.HourKey(hour), Currency: "USD", Requested: 7, Filled: 7, Shown: 7},
 		ads.TrafficRow{Key: ads.HourKey(hour.Add(time.Hour)), Shown: 2},
-		ads.TrafficRow{Key: ads.HourKey(hour.Add(time.Hour)), Currency: "EUR", Asked: 5},
+		ads.TrafficRow{Key: ads.HourKey(hour.Add(time.Hour)), Currency: "EUR", Requested: 5},
 	)
 	r.Zones = []ads.ZoneID{side, foot}
 	w.traffic(r,
-		ads.TrafficRow{Key: ads.HourKey(hour), Currency: "EUR", Asked: 3, Filled: 3, Shown: 3},
-		ads.TrafficRow{Key: ads.HourKey(hour), Currency: "USD", Asked: 7, Filled: 7, Shown: 7},
+		ads.TrafficRow{Key: ads.HourKey(hour), Currency: "EUR", Requested: 3, Filled: 3, Shown: 3},
+		ads.TrafficRow{Key: ads.HourKey(hour), Currency: "USD", Requested: 7, Filled: 7, Shown: 7},
 	)
 	r.By, r.Zones, r.To = ads.PerDay, []ads.ZoneID{top}, hour.Add(48*time.Hour)
 	day := noon.Truncate(24 * time.Hour)
 	w.traffic(r,
 		ads.TrafficRow{Key: ads.HourKey(day), Shown: 2},
-		ads.TrafficRow{Key: ads.HourKey(day), Currency: "EUR", Asked: 16, Filled: 9, Shown: 7},
-		ads.TrafficRow{Key: ads.HourKey(day.AddDate(0, 0, 1)), Currency: "EUR", Asked: 100, Filled: 50, Shown: 25},
+		ads.TrafficRow{Key: ads.HourKey(day), Currency: "EUR", Requested: 16, Filled: 9, Shown: 7},
+		ads.TrafficRow{Key: ads.HourKey(day.AddDate(0, 0, 1)), Currency: "EUR", Requested: 100, Filled: 50, Shown: 25},
 	)
 	r.By, r.To = ads.PerZone, hour.Add(time.Hour)
-	w.traffic(r, ads.TrafficRow{Key: "a.example/top", Currency: "EUR", Asked: 11, Filled: 9, Shown: 7})
+	w.traffic(r, ads.TrafficRow{Key: "a.example/top", Currency: "EUR", Requested: 11, Filled: 9, Shown: 7})
 	r.Zones = []ads.ZoneID{{Site: "a.example", Name: "unknown"}}
 	w.traffic(r)
 }
@@ -68,23 +68,23 @@ func puttingAgain(w *world) {
 	hour := noon.Truncate(time.Hour).Add(-24 * time.Hour)
 	t := ads.Traffic{ID: ads.TrafficID{ID: id.New()}, Zone: ads.ZoneID{Site: "a.example", Name: "top"}, Hour: hour, Shown: 1}
 	w.ok(w.PutTraffic(w.ctx, []ads.Traffic{t}), "PutTraffic")
-	t.Currency, t.Asked, t.Filled, t.Shown = "EUR", 3, 2, 2
+	t.Currency, t.Requested, t.Filled, t.Shown = "EUR", 3, 2, 2
 	for range 3 {
 		w.ok(w.PutTraffic(w.ctx, []ads.Traffic{t}), "PutTraffic again")
 	}
 	w.ok(w.PutTraffic(w.ctx, nil), "PutTraffic of nothing")
 	r := ads.TrafficRequest{From: hour, To: hour.Add(time.Hour), By: ads.PerZone}
-	w.traffic(r, ads.TrafficRow{Key: "a.example/top", Currency: "EUR", Asked: 3, Filled: 2, Shown: 2})
+	w.traffic(r, ads.TrafficRow{Key: "a.example/top", Currency: "EUR", Requested: 3, Filled: 2, Shown: 2})
 }
 
 func manyPutTraffic(w *world) {
 	hour, zone := noon.Truncate(time.Hour).Add(-48*time.Hour), ads.ZoneID{Site: "a.example", Name: "top"}
 	together(func(int) {
-		t := ads.Traffic{ID: ads.TrafficID{ID: id.New()}, Zone: zone, Currency: "EUR", Hour: hour, Asked: 2, Filled: 1, Shown: 1}
+		t := ads.Traffic{ID: ads.TrafficID{ID: id.New()}, Zone: zone, Currency: "EUR", Hour: hour, Requested: 2, Filled: 1, Shown: 1}
 		if err := w.PutTraffic(w.ctx, []ads.Traffic{t}); err != nil {
 			w.t.Errorf("PutTraffic: %v", err)
 		}
 	})
 	r := ads.TrafficRequest{From: hour, To: hour.Add(time.Hour), By: ads.PerHour}
-	w.traffic(r, ads.TrafficRow{Key: ads.HourKey(hour), Currency: "EUR", Asked: 2 * crowd, Filled: crowd, Shown: crowd})
+	w.traffic(r, ads.TrafficRow{Key: ads.HourKey(hour), Currency: "EUR", Requested: 2 * crowd, Filled: crowd, Shown: crowd})
 }

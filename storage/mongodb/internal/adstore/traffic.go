@@ -19,7 +19,7 @@ type trafficDoc struct {
 	Zone     string        `bson:"zone"`
 	Currency ads.Currency  `bson:"currency"`
 	Hour     time.Time     `bson:"hour"`
-	Asked    int64         `bson:"asked"`
+	Requested    int64         `bson:"asked"`
 	Filled   int64         `bson:"filled"`
 	Shown    int64         `bson:"shown"`
 }
@@ -31,7 +31,7 @@ func (a *Store) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
 	}
 	puts := make([]mongo.WriteModel, len(counts))
 	for i, t := range counts {
-		d := trafficDoc{ID: t.ID, Version: mdb.FirstVersion, Zone: t.Zone.String(), Currency: t.Currency, Hour: t.Hour, Asked: t.Asked, Filled: t.Filled, Shown: t.Shown}
+		d := trafficDoc{ID: t.ID, Version: mdb.FirstVersion, Zone: t.Zone.String(), Currency: t.Currency, Hour: t.Hour, Requested: t.Requested, Filled: t.Filled, Shown: t.Shown}
 		puts[i] = mongo.NewReplaceOneModel().SetFilter(mdb.Doc("_id", t.ID, "zone", d.Zone, "hour", t.Hour)).SetReplacement(d).SetUpsert(true)
 	}
 	return a.calls.Read(ctx, "put traffic", func(ctx context.Context) error {
@@ -49,13 +49,13 @@ type trafficSumDoc struct {
 		Zone     string       `bson:"zone"`
 		Currency ads.Currency `bson:"currency"`
 	} `bson:"_id"`
-	Asked  int64 `bson:"asked"`
+	Requested  int64 `bson:"asked"`
 	Filled int64 `bson:"filled"`
 	Shown  int64 `bson:"shown"`
 }
 
 func (d *trafficSumDoc) row(by ads.Dimension) ads.TrafficRow {
-	row := ads.TrafficRow{Key: d.Key.Zone, Currency: d.Key.Currency, Asked: d.Asked, Filled: d.Filled, Shown: d.Shown}
+	row := ads.TrafficRow{Key: d.Key.Zone, Currency: d.Key.Currency, Requested: d.Requested, Filled: d.Filled, Shown: d.Shown}
 	if by != ads.PerZone {
 		row.Key = ads.HourKey(d.Key.Hour)
 	}

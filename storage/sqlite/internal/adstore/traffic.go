@@ -21,7 +21,7 @@ var (
 func (s *Store) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		for _, t := range counts {
-			if _, err := tx.Exec(putTraffic, t.ID.Bytes(), t.Zone.String(), string(t.Currency), sqldb.Moment(t.Hour), t.Asked, t.Filled, t.Shown); err != nil {
+			if _, err := tx.Exec(putTraffic, t.ID.Bytes(), t.Zone.String(), string(t.Currency), sqldb.Moment(t.Hour), t.Requested, t.Filled, t.Shown); err != nil {
 				return err
 			}
 		}
@@ -41,7 +41,7 @@ func (s *Store) Traffic(ctx context.Context, r ads.TrafficRequest) ([]ads.Traffi
 	}
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]ads.TrafficRow, error) {
 		return sqldb.All(tx, st, func(scan sqldb.Scan) (row ads.TrafficRow, err error) {
-			err = scan(&row.Key, &row.Currency, &row.Asked, &row.Filled, &row.Shown)
+			err = scan(&row.Key, &row.Currency, &row.Requested, &row.Filled, &row.Shown)
 			if err == nil {
 				row.Key, err = reportKey(r.By, row.Key)
 			}
