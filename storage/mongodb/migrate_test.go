@@ -504,11 +504,15 @@ func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
 	for i := range writers {
 		w := []*town{one, two}[i%2]
 		all.Go(func() {
+			// Writers without a pause would make the thread three times as long, and the test ten times.
+			pause := time.NewTicker(20 * time.Millisecond)
+			defer pause.Stop()
 			for ; ctx.Err() == nil; wrote[i]++ {
 				if err := w.InsertComment(w.ctx, newComment(p, old[i], ada), happened(social.EventCommentAdded)); err != nil {
 					t.Error(err)
 					return
 				}
+				<-pause.C
 			}
 		})
 	}
