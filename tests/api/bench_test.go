@@ -2,12 +2,20 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/bench/measure"
 	"plaza/internal/plazatest"
+	"plaza/social"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // BenchmarkNews answers a page of 20 posts with authors, previews and rights, without a network. It
@@ -35,4 +43,79 @@ func BenchmarkNews(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkResume subscribes to a thread after its first comment, and reads the 10,000 that follow.
+// It reports the CPU time of this process (the server, SQLite and a client that reads no payload)
+// and of mongod.
+func BenchmarkResume(b *testing.B) {
+	const missed = 10_000
+	for _, e := range plazatest.Engines {
+		b.Run(e.Name, func(b *testing.B) {
+			plaza := plazatest.Start(b, e)
+			ada := plaza.As(b, "ada")
+			post := ada.Status(b, "talk", plazatest.Public)
+			ada.Comment(b, post, "0")
+			subscription := fmt.Sprintf(`subscription { commentAdded(postId: %q, after: %q) { cursor event comment { id text author { handle } } } }`,
+				post, threadCursor(b, ada, post, "OLDEST"))
+			fillThread(b, plaza, post, ada.IDOf(b, "ada"), missed)
+			meter := newMeter(b)
+			before := readMeter(b, meter)
+			for b.Loop() {
+				s := ada.Connect(b)
+				s.Send("1", "subscribe", map[string]string{"query": subscription})
+				for range missed {
+					if m := s.Next(); m.Type != "next" {
+						b.Fatalf("got %s %s", m.Type, m.Payload)
+					}
+				}
+				_ = s.Conn.Close()
+			}
+			after := readMeter(b, meter)
+			b.ReportMetric(float64((after.Server-before.Server).Milliseconds())/float64(b.N), "cpu-ms/op")
+			b.ReportMetric(float64((after.Mongod-before.Mongod).Milliseconds())/float64(b.N), "mongod-ms/op")
+		})
+	}
+}
+
+// fillThread stores comments on a post.
+func fillThread(b *testing.B, plaza *plazatest.Plaza, post, author string, comments int) {
+	b.Helper()
+	on, err := social.ParsePostID(post)
+	if err != nil {
+		b.Fatal(err)
+	}
+	by, err := social.ParseUserID(author)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range comments {
+		if err := plaza.Store.InsertComment(b.Context(), plazatest.NewComment(on, by), plazatest.CommentAdded()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// newMeter measures this process, and the mongod of the tests.
+func newMeter(b *testing.B) *measure.Meter {
+	b.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI(mongotest.URI(b)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+	meter, err := measure.NewMeter(b.Context(), client)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return meter
+}
+
+func readMeter(b *testing.B, meter *measure.Meter) measure.Reading {
+	b.Helper()
+	reading, err := meter.Read(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return reading
 }

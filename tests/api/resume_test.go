@@ -150,7 +150,7 @@ func TestThreadsResume(t *testing.T) {
 }
 
 // threadCursor returns the cursor of the first entry of a thread in an order.
-func threadCursor(t *testing.T, p plazatest.Person, post, order string) string {
+func threadCursor(t testing.TB, p plazatest.Person, post, order string) string {
 	t.Helper()
 	var answer struct {
 		Post struct {
