@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -53,7 +54,7 @@ func rollingRestarts(t *testing.T, times int, transport *http.Transport, lastCal
 	for i := range 2 * times {
 		l.more(100)
 		b := pair[i%2]
-		if i < 4 {
+		if i < len(pair) {
 			b.silentSocket() // delays the end of the process, and nothing else
 		}
 		b.stop()
@@ -213,7 +214,7 @@ func (l *balancer) send(address string, r *http.Request, body []byte) (*http.Res
 	return response, err
 }
 
-// load sends requests through a proxy, without pause.
+// load sends requests through a proxy.
 type load struct {
 	t      *testing.T
 	url    string
@@ -234,8 +235,11 @@ func startLoad(t *testing.T, url string) *load {
 	return l
 }
 
+// ask pauses between requests: hundreds in a second meet each moment of a restart.
 func (l *load) ask() {
-	for l.ctx.Err() == nil {
+	pause := time.NewTicker(5 * time.Millisecond)
+	defer pause.Stop()
+	for ; l.ctx.Err() == nil; <-pause.C {
 		request, err := http.NewRequest(http.MethodPost, l.url+"/graphql", strings.NewReader(`{"query":"{ usersByName(startsWith: \"a\", first: 1) { nodes { id } } }"}`))
 		if err != nil {
 			l.failed.Add(1)
