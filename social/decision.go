@@ -39,9 +39,9 @@ func (a Action) IsSanction() bool {
 	return a == ActionSuspend || a == ActionBan || a == ActionReinstate
 }
 
-// IsTold reports whether the author learns of the decision, with its reason. A dismissal would say
+// ReachesAuthor reports whether the author learns of the decision, with its reason. A dismissal would say
 // that someone made a report.
-func (d *Decision) IsTold() bool { return d.Action != ActionDismiss }
+func (d *Decision) ReachesAuthor() bool { return d.Action != ActionDismiss }
 
 // MaxReasonLen is the maximum length of Decision.Reason, in characters.
 const MaxReasonLen = 2_000
@@ -143,6 +143,6 @@ type Decisions interface {
 	Decide(ctx context.Context, r Ruling, e Event) error
 	// Decisions lists all decisions, newest first; keys are Decision.ID.
 	Decisions(ctx context.Context, p Page) ([]*Decision, error)
-	// DecisionsTold lists the decisions that an author may read (IsTold), newest first.
-	DecisionsTold(ctx context.Context, author UserID, p Page) ([]*Decision, error)
+	// DecisionsForAuthor lists the decisions that an author may read (ReachesAuthor), newest first.
+	DecisionsForAuthor(ctx context.Context, author UserID, p Page) ([]*Decision, error)
 }

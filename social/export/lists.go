@@ -299,7 +299,7 @@ func postOf(key social.Key) (post social.PostID) {
 }
 
 func (s *Service) decisions(ctx context.Context, user social.UserID, after social.Key) ([]entry, error) {
-	found, err := s.store.DecisionsTold(ctx, user, social.Page{After: after, Limit: pageSize})
+	found, err := s.store.DecisionsForAuthor(ctx, user, social.Page{After: after, Limit: pageSize})
 	return entriesOf(found, func(d *social.Decision) entry { return entry{keyOf(d.ID.ID), newDecision(d)} }), err
 }
 

@@ -147,6 +147,6 @@ func (s *Service) AuditLog(ctx context.Context, viewer social.UserID, p social.P
 // Decisions lists what moderators decided about the viewer, and about what the viewer wrote, newest
 // first, without dismissed reports.
 func (s *Service) Decisions(ctx context.Context, viewer social.UserID, p social.Page) (social.Slice[*social.Decision], error) {
-	found, err := s.store.DecisionsTold(ctx, viewer, p.Beyond())
+	found, err := s.store.DecisionsForAuthor(ctx, viewer, p.Beyond())
 	return paging.Cut(found, p, func(d *social.Decision) social.Key { return social.Key(d.ID.Bytes()) }), err
 }

@@ -51,7 +51,7 @@ type Options struct {
 // New creates the domain's service over a store.
 func New(store social.Store, o Options) *Service {
 	s := &Service{store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, reviews: o.Reviews}
-	s.people = people.Unremembered(store)
+	s.people = people.Uncached(store)
 	if o.CacheSize > 0 {
 		s.cache = people.New(store, o.CacheSize)
 		s.people = s.cache

@@ -26,8 +26,8 @@ type Reader interface {
 	Known(ctx context.Context, viewer social.UserID, others []social.UserID) (map[social.UserID]social.Person, error)
 }
 
-// Unremembered is a Reader that reads the store each time.
-func Unremembered(from Source) Reader { return stored{from} }
+// Uncached is a Reader that reads the store each time.
+func Uncached(from Source) Reader { return stored{from} }
 
 type stored struct{ Source }
 

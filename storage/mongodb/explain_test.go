@@ -227,7 +227,7 @@ func callCases(w *town, ada, dan, eve social.NewUser) {
 	pages(func(p social.Page) {
 		_, err := w.Decisions(w.ctx, p)
 		w.ok(err)
-		_, err = w.DecisionsTold(w.ctx, ada.User.ID, p)
+		_, err = w.DecisionsForAuthor(w.ctx, ada.User.ID, p)
 		w.ok(err)
 	})
 	_, err = w.Cases(w.ctx, []social.CaseID{all[0].ID, all[1].ID})

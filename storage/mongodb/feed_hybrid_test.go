@@ -112,9 +112,9 @@ func (w *town) same(got, want []social.PostID, what string, args ...any) {
 	}
 }
 
-// TestNewsBeyondTheList pages through more than a layout keeps, when the feed is new, after pushes,
+// TestNewsOlderThanTheList pages through more than a layout keeps, when the feed is new, after pushes,
 // and after it was cut, with and without authors who are merged at read.
-func TestNewsBeyondTheList(t *testing.T) {
+func TestNewsOlderThanTheList(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		mongodb.Options

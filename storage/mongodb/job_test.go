@@ -170,7 +170,7 @@ func TestJobOfNewerServerWaitsForIt(t *testing.T) {
 	}
 }
 
-func TestPausesGrowAndEnd(t *testing.T) {
+func TestPausesGrowToALimit(t *testing.T) {
 	t.Parallel()
 	for attempts := 1; attempts <= jobs.MaxAttempts; attempts++ {
 		pause := jobs.PauseAfter(attempts)

@@ -185,10 +185,10 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 	refusedFor(t, err, "users", "version 3", "newer Plaza")
 }
 
-// TestMembersOfOldEdges: edges of version 1 do not have the times of joining circles. Their members
+// TestMembersOfEarlierEdges: edges of version 1 do not have the times of joining circles. Their members
 // are listed by the beginning of the follow, in the same way before and after the upgrade. A server
 // that opens the database notices that the upgrade is not done.
-func TestMembersOfOldEdges(t *testing.T) {
+func TestMembersOfEarlierEdges(t *testing.T) {
 	t.Parallel()
 	w := newTownAlone(t, nil, mongodb.Options{})
 	users := w.people(9)

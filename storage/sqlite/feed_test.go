@@ -101,9 +101,9 @@ func (p *plaza) same(got []*social.Post, err error, want []social.PostID, what s
 	}
 }
 
-// TestFeedsByWalkAndByMerge reads the feeds of viewers with few and with many lists, so that pages
+// TestWalkingAndMergingReadTheSameNews reads the feeds of viewers with few and with many lists, so that pages
 // are found by the walk, by the merge, and by both.
-func TestFeedsByWalkAndByMerge(t *testing.T) {
+func TestWalkingAndMergingReadTheSameNews(t *testing.T) {
 	const many = 3 * walkLeast
 	p := newPlaza(t, many)
 	viewers := map[social.UserID]map[social.UserID]bool{} // follows of each viewer

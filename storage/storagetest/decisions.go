@@ -194,7 +194,7 @@ func theAuditLogIsPaged(w *world) {
 	w.same(before, all[1:3], "the page before")
 
 	told := func(author person) func(p social.Page) ([]*social.Decision, error) {
-		return func(p social.Page) ([]*social.Decision, error) { return w.DecisionsTold(w.ctx, author.ID, p) }
+		return func(p social.Page) ([]*social.Decision, error) { return w.DecisionsForAuthor(w.ctx, author.ID, p) }
 	}
 	hers, keys := list(told(ada), everything)
 	w.same(hers, all[:3], "what the author is told")

@@ -502,8 +502,8 @@ func (all *several) Decisions(ctx context.Context, p social.Page) ([]*social.Dec
 	return all.next().Decisions(ctx, p)
 }
 
-func (all *several) DecisionsTold(ctx context.Context, author social.UserID, p social.Page) ([]*social.Decision, error) {
-	return all.next().DecisionsTold(ctx, author, p)
+func (all *several) DecisionsForAuthor(ctx context.Context, author social.UserID, p social.Page) ([]*social.Decision, error) {
+	return all.next().DecisionsForAuthor(ctx, author, p)
 }
 
 // The calls of social.Notifications.

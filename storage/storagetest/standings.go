@@ -54,8 +54,8 @@ func aSuspensionIsStored(w *world) {
 		kinds = append(kinds, e.Kind)
 	}
 	w.same(kinds, []social.EventKind{social.EventStandingChanged}, "the events")
-	told, err := w.DecisionsTold(w.ctx, ada.ID, everything)
-	w.ok(err, "DecisionsTold")
+	told, err := w.DecisionsForAuthor(w.ctx, ada.ID, everything)
+	w.ok(err, "DecisionsForAuthor")
 	d.ID = told[0].ID
 	w.same(*told[0], d, "what the user is told")
 

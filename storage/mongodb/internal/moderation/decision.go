@@ -68,7 +68,7 @@ func newDecisionDoc(d *social.Decision) decisionDoc {
 		ID: d.ID, Version: mdb.FirstVersion, Case: d.Subject.Case(), Kind: d.Subject.Kind(), Author: d.Author, Moderator: d.Moderator,
 		Action: d.Action, Reason: d.Reason, At: d.At, Until: d.Until,
 	}
-	if d.IsTold() {
+	if d.ReachesAuthor() {
 		doc.To = d.Author
 	}
 	return doc
@@ -131,8 +131,8 @@ func (s *Store) Decisions(ctx context.Context, p social.Page) ([]*social.Decisio
 	return s.listDecisions(ctx, mdb.ListQuery{Filter: bson.D{}, Key: "_id", Value: mdb.IDKey, Desc: true, Hint: "_id_", Page: p})
 }
 
-// DecisionsTold implements social.Decisions.
-func (s *Store) DecisionsTold(ctx context.Context, author social.UserID, p social.Page) ([]*social.Decision, error) {
+// DecisionsForAuthor implements social.Decisions.
+func (s *Store) DecisionsForAuthor(ctx context.Context, author social.UserID, p social.Page) ([]*social.Decision, error) {
 	return s.listDecisions(ctx, mdb.ListQuery{Filter: mdb.Doc("to", author), Key: "_id", Value: mdb.IDKey, Desc: true, Hint: byTold, Page: p})
 }
 

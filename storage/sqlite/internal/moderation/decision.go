@@ -15,7 +15,7 @@ var (
 	insertDecision = sqldb.Define(`INSERT INTO decisions (` + decisionColumns + `, told) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	allDecisions   = sqldb.DefineDirected(`SELECT ` + decisionColumns + ` FROM decisions
 		WHERE id > ? AND id < ? ORDER BY id $order LIMIT ?`)
-	decisionsTold = sqldb.DefineDirected(`SELECT ` + decisionColumns + ` FROM decisions INDEXED BY decisions_told
+	decisionsForAuthor = sqldb.DefineDirected(`SELECT ` + decisionColumns + ` FROM decisions INDEXED BY decisions_told
 		WHERE author = ? AND told = 1 AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
 )
 
@@ -33,7 +33,7 @@ func (s *Store) Decide(ctx context.Context, r social.Ruling, e social.Event) err
 			return err
 		}
 		_, err = tx.Exec(insertDecision, next.Bytes(), r.Subject.Case().Bytes(), string(r.Subject.Kind()), r.Author.Bytes(), r.Moderator.Bytes(), string(r.Action),
-			r.Reason, sqldb.Moment(r.At), sqldb.Moment(r.Until), r.IsTold())
+			r.Reason, sqldb.Moment(r.At), sqldb.Moment(r.Until), r.ReachesAuthor())
 		if err != nil {
 			return err
 		}
@@ -68,11 +68,11 @@ func (s *Store) Decisions(ctx context.Context, p social.Page) ([]*social.Decisio
 	})
 }
 
-// DecisionsTold implements social.Decisions.
-func (s *Store) DecisionsTold(ctx context.Context, author social.UserID, p social.Page) ([]*social.Decision, error) {
+// DecisionsForAuthor implements social.Decisions.
+func (s *Store) DecisionsForAuthor(ctx context.Context, author social.UserID, p social.Page) ([]*social.Decision, error) {
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Decision, error) {
 		sp := sqldb.Descending(p)
-		found, err := sqldb.All(tx, decisionsTold.Along(sp), scanDecision, author.Bytes(), sp.Low, sp.High, sp.Limit)
+		found, err := sqldb.All(tx, decisionsForAuthor.Along(sp), scanDecision, author.Bytes(), sp.Low, sp.High, sp.Limit)
 		return sqldb.InListOrder(sp, found), err
 	})
 }
