@@ -14,14 +14,14 @@ import (
 
 // trafficDoc is a document of adTraffic: what one server has counted for a zone in an hour.
 type trafficDoc struct {
-	ID       ads.TrafficID `bson:"_id"`
-	Version  int           `bson:"v"`
-	Zone     string        `bson:"zone"`
-	Currency ads.Currency  `bson:"currency"`
-	Hour     time.Time     `bson:"hour"`
-	Requested    int64         `bson:"asked"`
-	Filled   int64         `bson:"filled"`
-	Shown    int64         `bson:"shown"`
+	ID        ads.TrafficID `bson:"_id"`
+	Version   int           `bson:"v"`
+	Zone      string        `bson:"zone"`
+	Currency  ads.Currency  `bson:"currency"`
+	Hour      time.Time     `bson:"hour"`
+	Requested int64         `bson:"asked"`
+	Filled    int64         `bson:"filled"`
+	Shown     int64         `bson:"shown"`
 }
 
 // PutTraffic implements ads.Traffics.
@@ -49,9 +49,9 @@ type trafficSumDoc struct {
 		Zone     string       `bson:"zone"`
 		Currency ads.Currency `bson:"currency"`
 	} `bson:"_id"`
-	Requested  int64 `bson:"asked"`
-	Filled int64 `bson:"filled"`
-	Shown  int64 `bson:"shown"`
+	Requested int64 `bson:"asked"`
+	Filled    int64 `bson:"filled"`
+	Shown     int64 `bson:"shown"`
 }
 
 func (d *trafficSumDoc) row(by ads.Dimension) ads.TrafficRow {
