@@ -8,13 +8,13 @@ import (
 // Traffic is what one server has counted of a zone in an hour. If a server has several entries for
 // an hour, they add up.
 type Traffic struct {
-	ID       TrafficID
-	Zone     ZoneID
-	Currency Currency // the zone's; empty if nothing was requested
-	Hour     time.Time
-	Requested    int64 // ads that were requested
-	Filled   int64 // ads that were chosen
-	Shown    int64 // valid impressions that were recorded
+	ID        TrafficID
+	Zone      ZoneID
+	Currency  Currency // the zone's; empty if nothing was requested
+	Hour      time.Time
+	Requested int64 // ads that were requested
+	Filled    int64 // ads that were chosen
+	Shown     int64 // valid impressions that were recorded
 }
 
 // TrafficRequest asks for sums of traffic.
@@ -26,11 +26,11 @@ type TrafficRequest struct {
 
 // TrafficRow is a row of such sums.
 type TrafficRow struct {
-	Key      string // see ReportRow
-	Currency Currency
-	Requested    int64
-	Filled   int64
-	Shown    int64
+	Key       string // see ReportRow
+	Currency  Currency
+	Requested int64
+	Filled    int64
+	Shown     int64
 }
 
 // Traffics stores what servers have counted.
