@@ -171,8 +171,12 @@ func arguments(port int, folder string, cfg config) []string {
 		// Tests have clocks of their own. What is old by the server's clock must not vanish while
 		// they run.
 		"--setParameter", "ttlMonitorEnabled=false",
-		"--syncdelay", "5",
+		"--syncdelay", "15",
 		"--journalCommitInterval", "500",
+		// All the data fits into the cache, and hundreds of small tables are open: background threads
+		// that look at each of them cost a tenth of the server's time.
+		"--wiredTigerEngineConfigString", "eviction=(threads_min=1,threads_max=1),file_manager=(close_scan_interval=60)",
+		"--slowms", "10000",
 	}
 
 	if !cfg.standalone {
