@@ -1,6 +1,9 @@
 package mongodb_test
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"strconv"
 	"syscall"
 	"testing"
@@ -50,6 +53,39 @@ func BenchmarkNews(b *testing.B) {
 			}
 			reportCPU(b, start)
 		})
+	}
+}
+
+// BenchmarkNewsOfMany reads pages of news for readers who follow many of 10,000 people: a random
+// part of them, who write 20,000 posts by a power law, or only people who never write.
+func BenchmarkNewsOfMany(b *testing.B) {
+	const writers, others, posts = 10_000, 5_000, 20_000
+	w := newTown(b, nil)
+	users := w.people(writers + others)
+	dice := rand.New(rand.NewPCG(1, 2))
+	shuffle := func() { dice.Shuffle(writers, func(i, j int) { users[i], users[j] = users[j], users[i] }) }
+	shuffle()
+	authors := make([]social.NewUser, posts)
+	for i := range authors {
+		authors[i] = users[int(writers*math.Pow(dice.Float64(), 3))]
+	}
+	w.posts(authors, posts)
+	shuffle()
+	for _, n := range []int{150, 300, 1000, 5000} {
+		for name, followed := range map[string][]social.NewUser{"active": users[:n], "silent": users[writers : writers+n]} {
+			reader := w.people(1)[0]
+			w.follow(reader, followed)
+			b.Run(fmt.Sprintf("%d %s", n, name), func(b *testing.B) {
+				own, theirs := cpu(), w.mongodCPU()
+				for b.Loop() {
+					if _, err := w.News(w.ctx, reader.User.ID, social.Page{Limit: 21}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64((cpu()-own).Microseconds())/float64(b.N), "server-µs/op")
+				b.ReportMetric(float64((w.mongodCPU()-theirs).Microseconds())/float64(b.N), "mongod-µs/op")
+			})
+		}
 	}
 }
 

@@ -73,6 +73,7 @@ type base struct {
 	follows    Follows
 	jobs       *jobs.Queue
 	mergeAbove int
+	walks      walks
 
 	newsLists     *mongo.Collection
 	mergedAuthors *mongo.Collection

@@ -32,14 +32,21 @@ func postList(field string, value any, hint string) mdb.ListQuery {
 type readLayout struct{ *base }
 
 // News reads the ids of the followed people, and then the newest posts by them. That is two
-// commands for up to 189 followed people, three up to about 5,700, and one more for each further
-// 5,700.
+// commands for up to 189 followed people. For more, it is three, by a walk or by a merge of up to
+// about 5,700 people, and one more for each further 5,700, or for a walk that was in vain.
 func (f readLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	authors, err := f.follows.Followed(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
-	return mergePosts(ctx, f.base, "author", append(authors, viewer), ByAuthor, p)
+	authors = append(authors, viewer)
+	if len(authors) > mergeWidth && f.walks.worthwhile(viewer) {
+		if posts, err := f.walk(ctx, authors, p); posts != nil || err != nil {
+			return posts, err
+		}
+		f.walks.inVain(viewer)
+	}
+	return mergePosts(ctx, f.base, "author", authors, ByAuthor, p)
 }
 
 // Walls reads ranges of one index.
