@@ -28,6 +28,19 @@ func (s *Service) RequireStanding(ctx context.Context, viewer social.UserID) err
 	return s.mayChange(user)
 }
 
+// RequireSession is RequireStanding for an operation that has been running: it also refuses a session
+// that has ended since. Errors: as those of RequireStanding.
+func (s *Service) RequireSession(ctx context.Context, session social.Session) error {
+	isLive, err := s.isLive(ctx, session)
+	if err == nil && !isLive {
+		err = errInvalidToken()
+	}
+	if err != nil {
+		return err
+	}
+	return s.RequireStanding(ctx, session.User)
+}
+
 func (s *Service) mayChange(user *social.User) error {
 	switch {
 	case social.CanChange(user.Standing, s.now()):

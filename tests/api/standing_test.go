@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +15,9 @@ import (
 	"time"
 
 	"plaza/fault"
+	"plaza/internal/app"
 	"plaza/internal/plazatest"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/social/accounts"
 	"plaza/social/network"
@@ -177,6 +182,50 @@ func TestSuspendedUsersOnlyRead(t *testing.T) {
 	if err := later.RequireStanding(t.Context(), user.ID); err != nil {
 		t.Errorf("when the suspension has ended: %v", err)
 	}
+}
+
+// TestLongOperationsStop: an operation with several mutations, which waits for the publish hook,
+// publishes nothing more after its user was suspended or signed out.
+func TestLongOperationsStop(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := e.Open(t)
+		operator := network.New(st, network.Options{})
+		hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			switch text := string(body); {
+			case err != nil:
+			case strings.Contains(text, "suspend"):
+				_, err = operator.Sanction(r.Context(), "ada", social.Decision{Action: social.ActionSuspend, Until: time.Now().Add(time.Hour), Reason: "Adverts"})
+			case strings.Contains(text, "sign-out"):
+				_, err = operator.EndAllSessions(r.Context(), "bob")
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			_, _ = io.WriteString(w, `{"decision": "allow"}`)
+		}))
+		t.Cleanup(hook.Close)
+		plaza := plazatest.ServeReviewed(t, st, app.PublishHook{URL: hook.URL, Secret: "a secret of tests", Timeout: testtime.Patience()})
+		for _, c := range []struct{ handle, text, code, left string }{
+			{"ada", "suspend", "SUSPENDED", `[]`},
+			{"bob", "sign-out", "UNAUTHENTICATED", `[{"text":"sign-out"}]`},
+		} {
+			user := plaza.As(t, c.handle)
+			compact := func(answer string) string { return strings.Join(strings.Fields(answer), "") }
+			answer := compact(user.Raw(t, fmt.Sprintf(`mutation {
+				a: createPost(input: {content: {status: {text: %q}}, audience: {kind: PUBLIC}}) { post { id } }
+				b: createPost(input: {content: {status: {text: "more"}}, audience: {kind: ONLY_ME}}) { post { id } } }`, c.text)))
+			if !strings.Contains(answer, `"b":null`) || !strings.Contains(answer, c.code) {
+				t.Errorf("%s: %s", c.text, answer)
+			}
+			posts := `{ user(handle: "` + c.handle + `") { posts { nodes { text } } } }`
+			user, _ = signInAgain(t, plazatest.Person{URL: plaza.URL}, c.handle)
+			if found := compact(user.Raw(t, posts)); !strings.Contains(found, `"nodes":`+c.left) {
+				t.Errorf("after %q there is %s", c.text, found)
+			}
+		}
+	})
 }
 
 // TestBansOfUsersOfAnotherSite: the site's tokens are refused while the account is banned; one that
