@@ -85,14 +85,21 @@ func optionsOf(u *url.URL) ([]mail.Option, error) {
 	if !has {
 		return options, nil
 	}
-	auth := mail.SMTPAuthAutoDiscover
+	auth := mail.WithOpportunisticSMTPAuth(overTLS...)
 	if plain {
 		if !isLocal(u.Hostname()) {
 			return nil, errors.New("the password of the SMTP server would be sent in plain text: leave out ?tls=off")
 		}
-		auth = mail.SMTPAuthPlainNoEnc
+		auth = mail.WithSMTPAuth(mail.SMTPAuthPlainNoEnc)
 	}
-	return append(options, mail.WithSMTPAuth(auth), mail.WithUsername(u.User.Username()), mail.WithPassword(password)), nil
+	return append(options, auth, mail.WithUsername(u.User.Username()), mail.WithPassword(password)), nil
+}
+
+// overTLS are the ways to authenticate, the best first. go-mail would choose among them, but does not
+// see that a connection which SMTP.dial has opened begins with TLS; then it refuses all but the
+// rarest. It refuses PLAIN and LOGIN without TLS by itself.
+var overTLS = []mail.SMTPAuthType{
+	mail.SMTPAuthSCRAMSHA256PLUS, mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1PLUS, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthPlain, mail.SMTPAuthLogin,
 }
 
 func tlsFor(u *url.URL) *tls.Config {
@@ -122,7 +129,7 @@ func (s *SMTP) Deliver(ctx context.Context, m accounts.Message) error {
 	if err != nil {
 		return err
 	}
-	written := mail.NewMsg()
+	written := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	written.FromMailAddress(s.from)
 	if err := written.To(m.To); err != nil {
 		return err
@@ -132,7 +139,11 @@ func (s *SMTP) Deliver(ctx context.Context, m accounts.Message) error {
 	written.SetMessageID()
 	written.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no automatic replies
 	written.SetBodyString(mail.TypeTextPlain, m.Text)
-	return client.DialAndSendWithContext(ctx, written)
+	err = client.DialAndSendWithContext(ctx, written)
+	if written.IsDelivered() { // a server that hangs up without a farewell would get it again and again
+		return nil
+	}
+	return err
 }
 
 func (s *SMTP) dial(ctx context.Context, network, address string) (net.Conn, error) {
