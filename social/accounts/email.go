@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"plaza/fault"
 	"plaza/social"
@@ -54,7 +55,7 @@ func (s *Service) ConfirmEmail(ctx context.Context, token string) (string, error
 	if err != nil {
 		return "", err
 	}
-	if len(sharers) >= maxSharers {
+	if len(sharers) >= maxSharers && !slices.Contains(sharers, t.User) {
 		return "", fault.Errorf(fault.CodeLimitReached, "token", "%d accounts have this address, the maximum: remove it from one of them first.", maxSharers)
 	}
 	_, err = s.store.ConfirmEmail(ctx, hash, s.now())
