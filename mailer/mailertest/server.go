@@ -28,6 +28,8 @@ type Server struct {
 	mails   []Mail
 	fails   bool
 	hangsUp bool
+	stalls  chan struct{} // nil: it answers
+	stalled int
 	all     sync.WaitGroup
 }
 
@@ -94,6 +96,40 @@ func (s *Server) HangUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hangsUp = true
+}
+
+// Stall makes the server not answer to mails that it has read, until the function that it returns is
+// called. That may be called again.
+func (s *Server) Stall() (letGo func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stalls = make(chan struct{})
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		close(s.stalls)
+		s.stalls = nil
+	})
+}
+
+// Stalled returns how many mails have met a Stall.
+func (s *Server) Stalled() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stalled
+}
+
+// await waits for the end of a Stall.
+func (s *Server) await() {
+	s.mu.Lock()
+	stalls := s.stalls
+	if stalls != nil {
+		s.stalled++
+	}
+	s.mu.Unlock()
+	if stalls != nil {
+		<-stalls
+	}
 }
 
 // Take returns the mails that have arrived since the last call.
@@ -196,6 +232,7 @@ func (s *Server) receive(v *visit) string {
 		}
 		raw.WriteString(strings.TrimPrefix(line, "."))
 	}
+	s.await()
 	m, err := mail.ReadMessage(strings.NewReader(raw.String()))
 	if err != nil {
 		return "554 malformed"
