@@ -9,6 +9,7 @@ import (
 	netmail "net/mail"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -143,7 +144,21 @@ func (s *SMTP) Deliver(ctx context.Context, m accounts.Message) error {
 	if written.IsDelivered() { // a server that hangs up without a farewell would get it again and again
 		return nil
 	}
-	return err
+	return withoutAddress(err, m.To)
+}
+
+// withoutAddress returns an error that may be logged: go-mail names the recipient, and SMTP servers
+// repeat the address.
+func withoutAddress(err error, address string) error {
+	if err == nil {
+		return nil
+	}
+	text := regexp.MustCompile(`(?i)`+regexp.QuoteMeta(address)).ReplaceAllString(err.Error(), "…")
+	const permanent = 500 // RFC 5321, section 4.2.1
+	if refused, ok := errors.AsType[*mail.SendError](err); ok && refused.Reason == mail.ErrSMTPRcptTo && refused.ErrorCode() >= permanent {
+		return fmt.Errorf("%w: %s", accounts.ErrNoSuchMailbox, text)
+	}
+	return errors.New(text)
 }
 
 func (s *SMTP) dial(ctx context.Context, network, address string) (net.Conn, error) {

@@ -3,6 +3,7 @@ package mailer
 import (
 	"bytes"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -107,6 +108,29 @@ func TestServersThatHangUp(t *testing.T) {
 	}
 	if mails := server.Take(); len(mails) != 1 {
 		t.Errorf("what arrived: %+v", mails)
+	}
+}
+
+// TestRejectedRecipients: errors tell for good from for now, and do not name the address.
+func TestRejectedRecipients(t *testing.T) {
+	t.Parallel()
+	server := mailertest.Listen(t)
+	smtp, err := New("smtp://"+server.Address()+"?tls=off", "plaza@site.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]struct {
+		isFinal bool
+		reason  string
+	}{
+		"unknown@site.example": {true, "5.1.1 <…>: no such mailbox"}, "full@site.example": {false, "4.2.2 <…>: the mailbox is full"},
+	} {
+		rejected := message
+		rejected.To = address
+		err := smtp.Deliver(t.Context(), rejected)
+		if errors.Is(err, accounts.ErrNoSuchMailbox) != want.isFinal || !strings.Contains(err.Error(), want.reason) || strings.Contains(strings.ToLower(err.Error()), address) {
+			t.Errorf("%s: %v", address, err)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package mailertest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -31,6 +32,12 @@ type Server struct {
 	stalls  chan struct{} // nil: it answers
 	stalled int
 	all     sync.WaitGroup
+}
+
+// Rejections are the replies to recipients that all servers reject.
+var Rejections = map[string]string{
+	"unknown@site.example": "550 5.1.1 <UNKNOWN@site.example>: no such mailbox",
+	"full@site.example":    "452 4.2.2 <full@site.example>: the mailbox is full",
 }
 
 // Mail is a mail as it arrived. Text is decoded.
@@ -199,7 +206,7 @@ func (v *visit) answer(line string) bool {
 		v.reply("235 welcome")
 	case verb == "RCPT" && isOpen:
 		v.recipient = line[strings.Index(line, "<")+1 : strings.Index(line, ">")]
-		v.reply("250 OK")
+		v.reply(cmp.Or(Rejections[v.recipient], "250 OK"))
 	case verb == "DATA" && isOpen:
 		v.reply("354 go on")
 		v.reply(v.server.receive(v))

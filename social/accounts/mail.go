@@ -38,7 +38,7 @@ func (s *Service) RunMails(ctx context.Context, logger *slog.Logger) {
 	for ctx.Err() == nil {
 		took, err := s.sendNext(ctx)
 		if err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "a mail will be sent later", "error", err)
+			logger.WarnContext(ctx, mailFailure(err), "error", err)
 		}
 		if took {
 			continue
@@ -51,6 +51,13 @@ func (s *Service) RunMails(ctx context.Context, logger *slog.Logger) {
 	}
 }
 
+func mailFailure(err error) string {
+	if errors.Is(err, ErrNoSuchMailbox) {
+		return "a mail is not sent"
+	}
+	return "a mail will be sent later"
+}
+
 // mailQueued wakes RunMails.
 func (s *Service) mailQueued() {
 	select {
@@ -60,7 +67,7 @@ func (s *Service) mailQueued() {
 }
 
 // SendMails sends the stored mails that are due, and returns the errors of those that failed: they
-// are due again after a minute.
+// are due again after a minute, unless the error is ErrNoSuchMailbox.
 func (s *Service) SendMails(ctx context.Context) error {
 	var failed error
 	for {
@@ -81,19 +88,27 @@ func (s *Service) sendNext(ctx context.Context) (took bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err = s.send(ctx, m); err == nil {
-		err = s.store.EndMail(ctx, m.ID)
+	isDone, err := s.send(ctx, m)
+	if isDone {
+		err = errors.Join(err, s.store.EndMail(ctx, m.ID))
 	}
 	return true, err
 }
 
-// send sends a mail to each of its recipients, or nothing if there are none.
-func (s *Service) send(ctx context.Context, m social.Mail) error {
+// send sends a mail to each of its recipients, or nothing if there are none; false: it needs another
+// attempt.
+func (s *Service) send(ctx context.Context, m social.Mail) (isDone bool, failed error) {
 	to, err := s.recipients(ctx, m)
-	for _, r := range to {
-		err = errors.Join(err, s.sendTo(ctx, m, r))
+	if err != nil {
+		return false, err
 	}
-	return err
+	isDone = true
+	for _, r := range to {
+		err := s.sendTo(ctx, m, r)
+		isDone = isDone && (err == nil || errors.Is(err, ErrNoSuchMailbox))
+		failed = errors.Join(failed, err)
+	}
+	return isDone, failed
 }
 
 // sendTo sends a mail to an address, unless a limit drops it: then the links that have arrived

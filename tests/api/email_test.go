@@ -263,6 +263,24 @@ func TestAMailThatFailsIsSentLater(t *testing.T) {
 	})
 }
 
+// TestAMailboxThatDoesNotExist gets one attempt, and one that is full gets more.
+func TestAMailboxThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	p := servePost(t, plazatest.Engines[0], false)
+	for address, isFinal := range map[string]bool{"unknown@site.example": true, "full@site.example": false} {
+		must(t, p.setEmail(t, "ada", address), address)
+		for attempt := range 3 {
+			err := p.Server.SendMails(t.Context())
+			if fails := err != nil; fails != (attempt == 0 || !isFinal) || errors.Is(err, accounts.ErrNoSuchMailbox) != (fails && isFinal) {
+				t.Errorf("%s, attempt %d: %v", address, attempt, err)
+			}
+			p.pass(time.Minute)
+		}
+		must(t, p.As(t, "ada").Raw(t, `mutation { setEmail(input: {email: null, currentPassword: "password of ada"}) { viewer { email } userErrors { code } } }`), `"email":null`)
+		p.arrived(t)
+	}
+}
+
 // TestAccountsThatShareAnAddressGetOneMail with a link for each.
 func TestAccountsThatShareAnAddressGetOneMail(t *testing.T) {
 	t.Parallel()
