@@ -160,6 +160,8 @@ func (s *Service) isLive(ctx context.Context, session social.Session) (bool, err
 // The tokens come first: an access token that one of them is creating is either among the sessions
 // by then, or its creation finds that the token has ended (mustStillBeValid).
 func (s *Service) endEverything(ctx context.Context, user social.UserID) error {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
 	return errors.Join(
 		s.store.EndIdentities(ctx, user, s.Moment().Truncate(time.Second).Add(social.ClockLeeway)),
 		s.store.EndSessions(ctx, user, [32]byte{}, social.AllSessions),

@@ -170,5 +170,7 @@ func (s *Service) EndLateSessions(ctx context.Context, user social.UserID) error
 // looked at the standing before. Either its session is here by now, or it finds the user away
 // (mustStillBeThere).
 func (s *Service) endSessionsOf(ctx context.Context, user social.UserID) error {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
 	return s.store.EndSessions(ctx, user, [32]byte{}, social.AllSessions)
 }

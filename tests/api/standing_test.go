@@ -326,3 +326,65 @@ func TestSignInMeetsBan(t *testing.T) {
 		mustBeOut("signing in many times during a ban", fault.CodeBanned, err)
 	})
 }
+
+// hangingUp is a store whose clients leave when a transaction has ended. A sign-in that has begun
+// before stores its session then.
+type hangingUp struct {
+	storage.Store
+
+	leave func()
+	late  social.Session
+}
+
+func (s hangingUp) left(ctx context.Context, err error) error {
+	if err == nil {
+		err = s.InsertSession(ctx, s.late)
+	}
+	s.leave()
+	return err
+}
+
+func (s hangingUp) SetPassword(ctx context.Context, c social.PasswordChange) error {
+	return s.left(ctx, s.Store.SetPassword(ctx, c))
+}
+
+func (s hangingUp) Decide(ctx context.Context, r social.Ruling, e social.Event) error {
+	return s.left(ctx, s.Store.Decide(ctx, r, e))
+}
+
+// TestClientsThatLeave during a ban, or a change of a password, do not keep it from ending the
+// sessions of sign-ins that were under way.
+func TestClientsThatLeave(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := e.Open(t)
+		operator := network.New(st, plazatest.Cheap)
+		ada, err := operator.AddUser(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := operator.Moment()
+		for what, do := range map[string]func(context.Context, *network.Service) error{
+			"a change": func(ctx context.Context, s *network.Service) error {
+				_, err := s.ReplacePassword(ctx, "ada", "another password")
+				return err
+			},
+			"a ban": func(ctx context.Context, s *network.Service) error {
+				_, err := s.Sanction(ctx, "ada", social.Decision{Action: social.ActionBan, Reason: "Adverts"})
+				return err
+			},
+		} {
+			ctx, leave := context.WithCancel(t.Context())
+			late := social.Session{TokenHash: social.HashToken(what), User: ada.ID, ExpiresAt: now.Add(time.Hour), CreatedAt: now, UsedAt: now}
+			if err := do(ctx, network.New(hangingUp{st, leave, late}, plazatest.Cheap)); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			if left, err := operator.Sessions(t.Context(), ada.ID); err != nil || len(left) > 0 {
+				t.Errorf("%s leaves %d sessions: %v", what, len(left), err)
+			}
+			if what == "a ban" {
+				sanction(t, st, "ada", social.Decision{Action: social.ActionReinstate})
+			}
+		}
+	})
+}
