@@ -38,7 +38,7 @@ func (s *Service) RunMails(ctx context.Context, logger *slog.Logger) {
 	for ctx.Err() == nil {
 		took, err := s.sendNext(ctx)
 		if err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, mailFailure(err), "error", err)
+			logger.WarnContext(ctx, "a mail was not sent", "again", !errors.Is(err, ErrNoSuchMailbox), "error", err)
 		}
 		if took {
 			continue
@@ -49,13 +49,6 @@ func (s *Service) RunMails(ctx context.Context, logger *slog.Logger) {
 		case <-time.After(mailPause):
 		}
 	}
-}
-
-func mailFailure(err error) string {
-	if errors.Is(err, ErrNoSuchMailbox) {
-		return "a mail is not sent"
-	}
-	return "a mail will be sent later"
 }
 
 // mailQueued wakes RunMails.

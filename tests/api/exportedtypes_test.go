@@ -153,17 +153,17 @@ func TestExportsOfAway(t *testing.T) {
 		ada.Mutate(t, "blockUser", "", map[string]any{"userId": ada.IDOf(t, "eve")})
 		plaza.As(t, "fay").Mutate(t, "blockUser", "", map[string]any{"userId": ada.IDOf(t, "ada")})
 		sanction(t, plaza.Store, "cy", social.Decision{Action: social.ActionBan})
-		lines := func() (text string) {
-			var out strings.Builder
+		lines := func() string {
+			var out, kept strings.Builder
 			if err := app.ExportUser(t.Context(), &out, plaza.Store, "ada", nil); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(out.String()) {
 				if !strings.Contains(line, `"type":"session"`) && !strings.Contains(line, `"type":"decision"`) {
-					text += line
+					kept.WriteString(line)
 				}
 			}
-			return text
+			return kept.String()
 		}
 		before := lines()
 		for kind, n := range map[string]int{"follow": 2, "circleMember": 2, "mute": 1, "block": 1, "wallOwnerId": 1} {
