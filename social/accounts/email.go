@@ -27,7 +27,11 @@ func (s *Service) SetEmail(ctx context.Context, viewer social.UserID, address *s
 		return err
 	}
 	if address == nil {
-		return s.store.RemoveEmail(ctx, viewer)
+		err := s.store.RemoveEmail(ctx, viewer)
+		if err == nil {
+			s.record(ctx, Act{Kind: ActEmailRemoved, User: viewer})
+		}
+		return err
 	}
 	if err := s.limits.Mail(viewer.String()); err != nil {
 		return err
