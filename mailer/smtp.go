@@ -116,14 +116,13 @@ func isLocal(host string) bool {
 func (s *SMTP) Deliver(ctx context.Context, m accounts.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	var opened net.Conn
-	defer func() {
-		if opened != nil {
-			_ = opened.Close() // go-mail leaves it open if the server has no STARTTLS
+	dial := func(dialing context.Context, network, address string) (net.Conn, error) {
+		opened, err := s.dial(dialing, network, address)
+		if err == nil {
+			// go-mail waits for answers although ctx has ended, and leaves the connection open if
+			// the server has no STARTTLS.
+			context.AfterFunc(ctx, func() { _ = opened.Close() })
 		}
-	}()
-	dial := func(ctx context.Context, network, address string) (_ net.Conn, err error) {
-		opened, err = s.dial(ctx, network, address)
 		return opened, err
 	}
 	client, err := mail.NewClient(s.host, append(slices.Clip(s.options), mail.WithDialContextFunc(dial))...)

@@ -2,6 +2,7 @@ package mailer
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/wneessen/go-mail"
 
+	"plaza/internal/testtime"
 	"plaza/mailer/mailertest"
 	"plaza/social/accounts"
 )
@@ -108,6 +110,25 @@ func TestServersThatHangUp(t *testing.T) {
 	}
 	if mails := server.Take(); len(mails) != 1 {
 		t.Errorf("what arrived: %+v", mails)
+	}
+}
+
+// TestSendingEndsWithItsContext, although the SMTP server does not answer: servers shut down immediately.
+func TestSendingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	server := mailertest.Listen(t)
+	defer server.Stall()()
+	smtp, err := New("smtp://"+server.Address()+"?tls=off", "plaza@site.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- smtp.Deliver(ctx, message) }()
+	testtime.Eventually(t, "the mail is sent", func() bool { return server.Stalled() > 0 })
+	cancel()
+	if err := <-ended; err == nil || strings.Contains(err.Error(), "timeout") {
+		t.Errorf("it ends with %v", err)
 	}
 }
 
