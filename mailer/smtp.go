@@ -9,6 +9,7 @@ import (
 	netmail "net/mail"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -85,14 +86,21 @@ func optionsOf(u *url.URL) ([]mail.Option, error) {
 	if !has {
 		return options, nil
 	}
-	auth := mail.SMTPAuthAutoDiscover
+	auth := mail.WithOpportunisticSMTPAuth(overTLS...)
 	if plain {
 		if !isLocal(u.Hostname()) {
 			return nil, errors.New("the password of the SMTP server would be sent in plain text: leave out ?tls=off")
 		}
-		auth = mail.SMTPAuthPlainNoEnc
+		auth = mail.WithSMTPAuth(mail.SMTPAuthPlainNoEnc)
 	}
-	return append(options, mail.WithSMTPAuth(auth), mail.WithUsername(u.User.Username()), mail.WithPassword(password)), nil
+	return append(options, auth, mail.WithUsername(u.User.Username()), mail.WithPassword(password)), nil
+}
+
+// overTLS are the ways to authenticate, the best first. go-mail would choose among them, but does not
+// see that a connection which SMTP.dial has opened begins with TLS; then it refuses all but the
+// rarest. It refuses PLAIN and LOGIN without TLS by itself.
+var overTLS = []mail.SMTPAuthType{
+	mail.SMTPAuthSCRAMSHA256PLUS, mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1PLUS, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthPlain, mail.SMTPAuthLogin,
 }
 
 func tlsFor(u *url.URL) *tls.Config {
@@ -108,21 +116,20 @@ func isLocal(host string) bool {
 func (s *SMTP) Deliver(ctx context.Context, m accounts.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	var opened net.Conn
-	defer func() {
-		if opened != nil {
-			_ = opened.Close() // go-mail leaves it open if the server has no STARTTLS
+	dial := func(dialing context.Context, network, address string) (net.Conn, error) {
+		opened, err := s.dial(dialing, network, address)
+		if err == nil {
+			// go-mail waits for answers although ctx has ended, and leaves the connection open if
+			// the server has no STARTTLS.
+			context.AfterFunc(ctx, func() { _ = opened.Close() })
 		}
-	}()
-	dial := func(ctx context.Context, network, address string) (_ net.Conn, err error) {
-		opened, err = s.dial(ctx, network, address)
 		return opened, err
 	}
 	client, err := mail.NewClient(s.host, append(slices.Clip(s.options), mail.WithDialContextFunc(dial))...)
 	if err != nil {
 		return err
 	}
-	written := mail.NewMsg()
+	written := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	written.FromMailAddress(s.from)
 	if err := written.To(m.To); err != nil {
 		return err
@@ -132,7 +139,25 @@ func (s *SMTP) Deliver(ctx context.Context, m accounts.Message) error {
 	written.SetMessageID()
 	written.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no automatic replies
 	written.SetBodyString(mail.TypeTextPlain, m.Text)
-	return client.DialAndSendWithContext(ctx, written)
+	err = client.DialAndSendWithContext(ctx, written)
+	if written.IsDelivered() { // a server that hangs up without a farewell would get it again and again
+		return nil
+	}
+	return withoutAddress(err, m.To)
+}
+
+// withoutAddress returns an error that may be logged: go-mail names the recipient, and SMTP servers
+// repeat the address.
+func withoutAddress(err error, address string) error {
+	if err == nil {
+		return nil
+	}
+	text := regexp.MustCompile(`(?i)`+regexp.QuoteMeta(address)).ReplaceAllString(err.Error(), "…")
+	const permanent = 500 // RFC 5321, section 4.2.1
+	if refused, ok := errors.AsType[*mail.SendError](err); ok && refused.Reason == mail.ErrSMTPRcptTo && refused.ErrorCode() >= permanent {
+		return fmt.Errorf("%w: %s", accounts.ErrNoSuchMailbox, text)
+	}
+	return errors.New(text)
 }
 
 func (s *SMTP) dial(ctx context.Context, network, address string) (net.Conn, error) {

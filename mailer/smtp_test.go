@@ -2,10 +2,16 @@ package mailer
 
 import (
 	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 
+	"github.com/wneessen/go-mail"
+
+	"plaza/internal/testtime"
 	"plaza/mailer/mailertest"
 	"plaza/social/accounts"
 )
@@ -31,7 +37,7 @@ func TestAMailArrives(t *testing.T) {
 		t.Fatalf("what arrived: %+v", mails)
 	}
 	for name, want := range map[string]string{
-		"From": `"Plaza" <plaza@site.example>`, "To": "<ada@site.example>", "Subject": message.Subject, "Auto-Submitted": "auto-generated",
+		"From": `"Plaza" <plaza@site.example>`, "To": "<ada@site.example>", "Subject": message.Subject, "Auto-Submitted": "auto-generated", "User-Agent": "", "X-Mailer": "",
 	} {
 		if got := mails[0].Header.Get(name); got != want {
 			t.Errorf("%s: %q, not %q", name, got, want)
@@ -56,6 +62,96 @@ func TestNothingIsSentInPlainText(t *testing.T) {
 	}
 	if mails := server.Take(); len(mails) != 0 {
 		t.Errorf("sent in plain text: %+v", mails)
+	}
+}
+
+// TestMailsTravelByTLS, by STARTTLS or from the start, with the password, and only to a server whose
+// certificate is valid.
+func TestMailsTravelByTLS(t *testing.T) {
+	t.Parallel()
+	for scheme, fromStart := range map[string]bool{"smtp": false, "smtps": true} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			server, signers := mailertest.ListenTLS(t, fromStart)
+			smtp, err := New(scheme+"://plaza:secret@"+server.Address(), "plaza@site.example")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := smtp.Deliver(t.Context(), message); err == nil || strings.Contains(err.Error(), "secret") {
+				t.Errorf("to a server with an unknown certificate: %v", err)
+			}
+			trusting := &tls.Config{ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12, RootCAs: signers}
+			smtp.options = append(smtp.options, mail.WithTLSConfig(trusting))
+			if fromStart {
+				smtp.tls = trusting
+			}
+			if err := smtp.Deliver(t.Context(), message); err != nil {
+				t.Fatal(err)
+			}
+			mails := server.Take()
+			if len(mails) != 1 || mails[0].Password != "secret" || !strings.Contains(mails[0].Text, message.Links[0].URL) {
+				t.Errorf("what arrived: %+v", mails)
+			}
+		})
+	}
+}
+
+// TestServersThatHangUp when they have accepted a mail do not get it again.
+func TestServersThatHangUp(t *testing.T) {
+	t.Parallel()
+	server := mailertest.Listen(t)
+	server.HangUp()
+	smtp, err := New("smtp://"+server.Address()+"?tls=off", "plaza@site.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := smtp.Deliver(t.Context(), message); err != nil {
+		t.Errorf("an accepted mail would be sent again: %v", err)
+	}
+	if mails := server.Take(); len(mails) != 1 {
+		t.Errorf("what arrived: %+v", mails)
+	}
+}
+
+// TestSendingEndsWithItsContext, although the SMTP server does not answer: servers shut down immediately.
+func TestSendingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	server := mailertest.Listen(t)
+	defer server.Stall()()
+	smtp, err := New("smtp://"+server.Address()+"?tls=off", "plaza@site.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- smtp.Deliver(ctx, message) }()
+	testtime.Eventually(t, "the mail is sent", func() bool { return server.Stalled() > 0 })
+	cancel()
+	if err := <-ended; err == nil || strings.Contains(err.Error(), "timeout") {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// TestRejectedRecipients: errors tell for good from for now, and do not name the address.
+func TestRejectedRecipients(t *testing.T) {
+	t.Parallel()
+	server := mailertest.Listen(t)
+	smtp, err := New("smtp://"+server.Address()+"?tls=off", "plaza@site.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]struct {
+		isFinal bool
+		reason  string
+	}{
+		"unknown@site.example": {true, "5.1.1 <…>: no such mailbox"}, "full@site.example": {false, "4.2.2 <…>: the mailbox is full"},
+	} {
+		rejected := message
+		rejected.To = address
+		err := smtp.Deliver(t.Context(), rejected)
+		if errors.Is(err, accounts.ErrNoSuchMailbox) != want.isFinal || !strings.Contains(err.Error(), want.reason) || strings.Contains(strings.ToLower(err.Error()), address) {
+			t.Errorf("%s: %v", address, err)
+		}
 	}
 }
 

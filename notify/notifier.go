@@ -1,4 +1,5 @@
-// Package notify follows the event log, and stores the notifications of users.
+// Package notify follows the event log, stores the notifications of users, and completes what a server
+// may have left undone after an event.
 package notify
 
 import (
@@ -33,22 +34,29 @@ type Store interface {
 	ClosePolls(ctx context.Context, limit int) (closed int, err error)
 }
 
+// Accounts ends sessions.
+type Accounts interface {
+	// EndLateSessions is that of accounts.Service.
+	EndLateSessions(ctx context.Context, user social.UserID) error
+}
+
 // Notifier stores notifications while no other server on its database does. Its position in the log
 // is stored with them, so whichever server continues counts each event exactly once.
 type Notifier struct {
-	service *notifications.Service
-	store   Store
-	log     social.EventLog
-	logger  *slog.Logger
-	server  string        // unique among all notifiers
-	lease   time.Duration // defaultLease, except in tests
-	upTo    atomic.Int64  // see UpTo; in nanoseconds since 1970
-	look    time.Time     // when to look for polls that have closed
+	service  *notifications.Service
+	accounts Accounts
+	store    Store
+	log      social.EventLog
+	logger   *slog.Logger
+	server   string        // unique among all notifiers
+	lease    time.Duration // defaultLease, except in tests
+	upTo     atomic.Int64  // see UpTo; in nanoseconds since 1970
+	look     time.Time     // when to look for polls that have closed
 }
 
 // New returns a notifier that does not run yet.
-func New(service *notifications.Service, store Store, log social.EventLog, logger *slog.Logger) *Notifier {
-	return &Notifier{service: service, store: store, log: log, logger: logger, server: id.New().String(), lease: defaultLease}
+func New(service *notifications.Service, accounts Accounts, store Store, log social.EventLog, logger *slog.Logger) *Notifier {
+	return &Notifier{service: service, accounts: accounts, store: store, log: log, logger: logger, server: id.New().String(), lease: defaultLease}
 }
 
 // UpTo returns the time up to which notifications are stored, accurate to a few seconds; zero if
@@ -132,6 +140,9 @@ func (n *Notifier) advance(ctx context.Context, stream social.EventStream) error
 	if len(events) > 0 {
 		upTo = events[len(events)-1].ID.Time()
 	}
+	if err := n.endLateSessions(ctx, events); err != nil {
+		return err
+	}
 	notices, err := n.service.NoticesOf(ctx, events)
 	if err != nil {
 		return err
@@ -140,6 +151,19 @@ func (n *Notifier) advance(ctx context.Context, stream social.EventStream) error
 		return err
 	}
 	n.upTo.Store(upTo.UnixNano())
+	return nil
+}
+
+// endLateSessions completes bans and deactivations whose server was killed behind their transaction.
+func (n *Notifier) endLateSessions(ctx context.Context, events []social.Event) error {
+	for i := range events {
+		if events[i].Kind != social.EventStandingChanged {
+			continue
+		}
+		if err := n.accounts.EndLateSessions(ctx, events[i].Target); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -84,7 +85,7 @@ func (w *town) user(handle string) social.UserID {
 // run runs a server with a notifier until the function that it returns is called.
 func (w *town) run() (kill func()) {
 	ctx, stop := context.WithCancel(context.Background())
-	n := New(notifications.New(w.store, w.Service), w.store, w.store, slog.New(slog.DiscardHandler))
+	n := New(notifications.New(w.store, w.Service), w.Service, w.store, w.store, slog.New(slog.DiscardHandler))
 	n.lease = testtime.Scale(400 * time.Millisecond)
 	done := make(chan struct{})
 	go func() { defer close(done); n.Run(ctx) }()
@@ -171,7 +172,7 @@ func TestUpTo(t *testing.T) {
 	var servers []*Notifier
 	var running sync.WaitGroup
 	for range 2 {
-		n := New(notifications.New(w.store, w.Service), w.store.Store, w.store, slog.New(slog.DiscardHandler))
+		n := New(notifications.New(w.store, w.Service), w.Service, w.store.Store, w.store, slog.New(slog.DiscardHandler))
 		n.lease = testtime.Scale(400 * time.Millisecond)
 		servers = append(servers, n)
 		running.Go(func() { n.Run(ctx) })
@@ -205,6 +206,43 @@ func (w *town) awaitFirstPosition() {
 		}
 		return w.count(star)[social.NotifyFollow] > 0
 	})
+}
+
+// TestBansAreCompleted: a server is killed between the transaction of a ban and the end of a session
+// that the transaction could not see. The session ends when another server meets the event.
+func TestBansAreCompleted(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	stop := w.run()
+	w.awaitFirstPosition()
+	stop()
+	late := map[bool]social.Session{}
+	for isBanned, handle := range map[bool]string{true: "ada", false: "bob"} {
+		user := w.user(handle)
+		d := social.Decision{
+			Subject: social.Subject{User: user}, Author: user, Action: social.ActionSuspend, Until: time.Now().Add(time.Hour), Reason: "Adverts", At: w.Moment(),
+		}
+		if isBanned {
+			d.Action, d.Until = social.ActionBan, time.Time{}
+		}
+		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventStandingChanged, Target: user}
+		if err := w.store.Decide(t.Context(), social.Ruling{Decision: d, Sanctions: true}, e); err != nil {
+			t.Fatal(err)
+		}
+		session := social.Session{TokenHash: social.HashToken(handle), User: user, ExpiresAt: w.Moment().Add(time.Hour), CreatedAt: w.Moment()}
+		if err := w.store.InsertSession(t.Context(), session); err != nil {
+			t.Fatal(err)
+		}
+		late[isBanned] = session
+	}
+	defer w.run()()
+	testtime.Eventually(t, "the session of the banned user ends", func() bool {
+		_, err := w.store.Session(t.Context(), late[true].TokenHash, time.Now())
+		return errors.Is(err, social.ErrNotFound)
+	})
+	if _, err := w.store.Session(t.Context(), late[false].TokenHash, time.Now()); err != nil {
+		t.Errorf("the session of the suspended user: %v", err)
+	}
 }
 
 // TestHiddenActsLeaveNothing: acts that the recipient does not see are not stored, so they neither

@@ -3579,7 +3579,7 @@ enum UserErrorCode {
   THREAD_FULL
   "The handle is unknown or the password is wrong."
   BAD_CREDENTIALS
-  "The account is banned: the message has the reason. Only who knows the password learns of it."
+  "The account is banned: the message has the reason. Only those learn of it who know the password, or have a token of the provider."
   BANNED
 }
 
@@ -3665,7 +3665,7 @@ type Mutation {
   ): SignInPayload
   """
   Sign in with the ID token of one of ` + "`" + `Query.identityProviders` + "`" + `. Your first sign-in creates your account: its handle, name and picture come from
-  the token, and you can change them. ` + "`" + `NOT_ALLOWED` + "`" + ` if you have none and registration is closed, or if it was deleted.
+  the token, and you can change them. ` + "`" + `NOT_ALLOWED` + "`" + ` if you have none and registration is closed, or if it was deleted. ` + "`" + `BANNED` + "`" + ` if it is banned.
   """
   signInWithIdToken(
     "What the provider has said of you."

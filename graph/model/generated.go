@@ -1637,7 +1637,7 @@ const (
 	UserErrorCodeThreadFull UserErrorCode = "THREAD_FULL"
 	// The handle is unknown or the password is wrong.
 	UserErrorCodeBadCredentials UserErrorCode = "BAD_CREDENTIALS"
-	// The account is banned: the message has the reason. Only who knows the password learns of it.
+	// The account is banned: the message has the reason. Only those learn of it who know the password, or have a token of the provider.
 	UserErrorCodeBanned UserErrorCode = "BANNED"
 )
 

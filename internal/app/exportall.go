@@ -255,7 +255,7 @@ func (a adsSeen) Sightings(ctx context.Context, user string) ([]export.Sighting,
 	return all, err
 }
 
-// ExportUser writes all that a store has about a user, as JSON Lines. It calls shown (may be nil)
+// ExportUser writes all that a store has about a user, as JSON Lines, also about one who is banned. It calls shown (may be nil)
 // after each page with how many lists are done.
 func ExportUser(ctx context.Context, out io.Writer, st storage.Store, handle string, shown func(done, lists int)) error {
 	handle = strings.ToLower(strings.TrimPrefix(handle, "@"))
@@ -266,7 +266,8 @@ func ExportUser(ctx context.Context, out io.Writer, st storage.Store, handle str
 	if users[handle] == nil {
 		return fmt.Errorf("there is no user %q", handle)
 	}
-	records := export.New(st, network.New(st, network.Options{}), adsSeen{adserver.New(st.Ads(), adserver.Options{})})
+	whole := export.EvenIfAway(st, users[handle].ID)
+	records := export.New(whole, network.New(whole, network.Options{}), adsSeen{adserver.New(st.Ads(), adserver.Options{})})
 	w := exportWriter{Writer: bufio.NewWriter(out), flush: func() {}, before: ctx.Err, shown: shown}
 	return w.write(ctx, records, users[handle].ID, export.Position{})
 }

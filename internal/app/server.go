@@ -69,7 +69,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 	domain.Reviews = c.PublishHook.reviews(func(o webhook.Outcome, took time.Duration) { s.Metrics.PublishHook(string(o), took) })
 	s.social = network.New(st, domain)
 	notices := notifications.New(st, s.social)
-	s.Notifier = notify.New(notices, st, st, slog.Default())
+	s.Notifier = notify.New(notices, s.social, st, st, slog.Default())
 	s.Metrics = metrics.New(metrics.Source{
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
 		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords, NotifiedUpTo: s.Notifier.UpTo,

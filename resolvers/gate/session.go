@@ -104,11 +104,11 @@ func IdentityKey(ctx context.Context) string {
 // KeyOf returns the SessionKey of a token's hash, or the IdentityKey of an identity.
 func KeyOf(tokenHash [32]byte) string { return hex.EncodeToString(tokenHash[:]) }
 
-// SignedIn returns the user of ctx. Error: UNAUTHENTICATED.
+// SignedIn returns the user of ctx. Errors: UNAUTHENTICATED; SUSPENDED, in a mutation behind others.
 func SignedIn(ctx context.Context) (social.UserID, error) {
 	session := SessionOf(ctx)
 	if session.User.IsZero() {
 		return social.UserID{}, ErrUnauthenticated
 	}
-	return session.User, nil
+	return session.User, mayGoOn(ctx, session)
 }

@@ -22,6 +22,7 @@ const (
 	ActPasswordReplaced   ActKind = "password replaced"
 	ActPasswordReset      ActKind = "password reset" // by a link in a mail
 	ActEmailConfirmed     ActKind = "e-mail address confirmed"
+	ActEmailRemoved       ActKind = "e-mail address removed"
 	ActPasswordRefused    ActKind = "password refused" // where it confirms something
 	ActAccountCreated     ActKind = "account created"
 	ActAccountDeleted     ActKind = "account deleted"

@@ -79,6 +79,8 @@ func (s *Service) ChangePassword(ctx context.Context, session social.Session, cu
 	s.record(ctx, Act{Kind: ActPasswordChanged, User: session.User, Handle: c.user.Handle})
 	// A sign-in that compared the old password may have stored its session meanwhile. Either it is
 	// here by now, or the sign-in finds the new hash (mustStillMatch).
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
 	err = s.store.EndSessions(ctx, session.User, storedHash(session), social.AllSessions)
 	if errors.Is(err, social.ErrNotFound) { // this session has ended meanwhile
 		return s.store.EndSessions(ctx, session.User, [32]byte{}, social.AllSessions)

@@ -60,7 +60,7 @@ func (s *Service) DeactivateAccount(ctx context.Context, viewer social.UserID, p
 		return err
 	}
 	s.record(ctx, Act{Kind: ActAccountDeactivated, User: viewer})
-	return s.endLateSessions(ctx, viewer)
+	return s.endSessionsOf(ctx, viewer)
 }
 
 // DeleteUser deletes a user's account on behalf of an operator. Error: NOT_FOUND.

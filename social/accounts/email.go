@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"plaza/fault"
 	"plaza/social"
@@ -26,7 +27,11 @@ func (s *Service) SetEmail(ctx context.Context, viewer social.UserID, address *s
 		return err
 	}
 	if address == nil {
-		return s.store.RemoveEmail(ctx, viewer)
+		err := s.store.RemoveEmail(ctx, viewer)
+		if err == nil {
+			s.record(ctx, Act{Kind: ActEmailRemoved, User: viewer})
+		}
+		return err
 	}
 	if err := s.limits.Mail(viewer.String()); err != nil {
 		return err
@@ -54,7 +59,7 @@ func (s *Service) ConfirmEmail(ctx context.Context, token string) (string, error
 	if err != nil {
 		return "", err
 	}
-	if len(sharers) >= maxSharers {
+	if len(sharers) >= maxSharers && !slices.Contains(sharers, t.User) {
 		return "", fault.Errorf(fault.CodeLimitReached, "token", "%d accounts have this address, the maximum: remove it from one of them first.", maxSharers)
 	}
 	_, err = s.store.ConfirmEmail(ctx, hash, s.now())

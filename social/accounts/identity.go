@@ -21,7 +21,7 @@ import (
 func (s *Service) AuthenticateAs(ctx context.Context, token string, a social.Assertion) (social.Session, error) {
 	identity, err := s.identityOf(ctx, a, ByIssuedToken)
 	if err != nil {
-		return social.Session{}, err
+		return social.Session{}, asInvalid(err)
 	}
 	session := social.Session{
 		TokenHash: social.HashToken(token), User: identity.User, ExpiresAt: a.ExpiresAt, CreatedAt: a.IssuedAt, Identity: identity.Key,
@@ -32,7 +32,8 @@ func (s *Service) AuthenticateAs(ctx context.Context, token string, a social.Ass
 	return session, nil
 }
 
-// identityOf returns the identity of an assertion, which accepts its token.
+// identityOf returns the identity of an assertion, which accepts its token. Errors: UNAUTHENTICATED,
+// BANNED.
 func (s *Service) identityOf(ctx context.Context, a social.Assertion, how string) (social.Identity, error) {
 	key := social.KeyOfIdentity(a.Issuer, a.Subject)
 	identity, err := s.knownIdentity(ctx, key)
@@ -61,13 +62,13 @@ func (s *Service) identityOf(ctx context.Context, a social.Assertion, how string
 // comeBack returns the identity of an account that is away, after the token has reactivated it.
 func (s *Service) comeBack(ctx context.Context, identity social.Identity, a social.Assertion) (social.Identity, error) {
 	if err := s.refuseBanned(ctx, identity.User); err != nil {
-		return social.Identity{}, asInvalid(err)
+		return social.Identity{}, err
 	}
 	if !identity.IsCurrent(a.IssuedAt) {
 		return social.Identity{}, errInvalidToken()
 	}
 	if err := s.admit(ctx, identity.User); err != nil {
-		return social.Identity{}, asInvalid(err)
+		return social.Identity{}, err
 	}
 	back, err := s.knownIdentity(ctx, identity.Key)
 	if err == nil && !back.Accepts(a.IssuedAt) {
@@ -159,6 +160,8 @@ func (s *Service) isLive(ctx context.Context, session social.Session) (bool, err
 // The tokens come first: an access token that one of them is creating is either among the sessions
 // by then, or its creation finds that the token has ended (mustStillBeValid).
 func (s *Service) endEverything(ctx context.Context, user social.UserID) error {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
 	return errors.Join(
 		s.store.EndIdentities(ctx, user, s.Moment().Truncate(time.Second).Add(social.ClockLeeway)),
 		s.store.EndSessions(ctx, user, [32]byte{}, social.AllSessions),

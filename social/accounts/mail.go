@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,8 +36,12 @@ func (s *Service) RunMails(ctx context.Context, logger *slog.Logger) {
 		return
 	}
 	for ctx.Err() == nil {
-		if err := s.SendMails(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "a mail will be sent later", "error", err)
+		took, err := s.sendNext(ctx)
+		if err != nil && ctx.Err() == nil {
+			logger.WarnContext(ctx, "a mail was not sent", "again", !errors.Is(err, ErrNoSuchMailbox), "error", err)
+		}
+		if took {
+			continue
 		}
 		select {
 		case <-ctx.Done():
@@ -55,61 +60,102 @@ func (s *Service) mailQueued() {
 }
 
 // SendMails sends the stored mails that are due, and returns the errors of those that failed: they
-// are due again after a minute.
+// are due again after a minute, unless the error is ErrNoSuchMailbox.
 func (s *Service) SendMails(ctx context.Context) error {
 	var failed error
-	for ctx.Err() == nil {
-		m, err := s.store.TakeMail(ctx, s.now(), s.now().Add(mailLease))
-		if errors.Is(err, social.ErrNotFound) {
+	for {
+		took, err := s.sendNext(ctx)
+		failed = errors.Join(failed, err)
+		if !took {
 			return failed
 		}
-		if err != nil {
-			return errors.Join(failed, err)
-		}
-		if err = s.send(ctx, m); err == nil {
-			err = s.store.EndMail(ctx, m.ID)
-		}
-		failed = errors.Join(failed, err)
 	}
-	return failed
 }
 
-// send sends a mail, or nothing if no one is to get it.
-func (s *Service) send(ctx context.Context, m social.Mail) error {
-	to, users, err := s.recipients(ctx, m)
-	if err != nil || len(users) == 0 {
-		return err
+// sendNext sends a stored mail that is due; false: it has found none.
+func (s *Service) sendNext(ctx context.Context) (took bool, err error) {
+	m, err := s.store.TakeMail(ctx, s.now(), s.now().Add(mailLease))
+	if errors.Is(err, social.ErrNotFound) {
+		return false, nil
 	}
-	var links []Link
-	for _, user := range users {
+	if err != nil {
+		return false, err
+	}
+	isDone, err := s.send(ctx, m)
+	if isDone {
+		err = errors.Join(err, s.store.EndMail(ctx, m.ID))
+	}
+	return true, err
+}
+
+// send sends a mail to each of its recipients, or nothing if there are none; false: it needs another
+// attempt.
+func (s *Service) send(ctx context.Context, m social.Mail) (isDone bool, failed error) {
+	to, err := s.recipients(ctx, m)
+	if err != nil {
+		return false, err
+	}
+	isDone = true
+	for _, r := range to {
+		err := s.sendTo(ctx, m, r)
+		isDone = isDone && (err == nil || errors.Is(err, ErrNoSuchMailbox))
+		failed = errors.Join(failed, err)
+	}
+	return isDone, failed
+}
+
+// sendTo sends a mail to an address, unless a limit drops it: then the links that have arrived
+// earlier still work.
+func (s *Service) sendTo(ctx context.Context, m social.Mail, to *recipient) error {
+	key := social.EmailKey(to.address)
+	if !s.limits.Recipient(key) {
+		return nil
+	}
+	links, err := s.issueLinks(ctx, m, to)
+	if err == nil && len(links) > 0 {
+		err = s.mails.Mailer.Deliver(ctx, message(m.Kind, to.address, links))
+	}
+	if err != nil || len(links) == 0 {
+		s.limits.NotSent(key) // or the attempts would use up what the mail needs
+	}
+	return err
+}
+
+// issueLinks makes a link for each account that may get another one.
+func (s *Service) issueLinks(ctx context.Context, m social.Mail, to *recipient) (links []Link, err error) {
+	for _, user := range to.users {
 		token := randomToken()
 		issued, err := s.store.IssueMailToken(ctx, social.MailToken{
-			Hash: social.HashMailToken(token), Kind: m.Kind, User: user.ID, Address: to, Mail: m.ID, ExpiresAt: s.Moment().Add(lifetimeOf(m.Kind)),
+			Hash: social.HashMailToken(token), Kind: m.Kind, User: user.ID, Address: to.address, Mail: m.ID, ExpiresAt: s.Moment().Add(lifetimeOf(m.Kind)),
 		}, mailsPerHour, s.now())
 		if err != nil && !errors.Is(err, social.ErrNotFound) {
-			return err
+			return nil, err
 		}
 		if issued {
 			links = append(links, Link{user.Handle, s.mails.link(m.Kind, token)})
 		}
 	}
-	if len(links) == 0 || !s.limits.Recipient(social.EmailKey(to)) {
-		return nil
-	}
-	return s.mails.Mailer.Deliver(ctx, message(m.Kind, to, links))
+	return links, nil
 }
 
-// recipients returns the address to which a mail goes, and the accounts that it is for.
-func (s *Service) recipients(ctx context.Context, m social.Mail) (to string, found []*social.User, err error) {
+// recipient is an address to which a mail goes, and the accounts that it is for.
+type recipient struct {
+	address string
+	users   []*social.User
+}
+
+// recipients returns where a mail goes. The accounts of one address may write it in different cases,
+// which a mail server may tell apart: each of these gets the links of its own accounts alone.
+func (s *Service) recipients(ctx context.Context, m social.Mail) (to []*recipient, err error) {
 	users := []social.UserID{m.User}
 	if m.Kind == social.MailReset {
 		if users, err = s.resetting(ctx, m.Account); err != nil {
-			return "", nil, err
+			return nil, err
 		}
 	}
 	accounts, err := s.store.Users(ctx, users)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	for _, user := range users {
 		account := accounts[user]
@@ -118,13 +164,22 @@ func (s *Service) recipients(ctx context.Context, m social.Mail) (to string, fou
 		}
 		email, err := s.store.Email(ctx, user)
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
-		if address := email.For(m.Kind); address != "" && (to == "" || address == to) {
-			to, found = address, append(found, account)
+		if address := email.For(m.Kind); address != "" {
+			to = addRecipient(to, address, account)
 		}
 	}
-	return to, found, nil
+	return to, nil
+}
+
+func addRecipient(to []*recipient, address string, account *social.User) []*recipient {
+	i := slices.IndexFunc(to, func(r *recipient) bool { return r.address == address })
+	if i < 0 {
+		return append(to, &recipient{address, []*social.User{account}})
+	}
+	to[i].users = append(to[i].users, account)
+	return to
 }
 
 // resetting returns the users that a client means by a handle or an e-mail address.

@@ -1,12 +1,20 @@
 package accounts
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Mailer delivers mails.
 type Mailer interface {
-	// Deliver returns nil when the mail needs no further attempt.
+	// Deliver returns nil when the mail needs no further attempt. Its errors do not contain the
+	// recipient's address. ErrNoSuchMailbox.
 	Deliver(ctx context.Context, m Message) error
 }
+
+// ErrNoSuchMailbox means that the mail server refuses the recipient's address for good, so that
+// another attempt would be useless.
+var ErrNoSuchMailbox = errors.New("the SMTP server refuses the recipient's address for good")
 
 // Message is a mail in plain text. Links are those in the text.
 type Message struct {

@@ -19,7 +19,8 @@ type IDToken struct {
 // SignInWith creates a session for a user of a provider. The token is returned only here. The first
 // sign-in of a user creates the account, where registration is open or the provider may create
 // accounts. Errors: those of Verify; BAD_CREDENTIALS: an operator has signed the user out since the
-// provider has; NOT_ALLOWED: there is no account and none is created, or it is deleted; RATE_LIMITED.
+// provider has; NOT_ALLOWED: there is no account and none is created, or it is deleted; BANNED;
+// RATE_LIMITED.
 func (s *Service) SignInWith(ctx context.Context, in IDToken) (session social.Session, token string, err error) {
 	act := Act{How: ByIDToken}
 	defer func() { s.recordSignIn(ctx, act, session, err) }()

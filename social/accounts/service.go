@@ -74,6 +74,13 @@ func (s *Service) event(kind social.EventKind, actor social.UserID) social.Event
 // Moment returns the current time in the precision of every engine: milliseconds, in UTC.
 func (s *Service) Moment() time.Time { return s.now().UTC().Truncate(time.Millisecond) }
 
+// afterwards returns a context for the second half of a change: it must follow a transaction even if
+// the client has gone, and its request has ended.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	const limit = 30 * time.Second
+	return context.WithTimeout(context.WithoutCancel(ctx), limit)
+}
+
 // account reads a signed-in user's current account. Error: UNAUTHENTICATED.
 func (s *Service) account(ctx context.Context, viewer social.UserID) (*social.User, error) {
 	users, err := s.people.Users(ctx, []social.UserID{viewer})

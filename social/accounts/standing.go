@@ -28,6 +28,19 @@ func (s *Service) RequireStanding(ctx context.Context, viewer social.UserID) err
 	return s.mayChange(user)
 }
 
+// RequireSession is RequireStanding for an operation that has been running: it also refuses a session
+// that has ended since. Errors: as those of RequireStanding.
+func (s *Service) RequireSession(ctx context.Context, session social.Session) error {
+	isLive, err := s.isLive(ctx, session)
+	if err == nil && !isLive {
+		err = errInvalidToken()
+	}
+	if err != nil {
+		return err
+	}
+	return s.RequireStanding(ctx, session.User)
+}
+
 func (s *Service) mayChange(user *social.User) error {
 	switch {
 	case social.CanChange(user.Standing, s.now()):
@@ -131,18 +144,33 @@ var sanctionActs = map[social.Action]ActKind{
 }
 
 // CarryOut stores a ruling, as social.Decisions.Decide does. A ban also ends the sessions of
-// sign-ins that were under way.
+// sign-ins that were under way; if the server is killed before that, EndLateSessions does it.
 func (s *Service) CarryOut(ctx context.Context, r social.Ruling, e social.Event) error {
 	err := s.store.Decide(ctx, r, e)
 	if err == nil && r.Action == social.ActionBan {
-		err = s.endLateSessions(ctx, r.Author)
+		err = s.endSessionsOf(ctx, r.Author)
 	}
 	return err
 }
 
-// endLateSessions ends what the transaction that made a user away could not see: a sign-in that had
+// EndLateSessions ends the sessions that a user has although they are away. Servers that follow the
+// event log call it when the standing of a user has changed.
+func (s *Service) EndLateSessions(ctx context.Context, user social.UserID) error {
+	account, err := s.account(ctx, user)
+	if errors.Is(err, social.ErrAccountGone) || err == nil && !social.IsAway(account.Standing) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.endSessionsOf(ctx, user)
+}
+
+// endSessionsOf ends what the transaction that made a user away could not see: a sign-in that had
 // looked at the standing before. Either its session is here by now, or it finds the user away
 // (mustStillBeThere).
-func (s *Service) endLateSessions(ctx context.Context, user social.UserID) error {
+func (s *Service) endSessionsOf(ctx context.Context, user social.UserID) error {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
 	return s.store.EndSessions(ctx, user, [32]byte{}, social.AllSessions)
 }

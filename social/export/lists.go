@@ -23,6 +23,7 @@ func (s *Service) all() []list {
 	isText := func(string) bool { return true }
 	return []list{
 		{'u', "profile", isText, once(s.profile)},
+		{'e', "email", isText, once(s.emails)},
 		{'y', "property", isText, once(s.properties)},
 		{'n', "notificationSetting", isText, once(s.settings)},
 		{'s', "session", isText, once(s.sessions)},
@@ -69,6 +70,17 @@ func (s *Service) profile(ctx context.Context, user social.UserID) ([]entry, err
 		return nil, fault.NotFound("", "user")
 	}
 	return []entry{{keyOf(user.ID), newProfile(u)}}, nil
+}
+
+func (s *Service) emails(ctx context.Context, user social.UserID) (entries []entry, err error) {
+	stored, err := s.store.Email(ctx, user)
+	if stored.Address != "" {
+		entries = append(entries, entry{"1", email{stored.Address, true}})
+	}
+	if stored.Pending != "" {
+		entries = append(entries, entry{"2", email{stored.Pending, false}})
+	}
+	return entries, err
 }
 
 func (s *Service) properties(ctx context.Context, user social.UserID) ([]entry, error) {

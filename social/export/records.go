@@ -28,6 +28,11 @@ func newProfile(u *social.User) profile {
 	}
 }
 
+type email struct {
+	Address   string `json:"address"`
+	Confirmed bool   `json:"confirmed"`
+}
+
 type property struct {
 	Key        string `json:"key"`
 	Label      string `json:"label"`
@@ -254,15 +259,16 @@ type threadMute struct {
 }
 
 type decision struct {
-	ID        string    `json:"id"`
-	SubjectID string    `json:"subjectId"`
-	Action    string    `json:"action"`
-	Reason    string    `json:"reason"`
-	At        time.Time `json:"at"`
+	ID        string     `json:"id"`
+	SubjectID string     `json:"subjectId"`
+	Action    string     `json:"action"`
+	Reason    string     `json:"reason"`
+	At        time.Time  `json:"at"`
+	Until     *time.Time `json:"until,omitempty"` // of a suspension
 }
 
 func newDecision(d *social.Decision) decision {
-	return decision{d.ID.String(), d.Subject.String(), string(d.Action), d.Reason, d.At.UTC()}
+	return decision{d.ID.String(), d.Subject.String(), string(d.Action), d.Reason, d.At.UTC(), moment(d.Until)}
 }
 
 // Sighting is an ad that was shown, as a cap counts it: a cap of the ad, of its campaign or of its

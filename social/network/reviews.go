@@ -21,7 +21,8 @@ func (r Reviews) sees(audience social.AudienceKind) bool {
 }
 
 // review asks whether something valid may be published; p lacks the handle. Errors: REJECTED;
-// social.ErrNotReviewed.
+// social.ErrNotReviewed; those of RequireStanding: the reviewer takes its time, in which moderators
+// may have suspended the author.
 func (s *Service) review(ctx context.Context, p social.Publication) error {
 	if !s.reviews.sees(p.Audience) {
 		return nil
@@ -38,14 +39,12 @@ func (s *Service) review(ctx context.Context, p social.Publication) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil && s.reviews.PublishUnreviewed:
-		return nil
-	case err != nil:
+	case err != nil && !s.reviews.PublishUnreviewed:
 		return social.ErrNotReviewed
-	case !verdict.Allowed:
+	case err == nil && !verdict.Allowed:
 		return verdict.Rejection()
 	}
-	return nil
+	return s.RequireStanding(ctx, p.Author)
 }
 
 // reviewPost reviews a post as it is about to be.

@@ -114,6 +114,13 @@ func (l *Limits) Recipient(address string) bool {
 	return l == nil || l.Recipients.Take(address, 1).RetryAfter == 0
 }
 
+// NotSent gives back what Recipient has counted for a mail that was not sent.
+func (l *Limits) NotSent(address string) {
+	if l != nil {
+		l.Recipients.Give(address, 1)
+	}
+}
+
 func (l *Limits) waiting() int {
 	if l == nil {
 		return 0

@@ -2,7 +2,10 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/url"
 	"regexp"
 	"strings"
@@ -10,10 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"plaza/id"
 	"plaza/internal/plazatest"
+	"plaza/internal/testtime"
 	"plaza/mailer"
 	"plaza/mailer/mailertest"
+	"plaza/social"
 	"plaza/social/accounts"
+	"plaza/social/network"
 )
 
 // post is a server that sends mails, the mailbox, and the server's clock.
@@ -256,6 +263,24 @@ func TestAMailThatFailsIsSentLater(t *testing.T) {
 	})
 }
 
+// TestAMailboxThatDoesNotExist gets one attempt, and one that is full gets more.
+func TestAMailboxThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	p := servePost(t, plazatest.Engines[0], false)
+	for address, isFinal := range map[string]bool{"unknown@site.example": true, "full@site.example": false} {
+		must(t, p.setEmail(t, "ada", address), address)
+		for attempt := range 3 {
+			err := p.Server.SendMails(t.Context())
+			if fails := err != nil; fails != (attempt == 0 || !isFinal) || errors.Is(err, accounts.ErrNoSuchMailbox) != (fails && isFinal) {
+				t.Errorf("%s, attempt %d: %v", address, attempt, err)
+			}
+			p.pass(time.Minute)
+		}
+		must(t, p.As(t, "ada").Raw(t, `mutation { setEmail(input: {email: null, currentPassword: "password of ada"}) { viewer { email } userErrors { code } } }`), `"email":null`)
+		p.arrived(t)
+	}
+}
+
 // TestAccountsThatShareAnAddressGetOneMail with a link for each.
 func TestAccountsThatShareAnAddressGetOneMail(t *testing.T) {
 	t.Parallel()
@@ -271,7 +296,116 @@ func TestAccountsThatShareAnAddressGetOneMail(t *testing.T) {
 		if len(mails) != 1 || len(mailedLink.FindAllString(mails[0].Text, -1)) != 5 || strings.Contains(mails[0].Text, "@a6") {
 			t.Errorf("for five accounts: %+v", mails)
 		}
+		p.withEmail(t, "a1", "all@site.example") // is one of the five
 	})
+}
+
+// TestAddressesThatDifferInCase get a mail each, with the links of their own accounts.
+func TestAddressesThatDifferInCase(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		p := servePost(t, e, false)
+		want := map[string]string{"ada@site.example": "@a1", "Ada@site.example": "@a2"}
+		for address, handle := range want {
+			p.withEmail(t, handle[1:], address)
+		}
+		p.request(t, "ADA@site.example")
+		mails := p.arrived(t)
+		for _, m := range mails {
+			if !strings.Contains(m.Text, want[m.Recipient]+":") || len(mailedLink.FindAllString(m.Text, -1)) != 1 {
+				t.Errorf("to %s: %s", m.Recipient, m.Text)
+			}
+			delete(want, m.Recipient)
+		}
+		if len(want) != 0 || len(mails) != 2 {
+			t.Errorf("%d mails, none to %v", len(mails), want)
+		}
+	})
+}
+
+// TestTheLimitOfAnAddress: attempts that fail do not use it up, and a mail that it drops leaves the
+// link that has arrived before it valid.
+func TestTheLimitOfAnAddress(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		p := servePost(t, e, true)
+		handles := []string{"a1", "a2", "a3", "a4", "a5"}
+		for _, handle := range handles {
+			p.withEmail(t, handle, "all@site.example")
+		}
+		p.request(t, "a5")
+		p.mailbox.Refuse(true)
+		for range 30 {
+			if err := p.Server.SendMails(t.Context()); err == nil {
+				t.Fatal("the mail was given up")
+			}
+			p.pass(time.Minute)
+		}
+		p.mailbox.Refuse(false)
+		newest := p.token(t, "/reset", "all@site.example")
+		isDropped := false
+		for i := range 16 { // 20 mails an hour, with the five that confirmed the address
+			account := handles[i%4]
+			if i == 15 {
+				account = "a5"
+			}
+			m := social.Mail{ID: social.MailID{ID: id.New()}, Kind: social.MailReset, Account: account, ExpiresAt: time.Now().Add(24 * time.Hour)}
+			if err := p.Store.QueueMail(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+			isDropped = len(p.arrived(t)) == 0
+		}
+		if !isDropped {
+			t.Error("21 mails have arrived")
+		}
+		must(t, p.reset(t, newest, "another password"), `"handle":"a5"`)
+	})
+}
+
+// busy is a mailer whose server answers after half a lease, and refuses.
+type busy struct{ pass func(time.Duration) }
+
+func (f busy) Deliver(context.Context, accounts.Message) error {
+	f.pass(30 * time.Second)
+	return errors.New("busy")
+}
+
+// TestEachFailureIsLogged, also if attempts take so long that some mail is always due.
+func TestEachFailureIsLogged(t *testing.T) {
+	t.Parallel()
+	p := servePost(t, plazatest.Engines[0], false)
+	for _, handle := range []string{"ada", "ben"} {
+		p.withEmail(t, handle, handle+"@site.example")
+	}
+	p.request(t, "ada")
+	p.request(t, "ben")
+	now := func() time.Time { return time.Now().Add(time.Duration(p.passed.Load())) }
+	mails := accounts.Mails{Mailer: busy{p.pass}}
+	service := network.New(p.Store, network.Options{Now: now, Accounts: accounts.Options{Mails: mails}})
+	lines := make(chan string, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), testtime.Patience())
+	defer cancel()
+	go service.RunMails(ctx, slog.New(slog.NewTextHandler(lineWriter(lines), nil)))
+	for range 4 {
+		select {
+		case line := <-lines:
+			if !strings.Contains(line, "busy") {
+				t.Error(line)
+			}
+		case <-ctx.Done():
+			t.Fatal("nothing is logged")
+		}
+	}
+}
+
+type lineWriter chan string
+
+func (w lineWriter) Write(line []byte) (int, error) {
+	select {
+	case w <- string(line):
+	default:
+	}
+	return len(line), nil
 }
 
 // TestRequestsAreLimited for each client.

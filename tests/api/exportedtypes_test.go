@@ -10,8 +10,13 @@ import (
 
 	"plaza/ads"
 	"plaza/ads/adserver"
+	"plaza/graph/relay"
 	"plaza/id"
+	"plaza/internal/app"
 	"plaza/internal/plazatest"
+	"plaza/social"
+	"plaza/social/network"
+	"plaza/storage"
 )
 
 // TestExportedTypes: records of the types that people seldom have say what was stored, and each is
@@ -29,6 +34,13 @@ func TestExportedTypes(t *testing.T) {
 		want = append(want, fmt.Sprintf(`accessToken {"expiresAt":%q,"id":%q,"name":"robot","scopes":["WRITE_POSTS"]}`, token.ExpiresAt.UTC().Format(time.RFC3339Nano), token.ID))
 		want = append(want, postToAudiences(t, ada)...)
 		want = append(want, decideOnPost(t, ada, bob)...)
+		want = append(want, setEmails(t, plaza.Store, ada)...)
+		until := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC) // is over
+		operator := network.New(plaza.Store, network.Options{Now: func() time.Time { return until.Add(-time.Hour) }})
+		if _, err := operator.Sanction(t.Context(), "ada", social.Decision{Action: social.ActionSuspend, Until: until, Reason: "Of an operator"}); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, fmt.Sprintf(`decision {"action":"SUSPEND","reason":"Of an operator","subjectId":%q,"until":"2001-02-03T04:05:06Z"}`, ada.IDOf(t, "ada")))
 		poll := bob.Mutate(t, "createPost", "post { id }", map[string]any{"audience": plazatest.Public, "content": map[string]any{
 			"poll": map[string]any{"question": "When?", "options": []string{"today", "never"}, "closesAt": "2999-12-31T00:00:00Z"},
 		}})
@@ -49,12 +61,12 @@ func TestExportedTypes(t *testing.T) {
 		}
 		for line := range got {
 			switch kind, _, _ := strings.Cut(line, " "); kind {
-			case "property", "accessToken", "post", "decision", "vote", "threadMute", "adSeen":
+			case "email", "property", "accessToken", "post", "decision", "vote", "threadMute", "adSeen":
 				t.Errorf("not wanted: %s", line)
 			}
 		}
 		for _, line := range linesOf(t, plaza.URL, bob, "") {
-			if line.Type == "vote" || line.Type == "threadMute" || line.Type == "decision" || line.Type == "adSeen" || line.Type == "accessToken" {
+			if line.Type == "email" || line.Type == "vote" || line.Type == "threadMute" || line.Type == "decision" || line.Type == "adSeen" || line.Type == "accessToken" {
 				t.Errorf("bob gets what is ada's: %s", line.text)
 			}
 		}
@@ -93,6 +105,81 @@ func TestExportedWalls(t *testing.T) {
 	if got := walls(); !slices.Equal(got, []string{"", bob}) {
 		t.Errorf("after a block, the walls are those of %q", got)
 	}
+}
+
+// setEmails confirms an address of ada's, and stores another one that is not confirmed.
+func setEmails(t *testing.T, st storage.Store, ada plazatest.Person) (want []string) {
+	t.Helper()
+	user, err := relay.UserID("", ada.IDOf(t, "ada"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for _, address := range []string{"Ada@site.example", "late@site.example"} {
+		m := social.Mail{ID: social.MailID{ID: id.New()}, Kind: social.MailConfirm, User: user, ExpiresAt: now.Add(time.Hour)}
+		if err := st.SetEmail(t.Context(), user, address, m); err != nil {
+			t.Fatal(err)
+		}
+		confirmed := len(want) == 0
+		if confirmed {
+			token := social.MailToken{Hash: [32]byte{1}, Kind: social.MailConfirm, User: user, Address: address, Mail: m.ID, ExpiresAt: now.Add(time.Hour)}
+			if _, err := st.IssueMailToken(t.Context(), token, 1, now); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := st.ConfirmEmail(t.Context(), token.Hash, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want = append(want, fmt.Sprintf(`email {"address":%q,"confirmed":%t}`, address, confirmed))
+	}
+	return want
+}
+
+// TestExportsOfAway: while users are banned, or have deactivated the account, an operator's export
+// still names the people whom they would see.
+func TestExportsOfAway(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada := plaza.As(t, "ada")
+		for _, other := range []string{"bob", "cy", "dan", "eve", "fay"} {
+			plaza.As(t, other).Follow(t, "ada")
+			ada.Follow(t, other)
+		}
+		ada.Mutate(t, "muteUser", "", map[string]any{"userId": ada.IDOf(t, "dan")})
+		ada.Mutate(t, "createPost", "post { id }", map[string]any{
+			"content": map[string]any{"status": map[string]any{"text": "hello"}}, "audience": plazatest.Public, "wallOwnerId": ada.IDOf(t, "bob"),
+		})
+		ada.Mutate(t, "blockUser", "", map[string]any{"userId": ada.IDOf(t, "eve")})
+		plaza.As(t, "fay").Mutate(t, "blockUser", "", map[string]any{"userId": ada.IDOf(t, "ada")})
+		sanction(t, plaza.Store, "cy", social.Decision{Action: social.ActionBan})
+		lines := func() string {
+			var out, kept strings.Builder
+			if err := app.ExportUser(t.Context(), &out, plaza.Store, "ada", nil); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(out.String()) {
+				if !strings.Contains(line, `"type":"session"`) && !strings.Contains(line, `"type":"decision"`) {
+					kept.WriteString(line)
+				}
+			}
+			return kept.String()
+		}
+		before := lines()
+		for kind, n := range map[string]int{"follow": 2, "circleMember": 2, "mute": 1, "block": 1, "wallOwnerId": 1} {
+			if strings.Count(before, `"`+kind+`"`) != n {
+				t.Errorf("want %d of %s in %s", n, kind, before)
+			}
+		}
+		ada.Raw(t, fmt.Sprintf(deactivate, "ada"))
+		if after := lines(); after != before {
+			t.Errorf("deactivated: %s\nbefore: %s", after, before)
+		}
+		sanction(t, plaza.Store, "ada", social.Decision{Action: social.ActionBan})
+		if after := lines(); after != before {
+			t.Errorf("banned: %s\nbefore: %s", after, before)
+		}
+	})
 }
 
 // withoutMoments returns a line's type and its fields in alphabetical order, without its cursor and

@@ -185,6 +185,21 @@ func TestDeletedAndSignedOutUsersOfProviders(t *testing.T) {
 	})
 }
 
+// TestBannedUsersOfProviders read why they can't sign in, as those with a password do.
+func TestBannedUsersOfProviders(t *testing.T) {
+	t.Parallel()
+	l := serveLobby(t, plazatest.Engines[0], true)
+	called := map[string]any{"preferred_username": "ada"}
+	if _, mistake := enter(t, l.URL, l.site.IDToken(t, "1", nonceSecret, called), nonceSecret); mistake != "" {
+		t.Fatal(mistake)
+	}
+	sanction(t, l.Store, "ada", social.Decision{Action: social.ActionBan})
+	in, mistake := enter(t, l.URL, l.site.IDToken(t, "1", nonceSecret, called), nonceSecret)
+	if mistake != "BANNED " || in.Token != "" || in.UserErrors[0].Message != "This account is banned: Adverts" {
+		t.Errorf("%q: %+v", mistake, in)
+	}
+}
+
 // TestSignInsWithIDTokensDuringSignOut: a sign-in that an operator's sign-out does not find leaves no
 // session behind.
 func TestSignInsWithIDTokensDuringSignOut(t *testing.T) {

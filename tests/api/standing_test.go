@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +15,9 @@ import (
 	"time"
 
 	"plaza/fault"
+	"plaza/internal/app"
 	"plaza/internal/plazatest"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/social/accounts"
 	"plaza/social/network"
@@ -179,6 +184,50 @@ func TestSuspendedUsersOnlyRead(t *testing.T) {
 	}
 }
 
+// TestLongOperationsStop: an operation with several mutations, which waits for the publish hook,
+// publishes nothing more after its user was suspended or signed out.
+func TestLongOperationsStop(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := e.Open(t)
+		operator := network.New(st, network.Options{})
+		hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			switch text := string(body); {
+			case err != nil:
+			case strings.Contains(text, "suspend"):
+				_, err = operator.Sanction(r.Context(), "ada", social.Decision{Action: social.ActionSuspend, Until: time.Now().Add(time.Hour), Reason: "Adverts"})
+			case strings.Contains(text, "sign-out"):
+				_, err = operator.EndAllSessions(r.Context(), "bob")
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			_, _ = io.WriteString(w, `{"decision": "allow"}`)
+		}))
+		t.Cleanup(hook.Close)
+		plaza := plazatest.ServeReviewed(t, st, app.PublishHook{URL: hook.URL, Secret: "a secret of tests", Timeout: testtime.Patience()})
+		for _, c := range []struct{ handle, text, code, left string }{
+			{"ada", "suspend", "SUSPENDED", `[]`},
+			{"bob", "sign-out", "UNAUTHENTICATED", `[{"text":"sign-out"}]`},
+		} {
+			user := plaza.As(t, c.handle)
+			compact := func(answer string) string { return strings.Join(strings.Fields(answer), "") }
+			answer := compact(user.Raw(t, fmt.Sprintf(`mutation {
+				a: createPost(input: {content: {status: {text: %q}}, audience: {kind: PUBLIC}}) { post { id } }
+				b: createPost(input: {content: {status: {text: "more"}}, audience: {kind: ONLY_ME}}) { post { id } } }`, c.text)))
+			if !strings.Contains(answer, `"b":null`) || !strings.Contains(answer, c.code) {
+				t.Errorf("%s: %s", c.text, answer)
+			}
+			posts := `{ user(handle: "` + c.handle + `") { posts { nodes { text } } } }`
+			user, _ = signInAgain(t, plazatest.Person{URL: plaza.URL}, c.handle)
+			if found := compact(user.Raw(t, posts)); !strings.Contains(found, `"nodes":`+c.left) {
+				t.Errorf("after %q there is %s", c.text, found)
+			}
+		}
+	})
+}
+
 // TestBansOfUsersOfAnotherSite: the site's tokens are refused while the account is banned; one that
 // was issued after a deactivation reactivates the account.
 func TestBansOfUsersOfAnotherSite(t *testing.T) {
@@ -275,5 +324,67 @@ func TestSignInMeetsBan(t *testing.T) {
 		all.Wait()
 		_, _, err = operator.SignIn(t.Context(), credentials)
 		mustBeOut("signing in many times during a ban", fault.CodeBanned, err)
+	})
+}
+
+// hangingUp is a store whose clients leave when a transaction has ended. A sign-in that has begun
+// before stores its session then.
+type hangingUp struct {
+	storage.Store
+
+	leave func()
+	late  social.Session
+}
+
+func (s hangingUp) left(ctx context.Context, err error) error {
+	if err == nil {
+		err = s.InsertSession(ctx, s.late)
+	}
+	s.leave()
+	return err
+}
+
+func (s hangingUp) SetPassword(ctx context.Context, c social.PasswordChange) error {
+	return s.left(ctx, s.Store.SetPassword(ctx, c))
+}
+
+func (s hangingUp) Decide(ctx context.Context, r social.Ruling, e social.Event) error {
+	return s.left(ctx, s.Store.Decide(ctx, r, e))
+}
+
+// TestClientsThatLeave during a ban, or a change of a password, do not keep it from ending the
+// sessions of sign-ins that were under way.
+func TestClientsThatLeave(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := e.Open(t)
+		operator := network.New(st, plazatest.Cheap)
+		ada, err := operator.AddUser(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "password of ada"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := operator.Moment()
+		for what, do := range map[string]func(context.Context, *network.Service) error{
+			"a change": func(ctx context.Context, s *network.Service) error {
+				_, err := s.ReplacePassword(ctx, "ada", "another password")
+				return err
+			},
+			"a ban": func(ctx context.Context, s *network.Service) error {
+				_, err := s.Sanction(ctx, "ada", social.Decision{Action: social.ActionBan, Reason: "Adverts"})
+				return err
+			},
+		} {
+			ctx, leave := context.WithCancel(t.Context())
+			late := social.Session{TokenHash: social.HashToken(what), User: ada.ID, ExpiresAt: now.Add(time.Hour), CreatedAt: now, UsedAt: now}
+			if err := do(ctx, network.New(hangingUp{st, leave, late}, plazatest.Cheap)); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			if left, err := operator.Sessions(t.Context(), ada.ID); err != nil || len(left) > 0 {
+				t.Errorf("%s leaves %d sessions: %v", what, len(left), err)
+			}
+			if what == "a ban" {
+				sanction(t, st, "ada", social.Decision{Action: social.ActionReinstate})
+			}
+		}
 	})
 }

@@ -79,6 +79,7 @@ func TestAuditLog(t *testing.T) {
 		{ada, `mutation { revokeOtherSessions { userErrors { code } } }`},
 		{ada, `mutation { changePassword(input: {currentPassword: "wrong password", newPassword: "` + secretText + `"}) { userErrors { code } } }`},
 		{ada, `mutation { changePassword(input: {currentPassword: "` + secretPassword + `", newPassword: "` + secretText + `"}) { userErrors { code } } }`},
+		{ada, `mutation { setEmail(input: {email: null, currentPassword: "` + secretText + `"}) { userErrors { code } } }`},
 	} {
 		if answer := step.who.Raw(t, step.query); strings.Contains(answer, `"errors"`) {
 			t.Errorf("%s: %s", step.query, answer)
@@ -114,6 +115,7 @@ func TestAuditLog(t *testing.T) {
 		{Act: "other sessions revoked", By: "user", Handle: "ada"},
 		{Act: "password refused", By: "user", Handle: "ada", Code: "BAD_CREDENTIALS"},
 		{Act: "password changed", By: "user", Handle: "ada"},
+		{Act: "e-mail address removed", By: "user", Handle: "ada"},
 		{Act: "access token created", By: "user", Handle: "ada"},
 		{Act: "access token revoked", By: "user", Handle: "ada"},
 		{Act: "account deleted", By: "user", Handle: "ada"},
