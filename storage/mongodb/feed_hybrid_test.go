@@ -287,7 +287,7 @@ func TestNewsCommandCounts(t *testing.T) {
 				}
 				for _, raw := range commands {
 					plan := explain(t, client, explainable(t, raw)[0], "executionStats")
-					checkMerge(t, plan, p.Limit)
+					checkPlan(t, plan, p.Limit)
 				}
 			}
 		})
@@ -361,7 +361,7 @@ func TestKeptFeedsMergeIndexRanges(t *testing.T) {
 			for _, raw := range r.take() {
 				for _, command := range explainable(t, raw) {
 					if name := command[0].Key; name == "find" || name == "aggregate" {
-						checkMerge(t, explain(t, client, command, "executionStats"), built)
+						checkPlan(t, explain(t, client, command, "executionStats"), built)
 					}
 				}
 			}
@@ -373,7 +373,7 @@ func TestKeptFeedsMergeIndexRanges(t *testing.T) {
 				r.take()
 				w.news(viewer, p)
 				for _, raw := range r.take() {
-					checkMerge(t, explain(t, client, explainable(t, raw)[0], "executionStats"), 20)
+					checkPlan(t, explain(t, client, explainable(t, raw)[0], "executionStats"), 20)
 				}
 			}
 		})
