@@ -34,7 +34,7 @@ func TestClients(t *testing.T) {
 }
 
 // library names the files that programs import.
-var library = map[string]bool{"scenario.mjs": true}
+var library = map[string]bool{"scenario.mjs": true, "steps.mjs": true}
 
 // runProgram runs one program, and shows what it writes.
 func runProgram(t *testing.T, program string) {
