@@ -1,8 +1,8 @@
 //go:build clients
 
 // Package clients_test runs public GraphQL clients against a server. Each program in this folder
-// is given the server's address and the tokens of two people, and exits non-zero if a client does
-// not get what the documentation promises.
+// gets the server's address and the tokens of two people, and exits non-zero if a client does not
+// get what the documentation promises.
 package clients_test
 
 import (
@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { plazatest.Main(m, cli.Run) }
 
-// TestClients runs all programs on one server each: nothing that one does is visible to another.
+// TestClients runs each program with a separate server.
 func TestClients(t *testing.T) {
 	programs, err := filepath.Glob("*.mjs")
 	if err != nil {

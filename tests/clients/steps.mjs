@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parse } from 'graphql'
-import { otherToken, patience, post, token } from './scenario.mjs'
+import { otherToken, patience, post, token, within } from './scenario.mjs'
 
 const guide = readFileSync('../../docs/frontends.md', 'utf8')
 
@@ -64,19 +64,19 @@ export const onLive = {
 
 const subscriptions = {
   newsItemAdded: `subscription { newsItemAdded { cursor event post { ...Shown } } } ${shown}`,
-  postChanged: `subscription($posts: [ID!]!) { postChanged(postIds: $posts, current: true) { event postId post { ...Shown } } } ${shown}`,
   commentAdded: `subscription($post: ID!) { commentAdded(postId: $post) { cursor event comment { ...Said parent { id repliesCount } post { id commentCount } } } } ${comment}`,
   commentChanged: `subscription($post: ID!) { commentChanged(postId: $post) { event commentId comment { ...Said } } } ${comment}`,
   notificationAdded: `subscription { notificationAdded { cursor event notification { id kind actorsCount actors { id handle } isRead updatedAt } viewer { id unreadNotificationsCount } } }`,
+  postChanged: `subscription($posts: [ID!]!) { postChanged(postIds: $posts, current: true) { event postId post { ...Shown } } } ${shown}`,
 }
 
-// input names the input type of a mutation, and its text.
+// mutation writes a mutation that takes one input.
 const mutation = (name, fields) => `mutation($in: ${name[0].toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $in) { ${fields} userErrors { code message } } }`
 const withShown = (name, fields = 'post { ...Shown }') => `${mutation(name, fields)} ${shown}`
 const status = (text) => ({ status: { text } })
 
 const follow = 'user { id followersCount viewerFollows } viewer { id user { id followingCount } }'
-const public_ = { kind: 'PUBLIC' }
+const everyone = { kind: 'PUBLIC' }
 
 // mine are the steps of the person whose cache it is: document, input, what to do with the payload,
 // and the pages that the guide says to read again.
@@ -101,7 +101,7 @@ const remember = (name, step) => ({ ...step, run: async (w) => { await step.run(
 
 const steps = [
   mine('follow', mutation('followUser', follow), (w) => ({ userId: w.bob }), { reread: ['news'] }),
-  remember('mine', mine('post', withShown('createPost', 'post { ...Shown } newsEdge { cursor node { ...Shown } }'), () => ({ content: status('new'), audience: public_ }),
+  remember('mine', mine('post', withShown('createPost', 'post { ...Shown } newsEdge { cursor node { ...Shown } }'), () => ({ content: status('new'), audience: everyone }),
     { apply: ({ newsEdge }, cache) => cache.update(...insertPost(newsEdge)) })),
   mine('edit', withShown('editPost'), (w) => ({ postId: w.mine, content: status('edited') })),
   mine('narrow the audience', withShown('setPostAudience'), (w) => ({ postId: w.mine, audience: { kind: 'ONLY_ME' } })),
@@ -118,7 +118,7 @@ const steps = [
     mine(name, `${mutation('deleteComment', 'deletedCommentId comment { ...Said } post { id commentCount } parent { id repliesCount }')} ${comment}`, (w) => ({ commentId: w[which] }),
       { apply: ({ deletedCommentId, comment }, cache) => { if (!comment) cache.evict({ __typename: 'Comment', id: deletedCommentId }) }, reread: which === 'reply' ? ['thread'] : [] })),
 
-  theirs('they post', 'createPost', () => ({ content: status('live'), audience: public_ })),
+  theirs('they post', 'createPost', () => ({ content: status('live'), audience: everyone })),
   theirs('they edit', 'editPost', (w) => ({ postId: w.theirs, content: status('edited by bob') })),
   theirs('they react', 'addReaction', (w) => ({ postId: w.thread, kind: 'LOVE' }), { notifies: true }),
   theirs('they vote', 'votePoll', (w) => ({ postId: w.poll, option: 0 })),
@@ -138,7 +138,7 @@ const steps = [
 
 async function world(client) {
   const create = async (as, content) => {
-    const { createPost } = await post(mutation('createPost', 'post { id }'), { in: { content, audience: public_ } }, as)
+    const { createPost } = await post(mutation('createPost', 'post { id }'), { in: { content, audience: everyone } }, as)
     return createPost.post.id
   }
   const w = { client, bob: (await post('{ user(handle: "bob") { id } }')).user.id }
@@ -177,8 +177,12 @@ async function differences(w, time) {
 
 // compare runs all steps with one client.
 export async function compare(name, open) {
-  let w
-  const client = open({ onLive: (field, payload, cache) => onLive[field](payload, cache, w) })
+  let w, current
+  const begun = new Promise((resolve) => { current = resolve })
+  const client = open({ onLive: (field, payload, cache) => {
+    onLive[field](payload, cache, w)
+    if (field === 'postChanged') current()
+  } })
   w = await world(client)
   for (const page of Object.keys(pages)) await client.fetch(page, w.variables)
   for (const [field, document] of Object.entries(subscriptions)) {
@@ -186,7 +190,7 @@ export async function compare(name, open) {
     const names = parse(document).definitions[0].variableDefinitions.map(({ variable }) => variable.name.value)
     client.listen(field, document, Object.fromEntries(names.map((n) => [n, given[n]])))
   }
-  await pause(1000)
+  await within(begun, 'the posts as they are now') // the last subscription, on the same socket
   for (const step of steps) {
     await step.run(w)
     const found = await differences(w, Number(process.env.PLAZA_CLIENTS_PATIENCE ?? patience / 3))
