@@ -125,6 +125,12 @@ const steps = [
   remember('heard', theirs('they comment', 'addComment', (w) => ({ postId: w.thread, text: 'heard' }), { fields: 'comment { id }', notifies: true })),
   theirs('they edit a comment', 'editComment', (w) => ({ commentId: w.heard, text: 'heard better' })),
   theirs('they delete a comment', 'deleteComment', (w) => ({ commentId: w.heard }), { reread: ['notifications'] }),
+  remember('asked', theirs('they comment again', 'addComment', (w) => ({ postId: w.thread, text: 'asked' }), { fields: 'comment { id }', notifies: true })),
+  remember('answered', theirs('they reply', 'addComment', (w) => ({ postId: w.thread, parentId: w.asked, text: 'answered' }), { fields: 'comment { id }' })),
+  remember('added', theirs('they reply again', 'addComment', (w) => ({ postId: w.thread, parentId: w.asked, text: 'added' }), { fields: 'comment { id }' })),
+  theirs('they delete a reply', 'deleteComment', (w) => ({ commentId: w.added }), { reread: ['notifications', 'thread'] }),
+  theirs('they delete a comment with a reply', 'deleteComment', (w) => ({ commentId: w.asked }), { reread: ['notifications'] }),
+  theirs('they delete the last reply of a tombstone', 'deleteComment', (w) => ({ commentId: w.answered }), { reread: ['notifications', 'thread'] }),
   theirs('they narrow the audience', 'setPostAudience', (w) => ({ postId: w.narrowed, audience: { kind: 'ONLY_ME' } })),
   theirs('they delete a post', 'deletePost', (w) => ({ postId: w.deleted })),
 
