@@ -134,8 +134,8 @@ const steps = [
   theirs('they narrow the audience', 'setPostAudience', (w) => ({ postId: w.narrowed, audience: { kind: 'ONLY_ME' } })),
   theirs('they delete a post', 'deletePost', (w) => ({ postId: w.deleted })),
 
-  mine('read notifications', mutation('markNotificationsRead', 'viewer { id unreadNotificationsCount notifications(first: 50) { edges { node { id isRead } } } }'),
-    async () => ({ upTo: (await notifications())[0].cursor }), { reread: ['notifications'] }),
+  mine('read notifications', mutation('markNotificationsRead', 'viewer { id unreadNotificationsCount notifications(first: 50) { edges { cursor node { id isRead } } pageInfo { hasNextPage endCursor } } }'),
+    async () => ({ upTo: (await notifications())[0].cursor })),
   mine('delete', mutation('deletePost', 'deletedPostId'), (w) => ({ postId: w.mine }),
     { apply: ({ deletedPostId }, cache) => cache.evict({ __typename: 'StatusPost', id: deletedPostId }) }),
   mine('unfollow', mutation('unfollowUser', follow), (w) => ({ userId: w.bob }), { reread: ['news'] }),
