@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -97,34 +98,56 @@ func TestEvents(t *testing.T) {
 // eventItem reads the item in the data of an event.
 func eventItem(t *testing.T, data string) liveItem {
 	t.Helper()
-	var single struct{ Payload json.RawMessage }
-	if json.Unmarshal([]byte(data), &single) == nil && single.Payload != nil {
-		data = string(single.Payload)
-	}
-	item, ok := itemIn(plazatest.Message{Type: "next", Payload: json.RawMessage(data)})
+	item, ok := itemIn(plazatest.Message{Type: "next", Payload: json.RawMessage(payloadOf(t, data))})
 	if !ok {
 		t.Fatalf("want an item, got %q", data)
 	}
 	return item
 }
 
+// payloadOf returns the response in the data of an event, in either mode.
+func payloadOf(t *testing.T, data string) string {
+	t.Helper()
+	var single struct{ Payload json.RawMessage }
+	if json.Unmarshal([]byte(data), &single) == nil && single.Payload != nil {
+		return string(single.Payload)
+	}
+	return data
+}
+
 func distinctEvents(t *testing.T, p plazatest.Person, operation string) <-chan string {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{"query": operation})
+	return distinctRequest(t, p, map[string]any{"query": operation})
+}
+
+func singleEvents(t *testing.T, p plazatest.Person, operation string) <-chan string {
+	t.Helper()
+	return singleRequest(t, p, map[string]any{"query": operation})
+}
+
+// distinctRequest sends a request whose responses come on a stream of its own.
+func distinctRequest(t *testing.T, p plazatest.Person, request map[string]any) <-chan string {
+	t.Helper()
+	body, err := json.Marshal(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return events(t, send(t, p, http.MethodPost, "", string(body), "Accept: text/event-stream", "Accept-Encoding: gzip"))
 }
 
-func singleEvents(t *testing.T, p plazatest.Person, operation string) <-chan string {
+// singleRequest sends a request whose responses come on a stream that was reserved before.
+func singleRequest(t *testing.T, p plazatest.Person, request map[string]any) <-chan string {
 	t.Helper()
 	token, err := io.ReadAll(send(t, p, http.MethodPut, "", "").Body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	data := events(t, send(t, p, http.MethodGet, "?token="+string(token), "", "Accept: text/event-stream"))
-	body, err := json.Marshal(map[string]any{"query": operation, "extensions": map[string]any{"operationId": "1"}})
+	extensions := map[string]any{"operationId": "1"}
+	if more, ok := request["extensions"].(map[string]any); ok {
+		maps.Copy(extensions, more)
+	}
+	body, err := json.Marshal(map[string]any{"query": request["query"], "variables": request["variables"], "extensions": extensions})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,6 +115,38 @@ func overSocket(t *testing.T, ada plazatest.Person, answer string) {
 	}
 }
 
+// TestAKeyCountsOverEvents sends a key twice with one mutation, and then with another document, in
+// both modes of server-sent events.
+func TestAKeyCountsOverEvents(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		for mode, ask := range map[string]func(*testing.T, plazatest.Person, map[string]any) <-chan string{"distinct": distinctRequest, "single": singleRequest} {
+			p := plaza.As(t, mode)
+			answer := func(operation string) string {
+				request := map[string]any{"query": operation, "variables": map[string]any{"text": "once"}, "extensions": map[string]any{"idempotencyKey": "key"}}
+				data := ask(t, p, request)
+				defer func() {
+					go func() {
+						for range data { // until the stream ends with the test
+						}
+					}()
+				}()
+				return payloadOf(t, <-data)
+			}
+			first, second := answer(createPost), answer(createPost)
+			mustHaveCode(t, first, "", mode)
+			if first != second {
+				t.Errorf("%s: the answers are %s and %s", mode, first, second)
+			}
+			mustHaveCode(t, answer(createPost+" "), "IDEMPOTENCY_KEY_REUSED", mode+": another document")
+			if posts := postsOf(t, p); posts != 1 {
+				t.Errorf("%s: %d posts, want one", mode, posts)
+			}
+		}
+	})
+}
+
 // TestKeysAreRefused sends malformed keys, and keys with operations that cannot have one.
 func TestKeysAreRefused(t *testing.T) {
 	t.Parallel()

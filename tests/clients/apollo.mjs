@@ -1,0 +1,44 @@
+import apollo from '@apollo/client/core/core.cjs'
+import subscriptions from '@apollo/client/link/subscriptions/subscriptions.cjs'
+import utilities from '@apollo/client/utilities/utilities.cjs'
+import { createClient } from 'graphql-ws'
+import { parse } from 'graphql'
+import WebSocket from 'ws'
+import { endpoint, socketURL, token } from './scenario.mjs'
+import { compare, listIn, pages } from './steps.mjs'
+
+const typePolicies = {}
+for (const [list, keyArgs] of Object.entries(listIn('keyArgs'))) {
+  const [type, field] = list.split('.')
+  typePolicies[type] ??= { fields: {} }
+  typePolicies[type].fields[field] = utilities.relayStylePagination(keyArgs)
+}
+
+typePolicies.Post.fields.reactionCounts = { merge: false }
+
+await compare('Apollo Client', ({ onLive }) => {
+  const cache = new apollo.InMemoryCache({ possibleTypes: listIn('possibleTypes'), typePolicies })
+  const headers = { Authorization: `Bearer ${token}` }
+  const socket = createClient({ url: socketURL, webSocketImpl: WebSocket, connectionParams: headers })
+  const client = new apollo.ApolloClient({
+    cache,
+    link: apollo.split(({ query }) => utilities.getMainDefinition(query).operation === 'subscription',
+      new subscriptions.GraphQLWsLink(socket), new apollo.HttpLink({ uri: endpoint, headers })),
+  })
+  const documents = Object.fromEntries(Object.entries(pages).map(([page, text]) => [page, parse(text)]))
+  let current
+  const given = (page) => page === 'thread' ? current : {}
+  const changes = {
+    update: (page, change) => cache.updateQuery({ query: documents[page], variables: given(page) }, change),
+    evict: (object) => { cache.evict({ id: cache.identify(object) }); cache.gc() },
+  }
+  return {
+    fetch: (page, variables) => { current = variables; return client.query({ query: documents[page], variables: given(page), fetchPolicy: 'network-only', errorPolicy: 'all' }) },
+    cached: (page) => cache.readQuery({ query: documents[page], variables: given(page), returnPartialData: true }),
+    mutate: async (text, variables, apply) => (await client.mutate({
+      mutation: parse(text), variables, update: apply && ((_, { data }) => apply(Object.values(data)[0], changes)),
+    })).data,
+    listen: (field, text, variables) => client.subscribe({ query: parse(text), variables }).subscribe(({ data }) => onLive(field, data[field], changes)),
+    close: () => { client.stop(); socket.dispose() },
+  }
+})

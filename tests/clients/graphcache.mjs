@@ -1,0 +1,65 @@
+import { createClient, fetchExchange, subscriptionExchange } from '@urql/core'
+import { cacheExchange } from '@urql/exchange-graphcache'
+import { relayPagination } from '@urql/exchange-graphcache/extras'
+import { getIntrospectionQuery, parse } from 'graphql'
+import { createClient as createSocket } from 'graphql-ws'
+import WebSocket from 'ws'
+import { endpoint, post, socketURL, token } from './scenario.mjs'
+import { compare, listIn, onLive as live, pages } from './steps.mjs'
+
+const schema = await post(getIntrospectionQuery(), {}, token)
+const resolvers = {}
+for (const list of Object.keys(listIn('keyArgs'))) {
+  const [type, field] = list.split('.')
+  const types = listIn('possibleTypes')[type] ?? [type] // resolvers belong to objects, not to interfaces
+  for (const name of types) (resolvers[name] ??= {})[field] = relayPagination()
+}
+
+// without removes the entries of an object from all lists of a page: Graphcache has no list if one
+// of its entries is missing.
+function without(part, id) {
+  if (Array.isArray(part)) return part.filter((entry) => entry?.node?.id !== id).map((entry) => without(entry, id))
+  if (part === null || typeof part !== 'object') return part
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, without(value, id)]))
+}
+
+await compare('Graphcache', ({ onLive }) => {
+  let current, applying
+  const given = (page) => page === 'thread' ? current : {}
+  const changes = (cache) => ({
+    update: (page, change) => cache.updateQuery({ query: pages[page], variables: given(page) }, change),
+    evict: (object) => {
+      for (const page of Object.keys(pages)) cache.updateQuery({ query: pages[page], variables: given(page) }, (data) => without(data, object.id))
+      cache.invalidate(object)
+    },
+  })
+  const Subscription = Object.fromEntries(Object.keys(live).map((field) => [field, (result, _, cache) => onLive(field, result[field], changes(cache))]))
+  const fields = schema.__schema.types.find(({ name }) => name === 'Mutation').fields
+  const Mutation = Object.fromEntries(fields.map(({ name }) => [name, (result, _, cache) => applying?.(result[name], changes(cache))]))
+  const socket = createSocket({ url: socketURL, webSocketImpl: WebSocket, connectionParams: { Authorization: `Bearer ${token}` } })
+  const client = createClient({
+    url: endpoint, preferGetMethod: false, fetchOptions: { headers: { Authorization: `Bearer ${token}` } },
+    exchanges: [
+      cacheExchange({ schema, keys: Object.fromEntries(listIn('keyless').map((name) => [name, () => null])), resolvers, updates: { Mutation, Subscription } }),
+      fetchExchange,
+      subscriptionExchange({ forwardSubscription: (request) => ({ subscribe: (sink) => ({ unsubscribe: socket.subscribe(request, sink) }) }) }),
+    ],
+  })
+  const must = ({ data, error }) => {
+    const missing = error?.graphQLErrors.length && error.graphQLErrors.every(({ extensions }) => extensions.code === 'NOT_FOUND')
+    if (error && !missing) throw error
+    return data
+  }
+  // Graphcache gives null for a page of which nothing is there.
+  const nothing = (page) => Object.fromEntries(parse(pages[page]).definitions[0].selectionSet.selections.map(({ name }) => [name.value, null]))
+  return {
+    fetch: async (page, variables) => { current = variables; return must(await client.query(pages[page], given(page), { requestPolicy: 'network-only' }).toPromise()) },
+    cached: async (page) => (await client.query(pages[page], given(page), { requestPolicy: 'cache-only' }).toPromise()).data ?? nothing(page),
+    mutate: async (text, variables, apply) => {
+      applying = apply
+      try { return must(await client.mutation(text, variables).toPromise()) } finally { applying = undefined }
+    },
+    listen: (_, text, variables) => client.subscription(text, variables).subscribe(({ error }) => { if (error) throw error }),
+    close: () => socket.dispose(),
+  }
+})

@@ -1,0 +1,208 @@
+// The steps that a normalized cache is put through. After each, every page is read from the cache
+// alone, and compared with the server's answer. docs/frontends.md says what each step does.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parse } from 'graphql'
+import { otherToken, patience, post, token, within } from './scenario.mjs'
+
+const guide = readFileSync('../../docs/frontends.md', 'utf8')
+
+// listIn reads a block of JSON from the guide.
+export const listIn = (name) => JSON.parse(guide.match(new RegExp('```json ' + name + '\n([^`]*)```'))[1])
+
+const shown = `fragment Shown on Post {
+  id text editedAt commentCount viewerReaction reactionCounts { kind count } audience { kind } author { id handle viewerFollows }
+  ... on PollPost { votesCount viewerVote options { id index text votesCount } }
+}`
+const comment = `fragment Said on Comment { id text isDeleted editedAt repliesCount author { id handle } }`
+
+// pages are the queries of the pages that are open.
+export const pages = {
+  news: `query News { viewer { id user { id followingCount } news(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasNextPage endCursor } } } } ${shown}`,
+  bob: `query Bob { user(handle: "bob") { id handle followersCount followingCount viewerFollows } }`,
+  thread: `query Thread($post: ID!) { post(id: $post) { ...Shown comments(first: 50, order: OLDEST) { edges { cursor node { ...Said } } pageInfo { hasNextPage endCursor } } } } ${shown} ${comment}`,
+  notifications: `query Notifications { viewer { id unreadNotificationsCount notifications(first: 50) {
+    edges { cursor node { id kind actorsCount actors { id handle } isRead updatedAt } } pageInfo { hasNextPage endCursor } } } }`,
+}
+
+const insertPost = (edge) => ['news', (data) => edited(data, ['viewer', 'news'], (list) => atStart(list, edge))]
+const appendComment = (edge) => ['thread', (data) => edited(data, ['post', 'comments'], (list) => atEnd(list, edge))]
+const moveToTop = (edge) => ['notifications', (data) => edited(data, ['viewer', 'notifications'], (list) => (
+  atStart({ ...list, edges: list.edges.filter((e) => e.node.id !== edge.node.id) }, edge)))]
+
+const atStart = (list, edge) => has(list.edges, edge) ? list : withEdges(list, [edge, ...list.edges])
+const atEnd = (list, edge) => has(list.edges, edge) ? list : withEdges(list, [...list.edges, edge])
+// pageInfo must agree with the edges: Apollo Client gives the last edge the cursor that it names.
+const withEdges = (list, edges) => ({ ...list, edges, pageInfo: { ...list.pageInfo, endCursor: edges.at(-1).cursor } })
+const has = (edges, edge) => edges.some(({ node }) => node.id === edge.node.id)
+
+// edited returns data with one part replaced.
+function edited(data, [name, ...path], change) {
+  return data && { ...data, [name]: path.length ? edited(data[name], path, change) : change(data[name]) }
+}
+
+// onLive is what the guide says about each event. cache.update(page, change) changes a page, and
+// cache.evict(object) removes an object.
+export const onLive = {
+  newsItemAdded: ({ event, cursor, post }, cache) => {
+    if (event === 'ADDED') cache.update(...insertPost({ __typename: 'PostEdge', cursor, node: post }))
+  },
+  postChanged: ({ event, postId }, cache, { typeOf }) => {
+    if (event === 'REMOVED') cache.evict({ __typename: typeOf(postId), id: postId })
+  },
+  commentAdded: ({ event, cursor, comment }, cache) => {
+    if (event === 'ADDED') cache.update(...appendComment({ __typename: 'CommentEdge', cursor, node: comment }))
+  },
+  commentChanged: ({ event, commentId }, cache) => {
+    if (event === 'REMOVED') cache.evict({ __typename: 'Comment', id: commentId })
+  },
+  notificationAdded: ({ cursor, notification }, cache) => {
+    cache.update(...moveToTop({ __typename: 'NotificationEdge', cursor, node: notification }))
+  },
+}
+
+const subscriptions = {
+  newsItemAdded: `subscription { newsItemAdded { cursor event post { ...Shown } } } ${shown}`,
+  commentAdded: `subscription($post: ID!) { commentAdded(postId: $post) { cursor event comment { ...Said parent { id repliesCount } post { id commentCount } } } } ${comment}`,
+  commentChanged: `subscription($post: ID!) { commentChanged(postId: $post) { event commentId comment { ...Said } } } ${comment}`,
+  notificationAdded: `subscription { notificationAdded { cursor event notification { id kind actorsCount actors { id handle } isRead updatedAt } viewer { id unreadNotificationsCount } } }`,
+  postChanged: `subscription($posts: [ID!]!) { postChanged(postIds: $posts, current: true) { event postId post { ...Shown } } } ${shown}`,
+}
+
+// mutation writes a mutation that takes one input.
+const mutation = (name, fields) => `mutation($in: ${name[0].toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $in) { ${fields} userErrors { code message } } }`
+const withShown = (name, fields = 'post { ...Shown }') => `${mutation(name, fields)} ${shown}`
+const status = (text) => ({ status: { text } })
+
+const follow = 'user { id followersCount viewerFollows } viewer { id user { id followingCount } }'
+const everyone = { kind: 'PUBLIC' }
+
+// mine are the steps of the person whose cache it is: document, input, what to do with the payload,
+// and the pages that the guide says to read again.
+const mine = (name, document, input, { apply, reread = [] } = {}) => ({ name, run: async (w) => {
+  const payload = (await w.client.mutate(document, { in: await input(w) }, apply && ((data, cache) => apply(data, cache, w))))[document.match(/\{ (\w+)\(/)[1]]
+  assert.deepEqual(payload.userErrors, [], name)
+  w.last = payload
+  for (const page of reread) await w.client.fetch(page, w.variables)
+} })
+
+// theirs are the steps of someone else, which arrive as live events.
+const theirs = (name, mutationName, input, { fields = '', notifies = false, reread = [] } = {}) => ({ name, run: async (w) => {
+  const before = await notifications()
+  const payload = (await post(mutation(mutationName, fields), { in: input(w) }))[mutationName]
+  assert.deepEqual(payload.userErrors, [], name)
+  w.last = payload
+  while (notifies && (await notifications()).length === before.length) await pause(20)
+  for (const page of reread) await w.client.fetch(page, w.variables)
+} })
+const notifications = async () => (await post(pages.notifications, {}, token)).viewer.notifications.edges
+const remember = (name, step) => ({ ...step, run: async (w) => { await step.run(w); w[name] = (w.last.post ?? w.last.comment).id } })
+
+const steps = [
+  mine('follow', mutation('followUser', follow), (w) => ({ userId: w.bob }), { reread: ['news'] }),
+  remember('mine', mine('post', withShown('createPost', 'post { ...Shown } newsEdge { cursor node { ...Shown } }'), () => ({ content: status('new'), audience: everyone }),
+    { apply: ({ newsEdge }, cache) => cache.update(...insertPost(newsEdge)) })),
+  mine('edit', withShown('editPost'), (w) => ({ postId: w.mine, content: status('edited') })),
+  mine('narrow the audience', withShown('setPostAudience'), (w) => ({ postId: w.mine, audience: { kind: 'ONLY_ME' } })),
+  mine('react', withShown('addReaction'), (w) => ({ postId: w.theirs, kind: 'LOVE' })),
+  mine('react again', withShown('addReaction'), (w) => ({ postId: w.theirs, kind: 'LIKE' })),
+  mine('take the reaction back', withShown('removeReaction'), (w) => ({ postId: w.theirs })),
+  mine('vote', withShown('votePoll'), (w) => ({ postId: w.poll, option: 1 })),
+  remember('said', mine('comment', `${mutation('addComment', 'comment { id post { id commentCount } } edge(order: OLDEST) { cursor node { ...Said } }')} ${comment}`,
+    (w) => ({ postId: w.thread, text: 'said' }), { apply: ({ edge }, cache) => cache.update(...appendComment(edge)) })),
+  remember('reply', mine('reply', `${mutation('addComment', 'comment { id parent { id repliesCount } post { id commentCount } } edge(order: OLDEST) { cursor node { ...Said } }')} ${comment}`,
+    (w) => ({ postId: w.thread, parentId: w.said, text: 'reply' }), { apply: ({ edge }, cache) => cache.update(...appendComment(edge)) })),
+  mine('edit a comment', `${mutation('editComment', 'comment { ...Said }')} ${comment}`, (w) => ({ commentId: w.said, text: 'said better' })),
+  ...[['delete a comment with a reply', 'said'], ['delete a comment', 'reply']].map(([name, which]) =>
+    mine(name, `${mutation('deleteComment', 'deletedCommentId comment { ...Said } post { id commentCount } parent { id repliesCount }')} ${comment}`, (w) => ({ commentId: w[which] }),
+      { apply: ({ deletedCommentId, comment }, cache) => { if (!comment) cache.evict({ __typename: 'Comment', id: deletedCommentId }) }, reread: which === 'reply' ? ['thread'] : [] })),
+
+  theirs('they post', 'createPost', () => ({ content: status('live'), audience: everyone })),
+  theirs('they edit', 'editPost', (w) => ({ postId: w.theirs, content: status('edited by bob') })),
+  theirs('they react', 'addReaction', (w) => ({ postId: w.thread, kind: 'LOVE' }), { notifies: true }),
+  theirs('they vote', 'votePoll', (w) => ({ postId: w.poll, option: 0 })),
+  remember('heard', theirs('they comment', 'addComment', (w) => ({ postId: w.thread, text: 'heard' }), { fields: 'comment { id }', notifies: true })),
+  theirs('they edit a comment', 'editComment', (w) => ({ commentId: w.heard, text: 'heard better' })),
+  theirs('they delete a comment', 'deleteComment', (w) => ({ commentId: w.heard }), { reread: ['notifications'] }),
+  remember('asked', theirs('they comment again', 'addComment', (w) => ({ postId: w.thread, text: 'asked' }), { fields: 'comment { id }', notifies: true })),
+  remember('answered', theirs('they reply', 'addComment', (w) => ({ postId: w.thread, parentId: w.asked, text: 'answered' }), { fields: 'comment { id }' })),
+  remember('added', theirs('they reply again', 'addComment', (w) => ({ postId: w.thread, parentId: w.asked, text: 'added' }), { fields: 'comment { id }' })),
+  theirs('they delete a reply', 'deleteComment', (w) => ({ commentId: w.added }), { reread: ['notifications', 'thread'] }),
+  theirs('they delete a comment with a reply', 'deleteComment', (w) => ({ commentId: w.asked }), { reread: ['notifications'] }),
+  theirs('they delete the last reply of a tombstone', 'deleteComment', (w) => ({ commentId: w.answered }), { reread: ['notifications', 'thread'] }),
+  theirs('they narrow the audience', 'setPostAudience', (w) => ({ postId: w.narrowed, audience: { kind: 'ONLY_ME' } })),
+  theirs('they delete a post', 'deletePost', (w) => ({ postId: w.deleted })),
+
+  mine('read notifications', mutation('markNotificationsRead', 'viewer { id unreadNotificationsCount notifications(first: 50) { edges { cursor node { id isRead } } pageInfo { hasNextPage endCursor } } }'),
+    async () => ({ upTo: (await notifications())[0].cursor })),
+  mine('delete', mutation('deletePost', 'deletedPostId'), (w) => ({ postId: w.mine }),
+    { apply: ({ deletedPostId }, cache) => cache.evict({ __typename: 'StatusPost', id: deletedPostId }) }),
+  mine('unfollow', mutation('unfollowUser', follow), (w) => ({ userId: w.bob }), { reread: ['news'] }),
+  mine('block', mutation('blockUser', 'user { id } viewer { id user { id followingCount } }'), (w) => ({ userId: w.bob }), { reread: Object.keys(pages) }),
+]
+
+async function world(client) {
+  const create = async (as, content) => {
+    const { createPost } = await post(mutation('createPost', 'post { id }'), { in: { content, audience: everyone } }, as)
+    return createPost.post.id
+  }
+  const w = { client, bob: (await post('{ user(handle: "bob") { id } }')).user.id }
+  w.thread = await create(token, status('the thread'))
+  w.poll = await create(otherToken, { poll: { question: 'Which?', options: ['this', 'that'] } })
+  for (const name of ['theirs', 'narrowed', 'deleted']) w[name] = await create(otherToken, status(name))
+  w.variables = { post: w.thread }
+  w.typeOf = (id) => id === w.poll ? 'PollPost' : 'StatusPost'
+  return w
+}
+
+// plain removes what the comparison leaves out: the names of types, which a client adds, and
+// pageInfo, which nothing updates.
+const plain = (value) => JSON.parse(JSON.stringify(value, (key, part) => key === '__typename' || key === 'pageInfo' ? undefined : part))
+
+// differences compares the cache with the server, until they agree or time is up.
+async function differences(w, time) {
+  const found = []
+  for (const page of Object.keys(pages)) {
+    const deadline = Date.now() + time
+    for (;;) {
+      const server = plain(await post(pages[page], page === 'thread' ? w.variables : {}, token))
+      const cached = plain(await w.client.cached(page, w.variables) ?? null)
+      try { assert.deepEqual(cached, server); break } catch (difference) {
+        if (Date.now() > deadline) {
+          found.push(`${page}: ${difference.message}`)
+          await w.client.fetch(page, w.variables) // so that each difference is reported once
+          break
+        }
+      }
+      await pause(50)
+    }
+  }
+  return found
+}
+
+// compare runs all steps with one client.
+export async function compare(name, open) {
+  let w, current
+  const begun = new Promise((resolve) => { current = resolve })
+  const client = open({ onLive: (field, payload, cache) => {
+    onLive[field](payload, cache, w)
+    if (field === 'postChanged') current()
+  } })
+  w = await world(client)
+  for (const page of Object.keys(pages)) await client.fetch(page, w.variables)
+  for (const [field, document] of Object.entries(subscriptions)) {
+    const given = { posts: [w.thread, w.poll, w.theirs, w.narrowed, w.deleted], post: w.thread }
+    const names = parse(document).definitions[0].variableDefinitions.map(({ variable }) => variable.name.value)
+    client.listen(field, document, Object.fromEntries(names.map((n) => [n, given[n]])))
+  }
+  await within(begun, 'the posts as they are now') // the last subscription, on the same socket
+  for (const step of steps) {
+    await step.run(w)
+    const found = await differences(w, Number(process.env.PLAZA_CLIENTS_PATIENCE ?? patience / 3))
+    for (const difference of found) console.log(`${name}: after "${step.name}": ${difference}`)
+    if (found.length) process.exitCode = 1
+  }
+  console.log(`${name}: ${steps.length} steps`)
+  client.close()
+}
