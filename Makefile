@@ -57,8 +57,7 @@ NOUNS := ^(Store|Notifications|IdempotencyKeys|Users|Profiles|Sessions|Circles|G
 SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContractOnTwoServers$$/(Importer|Deletion)|TestGolden$$/mongodb|TestContract$$/.*/$(NOUNS)|TestAds(OnTwoServers)?$$/^(Zones|Actions|Reports|Spending)$$
 SEQUENTIAL_PKG = $(shell grep -rlE '^func [A-Za-z]*(TestContract|TestAds|$(SEQUENTIAL))' --include='*_test.go' . | xargs dirname | sort -u)
 
-# Most tests wait for a database most of the time. More packages at the same time than there are processors, or the
-# longest ones first and so together, cost 20 to 30% more CPU time: tests that write while something happens write for longer.
+# Most tests wait for a database most of the time.
 PARALLEL := $(shell expr 2 '*' "$$(getconf _NPROCESSORS_ONLN)")
 
 # Never uses the test cache, because random cases are new in each run. Runs no go vet, because make verify does.
