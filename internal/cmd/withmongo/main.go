@@ -5,13 +5,15 @@
 // It starts one MongoDB (plaza/storage/mongodb/mongotest describes where it finds one), passes its
 // URI to the command in PLAZA_TEST_MONGODB_URI, passes signals on, and ends MongoDB after the
 // command. Its exit code is the command's. If PLAZA_TEST_MONGODB_URI is already set, it keeps that
-// value and starts nothing.
+// value and starts nothing. On Linux with enough memory, the command's temporary files (TMPDIR) are in
+// memory, because SQLite waits for the disk on each write; those of the Go compiler remain on disk.
 //
 // If no MongoDB is available, it prints a warning and runs the command without one, so that the
 // tests that need it are skipped. With CI=true that is an error, and the command is not run.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +92,33 @@ func run(args []string) (int, error) {
 		}
 	}
 
-	return command(args, uri, signals)
+	env, remove, err := environment(uri)
+	if err != nil {
+		return 1, err
+	}
+
+	defer remove()
+
+	return command(args, env, signals)
+}
+
+// environment returns the environment of the command, and what removes its temporary files.
+func environment(uri string) (env []string, remove func(), err error) {
+	env = append(os.Environ(), mongotest.EnvURI+"="+uri)
+
+	memory := mongotest.MemoryFolder()
+	if memory == "" {
+		return env, func() {}, nil
+	}
+
+	folder, err := os.MkdirTemp(memory, "plaza-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("folder for temporary files: %w", err)
+	}
+
+	env = append(env, "TMPDIR="+folder, "GOTMPDIR="+cmp.Or(os.Getenv("GOTMPDIR"), os.TempDir()))
+
+	return env, func() { _ = os.RemoveAll(folder) }, nil
 }
 
 // start starts the server, unless a signal comes before it is ready.
@@ -130,13 +158,13 @@ func stop(server *mongotest.Server) {
 	}
 }
 
-// command runs the command with the URI in its environment, and passes signals on to it and to the
-// processes that it has started.
-func command(args []string, uri string, signals <-chan os.Signal) (int, error) {
+// command runs the command in an environment, and passes signals on to it and to the processes that
+// it has started.
+func command(args, env []string, signals <-chan os.Signal) (int, error) {
 	// No context: signals end it.
 	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // it runs the command in its arguments
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), mongotest.EnvURI+"="+uri)
+	cmd.Env = env
 	dieWithParent(cmd)
 
 	if err := cmd.Start(); err != nil {

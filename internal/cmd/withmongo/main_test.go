@@ -129,6 +129,28 @@ func TestStartsAndEndsAServer(t *testing.T) {
 	}
 }
 
+// TestTemporaryFilesAreRemoved writes a temporary file, on a machine that decides where.
+func TestTemporaryFilesAreRemoved(t *testing.T) {
+	t.Parallel()
+
+	cmd, _ := withmongo(t, "mongodb://unused.invalid", "sh", "-c", `printf "$TMPDIR"; echo text >"$TMPDIR/file"`)
+	cmd.Env = append(cmd.Env, "TMPDIR=") // the value of withmongo would be used
+
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	folder := string(out)
+	if folder == "" {
+		t.Skip("this machine has no folder in memory with enough room")
+	}
+
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there (%v)", folder, err)
+	}
+}
+
 // TestSignals ends withmongo in several ways while its command runs. Both the command and the
 // server must end.
 func TestSignals(t *testing.T) {

@@ -18,10 +18,10 @@ const (
 	enoughMemory = 8 << 30
 )
 
-// memoryFolder is a folder in memory, or "" if there is none with enough room, or if TMPDIR names
+// MemoryFolder is a folder in memory, or "" if there is none with enough room, or if TMPDIR names
 // another. Every write of a test waits for a journal, and tests only kill servers, never machines:
 // a disk would cost time for no benefit.
-func memoryFolder() string {
+func MemoryFolder() string {
 	if os.Getenv("TMPDIR") != "" {
 		return ""
 	}

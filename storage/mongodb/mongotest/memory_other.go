@@ -2,5 +2,5 @@
 
 package mongotest
 
-// memoryFolder is always "" here: data is kept in the folder for temporary files.
-func memoryFolder() string { return "" }
+// MemoryFolder is always "" here: data is kept in the folder for temporary files.
+func MemoryFolder() string { return "" }

@@ -128,7 +128,7 @@ func start(ctx context.Context, program string, cfg config) (*Server, error) {
 		return nil, err
 	}
 
-	folder, err := os.MkdirTemp(cmp.Or(cfg.folder, memoryFolder()), "plaza-mongod-")
+	folder, err := os.MkdirTemp(cmp.Or(cfg.folder, MemoryFolder()), "plaza-mongod-")
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
