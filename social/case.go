@@ -69,6 +69,9 @@ type Cases interface {
 	// CountReports counts a user's reports since a time. A report that replaces the user's earlier
 	// one on the same subject counts once.
 	CountReports(ctx context.Context, reporter UserID, since time.Time) (int, error)
+	// ReportsBy lists a user's reports behind a position, oldest first, at most limit. A report that
+	// the user makes again moves to the end.
+	ReportsBy(ctx context.Context, reporter UserID, after ReportPosition, limit int) ([]Report, error)
 	// Cases reads by id; absent cases are missing in the map.
 	Cases(ctx context.Context, ids []CaseID) (map[CaseID]*Case, error)
 	// CasesIn lists the cases in a state, in the order in which they were opened; keys are

@@ -18,6 +18,16 @@ type Report struct {
 	At       time.Time
 }
 
+// Position returns where the report is among those of its reporter.
+func (r *Report) Position() ReportPosition { return ReportPosition{r.At, r.Subject.Case()} }
+
+// ReportPosition is a place in the list of a user's reports, behind one of them. The zero value is
+// the start.
+type ReportPosition struct {
+	At   time.Time
+	Case CaseID // orders the reports of one moment
+}
+
 // MaxReportLen is the maximum length of Report.Text, in characters.
 const MaxReportLen = 2_000
 

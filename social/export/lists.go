@@ -3,6 +3,7 @@ package export
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"slices"
 	"time"
 
@@ -39,6 +40,7 @@ func (s *Service) all() []list {
 		{'v', "vote", isID, s.votes},
 		{'h', "threadMute", isID, s.threadMutes},
 		{'d', "decision", isID, s.decisions},
+		{'o', "report", isReportKey, s.reports},
 		{'a', "adSeen", isText, once(s.adsSeen)},
 	}
 }
@@ -46,6 +48,8 @@ func (s *Service) all() []list {
 func isID(key string) bool { return len(key) == len(id.ID{}) }
 
 func isIDs(key string) bool { return len(key) == 2*len(id.ID{}) }
+
+func isReportKey(key string) bool { return len(key) == momentSize+len(id.ID{}) }
 
 func keyOf(of id.ID) social.Key { return social.Key(of.Bytes()) }
 
@@ -313,6 +317,28 @@ func postOf(key social.Key) (post social.PostID) {
 func (s *Service) decisions(ctx context.Context, user social.UserID, after social.Key) ([]entry, error) {
 	found, err := s.store.DecisionsForAuthor(ctx, user, social.Page{After: after, Limit: pageSize})
 	return entriesOf(found, func(d *social.Decision) entry { return entry{keyOf(d.ID.ID), newDecision(d)} }), err
+}
+
+func (s *Service) reports(ctx context.Context, user social.UserID, after social.Key) ([]entry, error) {
+	found, err := s.store.ReportsBy(ctx, user, reportPosition(after), pageSize)
+	return entriesOf(found, func(r social.Report) entry { return entry{reportKey(r.Position()), newReport(&r)} }), err
+}
+
+// momentSize is the length of a moment in a key: its microseconds as a big-endian number.
+const momentSize = 8
+
+func reportKey(p social.ReportPosition) social.Key {
+	return social.Key(binary.BigEndian.AppendUint64(nil, uint64(p.At.UnixMicro()))) + keyOf(p.Case.ID)
+}
+
+// reportPosition reads what reportKey wrote.
+func reportPosition(key social.Key) (p social.ReportPosition) {
+	if key == "" {
+		return p
+	}
+	p.At = time.UnixMicro(int64(binary.BigEndian.Uint64([]byte(key[:momentSize])))).UTC()
+	copy(p.Case.ID[:], key[momentSize:])
+	return p
 }
 
 func (s *Service) adsSeen(ctx context.Context, user social.UserID) ([]entry, error) {

@@ -271,6 +271,18 @@ func newDecision(d *social.Decision) decision {
 	return decision{d.ID.String(), d.Subject.String(), string(d.Action), d.Reason, d.At.UTC(), moment(d.Until)}
 }
 
+// report has no word about what was reported but its id, because the user may no longer see it.
+type report struct {
+	SubjectID string    `json:"subjectId"`
+	Reason    string    `json:"reason"`
+	Text      string    `json:"text"`
+	At        time.Time `json:"at"`
+}
+
+func newReport(r *social.Report) report {
+	return report{r.Subject.String(), string(r.Reason), r.Text, r.At.UTC()}
+}
+
 // Sighting is an ad that was shown, as a cap counts it: a cap of the ad, of its campaign or of its
 // advertiser. One of the three ids is set, or none, if what it named is gone.
 type Sighting struct {

@@ -234,6 +234,10 @@ func callCases(w *town, ada, dan, eve social.NewUser) {
 	w.ok(err)
 	_, err = w.CountReports(w.ctx, dan.User.ID, time.Unix(0, 0))
 	w.ok(err)
+	reports, err := w.ReportsBy(w.ctx, dan.User.ID, social.ReportPosition{}, 2)
+	w.ok(err)
+	_, err = w.ReportsBy(w.ctx, dan.User.ID, reports[0].Position(), 3)
+	w.ok(err)
 }
 
 // callNotifications notifies ada of what ben and cem did, and cem too.

@@ -13,6 +13,7 @@ var caseCases = []testCase{
 	{"AUserReportsASubjectOnce", aUserReportsASubjectOnce},
 	{"CasesArePaged", casesArePaged},
 	{"ReportsAreCounted", reportsAreCounted},
+	{"ReportsAreListedForTheirReporter", reportsAreListedForTheirReporter},
 	{"ConcurrentReportsAllCount", concurrentReportsAllCount},
 	{"ReportsGoWithTheirPeople", reportsGoWithTheirPeople},
 }
@@ -121,6 +122,43 @@ func reportsAreCounted(w *world) {
 	w.same(count(ben, at.Add(time.Second)), 2, "the reports since the second")
 	w.same(count(ben, at.Add(time.Minute)), 0, "the reports since then")
 	w.same(count(ada, at), 0, "the reports of another user")
+}
+
+// reportsAreListedForTheirReporter: reports of one moment are not lost between pages.
+func reportsAreListedForTheirReporter(w *world) {
+	ada, ben, cem := w.user(), w.user(), w.user()
+	post := w.status(ada)
+	at := now()
+	want := []social.Report{
+		complaint(post, ben, social.ReasonSpam, at),
+		{Subject: social.Subject{Comment: w.comment(post, nil, ada).ID}, Author: ada.ID, Reporter: ben.ID, Reason: social.ReasonAbuse, At: at},
+		{Subject: social.Subject{Comment: w.comment(post, nil, cem).ID}, Author: cem.ID, Reporter: ben.ID, Reason: social.ReasonAbuse, At: at},
+		{Subject: social.Subject{User: cem.ID}, Author: cem.ID, Reporter: ben.ID, Reason: social.ReasonOther, Text: "why", At: at.Add(time.Second)},
+		complaint(w.status(ada), ben, social.ReasonSpam, at.Add(time.Minute)),
+	}
+	for i := range want {
+		w.did(true)(w.Report(w.ctx, want[len(want)-1-i]))
+	}
+	w.did(true)(w.Report(w.ctx, complaint(post, cem, social.ReasonSpam, at)))
+	for limit := 1; limit <= len(want)+1; limit++ {
+		var got []social.Report
+		for {
+			var after social.ReportPosition
+			if len(got) > 0 {
+				after = got[len(got)-1].Position()
+			}
+			page, err := w.ReportsBy(w.ctx, ben.ID, after, limit)
+			w.ok(err, "ReportsBy")
+			if len(page) == 0 {
+				break
+			}
+			got = append(got, page...)
+		}
+		w.same(got, want, "the reports by ben in pages")
+	}
+	none, err := w.ReportsBy(w.ctx, ada.ID, social.ReportPosition{}, 9)
+	w.ok(err, "ReportsBy")
+	w.same(len(none), 0, "how many reports ada has made")
 }
 
 func concurrentReportsAllCount(w *world) {

@@ -480,6 +480,10 @@ func (all *several) CountReports(ctx context.Context, reporter social.UserID, si
 	return all.next().CountReports(ctx, reporter, since)
 }
 
+func (all *several) ReportsBy(ctx context.Context, reporter social.UserID, after social.ReportPosition, limit int) ([]social.Report, error) {
+	return all.next().ReportsBy(ctx, reporter, after, limit)
+}
+
 func (all *several) Cases(ctx context.Context, ids []social.CaseID) (map[social.CaseID]*social.Case, error) {
 	return all.next().Cases(ctx, ids)
 }

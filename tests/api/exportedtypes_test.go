@@ -47,6 +47,8 @@ func TestExportedTypes(t *testing.T) {
 		ada.Mutate(t, "votePoll", "", map[string]any{"postId": poll, "option": 1})
 		ada.Mutate(t, "muteThread", "", map[string]any{"postId": poll})
 		want = append(want, fmt.Sprintf(`vote {"option":1,"postId":%q}`, poll), fmt.Sprintf(`threadMute {"postId":%q}`, poll))
+		ada.Mutate(t, "report", "", map[string]any{"subjectId": poll, "reason": "OTHER", "text": "Why?"})
+		want = append(want, fmt.Sprintf(`report {"reason":"OTHER","subjectId":%q,"text":"Why?"}`, poll))
 		want = append(want, seeAd(t, plaza, ada)...)
 
 		got := map[string]int{}
@@ -61,7 +63,7 @@ func TestExportedTypes(t *testing.T) {
 		}
 		for line := range got {
 			switch kind, _, _ := strings.Cut(line, " "); kind {
-			case "email", "property", "accessToken", "post", "decision", "vote", "threadMute", "adSeen":
+			case "email", "property", "accessToken", "post", "decision", "vote", "threadMute", "report", "adSeen":
 				t.Errorf("not wanted: %s", line)
 			}
 		}

@@ -52,7 +52,7 @@ const (
 	byState    = "state"
 	byAuthor   = "author"
 	byOpening  = "opening" // newest first
-	byReporter = "reporter"
+	byReporter = "reporterByTime"
 	byTold     = "told"
 )
 
@@ -69,7 +69,7 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 		},
 		s.reports: {
 			mdb.Index(byOpening, mdb.Doc("opened", 1, "at", -1)),
-			mdb.Index(byReporter, mdb.Doc("reporter", 1, "at", 1)),
+			mdb.Index(byReporter, mdb.Doc("reporter", 1, "at", 1, "_id", 1)),
 			mdb.Index(byAuthor, mdb.Doc("author", 1)),
 		},
 		s.decisions: {mdb.IndexHaving("to", byTold, mdb.Doc("to", 1, "_id", -1))},
@@ -136,6 +136,33 @@ func (s *Store) CountReports(ctx context.Context, reporter social.UserID, since 
 		return err
 	})
 	return int(n), err
+}
+
+// ReportsBy implements social.Cases. It reads two ranges of the index: the rest of the position's
+// moment, and what is after that.
+func (s *Store) ReportsBy(ctx context.Context, reporter social.UserID, after social.ReportPosition, limit int) (found []social.Report, err error) {
+	behind := social.Report{Subject: social.SubjectOf(social.SubjectUser, after.Case.ID), Reporter: reporter}
+	ranges := []bson.D{
+		mdb.Doc("reporter", reporter, "at", after.At, "_id", mdb.Doc("$gt", reportKey(&behind))),
+		mdb.Doc("reporter", reporter, "at", mdb.Doc("$gt", after.At)),
+	}
+	err = s.calls.Read(ctx, "reports by a user", func(ctx context.Context) error {
+		found = nil
+		for _, filter := range ranges {
+			left := limit - len(found)
+			if left == 0 {
+				return nil
+			}
+			docs, err := mdb.FindAll[reportDoc](ctx, s.reports, filter, left,
+				options.Find().SetSort(mdb.Doc("at", 1, "_id", 1)).SetLimit(int64(left)).SetHint(byReporter))
+			if err != nil {
+				return err
+			}
+			found = append(found, mdb.Map(docs, (*reportDoc).report)...)
+		}
+		return nil
+	})
+	return found, err
 }
 
 // Cases implements social.Cases.

@@ -27,6 +27,9 @@ var (
 		ON CONFLICT (case_id, reporter) DO UPDATE SET sort = excluded.sort, reason = excluded.reason, text = excluded.text, at = excluded.at`)
 	countReports = sqldb.Define(`SELECT count(*) FROM (
 		SELECT 1 FROM reports INDEXED BY reports_by_reporter WHERE reporter = ? AND at >= ? LIMIT ?)`)
+	reportsBy = sqldb.Define(`SELECT reports.case_id, cases.kind, cases.author, reports.reason, reports.text, reports.at
+		FROM reports INDEXED BY reports_by_reporter JOIN cases ON cases.id = reports.case_id
+		WHERE reports.reporter = ? AND (reports.at, reports.case_id) > (?, ?) ORDER BY reports.at, reports.case_id LIMIT ?`)
 	newestReports = sqldb.Define(`SELECT reporter, reason, text, at FROM reports INDEXED BY reports_by_opening
 		WHERE sort = ? ORDER BY at DESC LIMIT ?`)
 
@@ -130,6 +133,20 @@ func (s *Store) CountReports(ctx context.Context, reporter social.UserID, since 
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (n int, err error) {
 		_, err = tx.Row(countReports, []any{&n}, reporter.Bytes(), sqldb.Moment(since), social.MaxReportsPerDay)
 		return n, err
+	})
+}
+
+// ReportsBy implements social.Cases.
+func (s *Store) ReportsBy(ctx context.Context, reporter social.UserID, after social.ReportPosition, limit int) ([]social.Report, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]social.Report, error) {
+		return sqldb.All(tx, reportsBy, func(scan sqldb.Scan) (social.Report, error) {
+			r := social.Report{Reporter: reporter}
+			var of id.ID
+			var kind social.SubjectKind
+			err := scan(sqldb.Into(&of), &kind, sqldb.Into(&r.Author.ID), &r.Reason, &r.Text, sqldb.IntoTime(&r.At))
+			r.Subject = social.SubjectOf(kind, of)
+			return r, err
+		}, reporter.Bytes(), sqldb.Moment(after.At), after.Case.Bytes(), limit)
 	})
 }
 
