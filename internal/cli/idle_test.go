@@ -53,7 +53,7 @@ func TestSettingsWithoutEffect(t *testing.T) {
 		mongodb.FeedsHybrid: "",
 	} {
 		e := plazatest.Engine{Name: "mongodb", Open: func(t testing.TB) storage.Store {
-			return plazatest.OpenMongoDB(t, plazatest.PooledURI(t, layout), mongodb.Options{Feeds: layout})
+			return plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Feeds: layout})
 		}}
 		if got := idleSettingsOf(t, e, "--feeds", layout, "--feeds-merge-above", "5"); got != want {
 			t.Errorf("feeds %s: it says %q, want %q", layout, got, want)

@@ -23,11 +23,8 @@ import (
 // MongoURI returns the URI of a new database.
 func MongoURI(t testing.TB) string { return withDatabase(t, mongotest.Database) }
 
-// PooledURI returns the URI of an empty database, which may have the collections of earlier tests
-// with the same layouts.
-func PooledURI(t testing.TB, layouts string) string {
-	return withDatabase(t, func(t testing.TB) (uri, name string) { return mongotest.Reused(t, layouts) })
-}
+// PooledURI returns the URI of an empty database, which may have the collections of earlier tests.
+func PooledURI(t testing.TB) string { return withDatabase(t, mongotest.Reused) }
 
 func withDatabase(t testing.TB, database func(testing.TB) (uri, name string)) string {
 	uri, name := database(t)

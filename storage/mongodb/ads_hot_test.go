@@ -20,7 +20,7 @@ import (
 func TestThousandConcurrentRecordingsOfOneCampaign(t *testing.T) {
 	t.Parallel()
 	const pairs, paid = 500, 301
-	uri := emptyDatabase(t, mongodb.Options{})
+	uri := emptyDatabase(t)
 	var commits atomic.Int64
 	watch := &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
 		if e.CommandName == "commitTransaction" {

@@ -123,7 +123,7 @@ func indexesOfAll(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	all := map[string]map[string]string{}
 	for _, o := range routedLayouts {
-		db := databaseOfTown(t, newTownOf(t, nil, o))
+		db := databaseOfTown(t, newTownAlone(t, nil, o))
 		collections, err := db.ListCollectionNames(t.Context(), bson.D{})
 		if err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	t.Parallel()
 	for name, o := range livedLayouts {
 		t.Run(name, func(t *testing.T) {
-			uri, database := mongotest.Reused(t, mongodb.DatabaseKind(o))
+			uri, database := mongotest.Reused(t)
 			store, needles := storagetest.DeleteLife(t, func(t *testing.T) storage.Store {
 				t.Helper()
 				return openAt(t, inDatabase(t, uri, database), o)
@@ -55,7 +55,7 @@ func TestDeletingWhileOthersWrite(t *testing.T) {
 		"month, tiny, two": {livedLayouts["month, adaptive, two"]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			uri, database := mongotest.Reused(t, mongodb.DatabaseKind(servers[0]))
+			uri, database := mongotest.Reused(t)
 			open := func(t *testing.T) storage.Store {
 				t.Helper()
 				var stores []storage.Store

@@ -21,18 +21,12 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// DatabaseKind is the kind of [mongotest.Reused] for stores with these options: each combination of
-// layouts has different collections and indexes.
-func DatabaseKind(o Options) string {
-	return strings.Join([]string{o.Comments, o.Feeds, o.Graph}, ", ")
-}
-
 // openInside opens a store on an empty database, without doing its background work. A test that
 // changes collections or indexes calls [openAlone].
 func openInside(t *testing.T, o Options) *Store {
 	t.Helper()
 	o.Unjournaled = true
-	uri, database := mongotest.Reused(t, DatabaseKind(o))
+	uri, database := mongotest.Reused(t)
 	return openIn(t, uri, database, o)
 }
 

@@ -26,22 +26,22 @@ func open(tb testing.TB, monitor *event.CommandMonitor) *mongodb.Store {
 func openFresh(tb testing.TB, o mongodb.Options) *mongodb.Store {
 	tb.Helper()
 	o.Unjournaled = true
-	return openAt(tb, emptyDatabase(tb, o), o)
+	return openAt(tb, emptyDatabase(tb), o)
 }
 
 // openTwo opens two stores on one separate database.
 func openTwo(t *testing.T, o mongodb.Options) []storage.Store {
 	t.Helper()
 	o.Unjournaled = true
-	uri := emptyDatabase(t, o)
+	uri := emptyDatabase(t)
 	return []storage.Store{openAt(t, uri, o), openAt(t, uri, o)}
 }
 
 // emptyDatabase returns the URI of a database that is empty except for the collections and indexes
-// of these layouts. A test that changes those needs [mongotest.Database].
-func emptyDatabase(tb testing.TB, o mongodb.Options) string {
+// of earlier tests. A test that changes those needs [mongotest.Database].
+func emptyDatabase(tb testing.TB) string {
 	tb.Helper()
-	uri, database := mongotest.Reused(tb, mongodb.DatabaseKind(o))
+	uri, database := mongotest.Reused(tb)
 	return inDatabase(tb, uri, database)
 }
 

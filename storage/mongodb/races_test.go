@@ -52,7 +52,7 @@ type meeting struct {
 // interrupter watches nothing.
 func twoStores(t *testing.T, layout string, watchOne, watchOther *event.CommandMonitor) (one, other *Store) {
 	t.Helper()
-	uri, database := mongotest.Reused(t, DatabaseKind(Options{Feeds: layout}))
+	uri, database := mongotest.Reused(t)
 	open := func(monitor *event.CommandMonitor) *Store {
 		return openIn(t, uri, database, Options{Feeds: layout, Monitor: monitor})
 	}

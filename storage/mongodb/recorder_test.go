@@ -84,7 +84,7 @@ func newTownIn(tb testing.TB, r *recorder, layout string) *town {
 func newTownOf(tb testing.TB, r *recorder, o mongodb.Options) *town {
 	tb.Helper()
 	o.Unjournaled = true
-	return newTownAt(tb, r, emptyDatabase(tb, o), o)
+	return newTownAt(tb, r, emptyDatabase(tb), o)
 }
 
 // newTownAlone is newTownOf for tests that change collections or indexes: no other test uses the

@@ -22,27 +22,24 @@ import (
 var pool struct {
 	mu     sync.Mutex
 	client *mongo.Client // empties and drops databases
-	free   []pooled      // unused databases; the last one was used last
+	free   []string      // names of unused databases; the last one was used last
 }
-
-type pooled struct{ kind, name string }
 
 // mostFree bounds the unused databases. Each has more than a hundred open files, which cost the
 // server time.
 const mostFree = 8
 
-// Reused is [Database], but the database may come from an earlier test of this process that asked
-// for the same kind. It then has that test's collections and indexes, without documents: MongoDB
-// takes longer to create and drop the collections of one database than most tests run. Stores that
-// create different collections or indexes need different kinds. The package's TestMain has to run
-// its tests with [Tests].
-func Reused(tb testing.TB, kind string) (uri, name string) {
+// Reused is [Database], but the database may come from an earlier test of this process. It then has
+// that test's collections and indexes, without documents: MongoDB takes longer to create and drop
+// the collections of one database than most tests run. Layouts share databases, because an index of
+// one name is the same in all of them. The package's TestMain has to run its tests with [Tests].
+func Reused(tb testing.TB) (uri, name string) {
 	tb.Helper()
 
-	uri, name = URI(tb), takeFree(kind, tb.Name())
+	uri, name = URI(tb), takeFree(tb.Name())
 
 	tb.Cleanup(func() {
-		if err := release(uri, kind, name); err != nil {
+		if err := release(uri, name); err != nil {
 			tb.Errorf("mongotest: emptying the database %s: %v", name, errors.Join(err, drop(uri, name)))
 		}
 	})
@@ -64,24 +61,24 @@ func (t Tests) Run() int {
 	return code
 }
 
-func takeFree(kind, test string) string {
+func takeFree(test string) string {
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
 
-	for i, db := range slices.Backward(pool.free) {
-		if db.kind == kind {
-			pool.free = slices.Delete(pool.free, i, i+1)
-
-			return db.name
-		}
+	last := len(pool.free) - 1
+	if last < 0 {
+		return databaseName(test)
 	}
 
-	return databaseName(test)
+	name := pool.free[last]
+	pool.free = pool.free[:last]
+
+	return name
 }
 
 // release empties a database and keeps it for a later test. It drops the one that has been unused
 // for longest when there are too many.
-func release(uri, kind, name string) error {
+func release(uri, name string) error {
 	client, err := poolClient(uri)
 	if err != nil {
 		return err
@@ -94,7 +91,7 @@ func release(uri, kind, name string) error {
 		return err
 	}
 
-	if oldest := keep(pooled{kind, name}); oldest != "" {
+	if oldest := keep(name); oldest != "" {
 		return client.Database(oldest).Drop(ctx) //nolint:wrapcheck // the caller says what it is about
 	}
 
@@ -103,16 +100,16 @@ func release(uri, kind, name string) error {
 
 // keep adds a database to the unused ones, and takes the oldest one out if there are too many: ""
 // for none.
-func keep(db pooled) (oldest string) {
+func keep(name string) (oldest string) {
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
 
-	pool.free = append(pool.free, db)
+	pool.free = append(pool.free, name)
 	if len(pool.free) <= mostFree {
 		return ""
 	}
 
-	oldest = pool.free[0].name
+	oldest = pool.free[0]
 	pool.free = slices.Delete(pool.free, 0, 1)
 
 	return oldest
@@ -146,8 +143,8 @@ func dropFree() error {
 	defer cancel()
 
 	var errs []error
-	for _, db := range pool.free {
-		errs = append(errs, pool.client.Database(db.name).Drop(ctx))
+	for _, name := range pool.free {
+		errs = append(errs, pool.client.Database(name).Drop(ctx))
 	}
 
 	errs = append(errs, pool.client.Disconnect(ctx))
