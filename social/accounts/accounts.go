@@ -55,7 +55,7 @@ func (in *SignUpInput) check() error {
 // checkHandle reports an unavailable handle together with the other errors of the input.
 // Errors: RESERVED, TAKEN.
 func (s *Service) checkHandle(ctx context.Context, handle string) error {
-	if err := social.CheckReserved(handle); err != nil {
+	if err := checkReserved(handle); err != nil {
 		return err
 	}
 	normal, _ := social.NormalHandle(handle)
@@ -88,7 +88,7 @@ func (s *Service) SignUp(ctx context.Context, in SignUpInput) (session social.Se
 	if err := in.check(); err != nil {
 		return social.Session{}, "", fault.All(err, s.checkHandle(ctx, in.Handle))
 	}
-	if err := social.CheckReserved(in.Handle); err != nil {
+	if err := checkReserved(in.Handle); err != nil {
 		return social.Session{}, "", err
 	}
 	rank, err := s.limits.SignUp(in.From)

@@ -100,12 +100,12 @@ func (s *Service) knownIdentity(ctx context.Context, key [32]byte) (social.Ident
 // addIdentity creates the account of an identity that is seen for the first time, if no concurrent
 // call does; how says how it came.
 func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assertion, how string) error {
-	handles := social.HandlesFor(a.Handle, key)
+	handles := handlesFor(a.Handle, key)
 	for _, handle := range handles {
 		user := social.UserID{ID: s.newID()}
 		err := s.store.InsertUser(ctx, social.NewUser{
 			User: social.User{
-				ID: user, Handle: handle, Name: social.NameFor(a.Name, handle), AvatarURL: social.AvatarFor(a.AvatarURL), WallPolicy: social.WallEveryone,
+				ID: user, Handle: handle, Name: nameFor(a.Name, handle), AvatarURL: avatarFor(a.AvatarURL), WallPolicy: social.WallEveryone,
 			},
 			Following: social.Circle{ID: social.CircleID{ID: id.At(user.Time())}, Owner: user, Name: social.DefaultCircleName, IsDefault: true},
 			Identity:  key,

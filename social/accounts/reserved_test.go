@@ -1,4 +1,4 @@
-package social
+package accounts
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plaza/fault"
+	"plaza/social"
 )
 
 // TestReservedHandles: case, underscores and digits that read like letters do not make a reserved
@@ -34,13 +35,13 @@ func TestReservedHandles(t *testing.T) {
 			written.WriteString(rapid.SampledFrom([]string{"", "_", "__"}).Draw(t, "before"))
 			written.WriteRune(letter)
 		}
-		err := CheckReserved(written.String())
+		err := checkReserved(written.String())
 		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != fault.CodeReserved || f.Field != "handle" {
 			t.Fatalf("%s: %v", written.String(), err)
 		}
 	})
 	for _, free := range []string{"ada", "administer", "root1", "_", "1", "apl", "mai", "b0b", "1234", "user5", "node5"} {
-		if err := CheckReserved(free); err != nil {
+		if err := checkReserved(free); err != nil {
 			t.Errorf("%s: %v", free, err)
 		}
 	}
@@ -50,7 +51,7 @@ func TestReservedHandles(t *testing.T) {
 func TestReservedHandlesAreBare(t *testing.T) {
 	t.Parallel()
 	for word := range reservedHandles {
-		if normal, ok := NormalHandle(word); !ok || normal != word || bareHandle(word) != word {
+		if normal, ok := social.NormalHandle(word); !ok || normal != word || bareHandle(word) != word {
 			t.Errorf("%q can't match a handle", word)
 		}
 	}

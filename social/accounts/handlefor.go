@@ -1,4 +1,4 @@
-package social
+package accounts
 
 import (
 	"encoding/binary"
@@ -10,16 +10,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"plaza/fault"
+	"plaza/social"
 )
 
-// HandlesFor returns the handles that the account of an identity may get, best first: the handle
+// handlesFor returns the handles that the account of an identity may get, best first: the handle
 // that the user has elsewhere, as far as it is valid here, and then the same with a number. None is
 // reserved.
-func HandlesFor(called string, key [32]byte) []string {
+func handlesFor(called string, key [32]byte) []string {
 	stem := handleStem(called)
 	var handles []string
 	add := func(handle string) {
-		if CheckReserved(handle) == nil {
+		if checkReserved(handle) == nil {
 			handles = append(handles, handle)
 		}
 	}
@@ -29,7 +30,7 @@ func HandlesFor(called string, key [32]byte) []string {
 		add(stem)
 	}
 	const digits = 4
-	stem = stem[:min(len(stem), MaxHandleLen-2*digits-1)]
+	stem = stem[:min(len(stem), social.MaxHandleLen-2*digits-1)]
 	for i := 0; i+4 <= len(key); i += 4 {
 		number := binary.BigEndian.Uint32(key[i:])
 		if i < 16 {
@@ -56,29 +57,29 @@ func handleStem(text string) string {
 				stem.WriteByte('_')
 			}
 		}
-		if stem.Len() == MaxHandleLen {
+		if stem.Len() == social.MaxHandleLen {
 			break
 		}
 	}
 	return strings.TrimRight(stem.String(), "_")
 }
 
-// NameFor returns the display name for a user with that name elsewhere, cut to MaxNameLen; the
+// nameFor returns the display name for a user with that name elsewhere, cut to social.MaxNameLen; the
 // handle if there is no usable name.
-func NameFor(called, handle string) string {
+func nameFor(called, handle string) string {
 	name := strings.TrimSpace(called)
-	if utf8.RuneCountInString(name) > MaxNameLen {
-		name = strings.TrimSpace(string([]rune(name)[:MaxNameLen]))
+	if utf8.RuneCountInString(name) > social.MaxNameLen {
+		name = strings.TrimSpace(string([]rune(name)[:social.MaxNameLen]))
 	}
-	if fault.CheckLine("name", name, 1, MaxNameLen) != nil {
+	if fault.CheckLine("name", name, 1, social.MaxNameLen) != nil {
 		return handle
 	}
 	return name
 }
 
-// AvatarFor returns the address of the picture that a user has elsewhere; "" if it is not valid
+// avatarFor returns the address of the picture that a user has elsewhere; "" if it is not valid
 // here.
-func AvatarFor(url string) string {
+func avatarFor(url string) string {
 	if fault.CheckURL("avatarUrl", url) != nil {
 		return ""
 	}

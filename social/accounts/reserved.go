@@ -1,4 +1,4 @@
-package social
+package accounts
 
 import (
 	"strings"
@@ -61,8 +61,8 @@ func isReserved(handle string) bool {
 	return reservedHandles[withLetters.Replace(bare)]
 }
 
-// CheckReserved refuses handles that only operators may give to accounts. Error: RESERVED.
-func CheckReserved(handle string) error {
+// checkReserved refuses handles that only operators may give to accounts. Error: RESERVED.
+func checkReserved(handle string) error {
 	if isReserved(handle) {
 		return fault.Errorf(fault.CodeReserved, "handle", "This handle is reserved: choose another one.")
 	}
