@@ -96,7 +96,7 @@ func (c *changes) queue(ctx context.Context, post social.PostID, subscriptions [
 // commentChanged passes an event on to the subscribers to the changes of a thread. A thread has no
 // current state that could be read, so subscribers who miss changes get a gap.
 func (c *changes) commentChanged(ctx context.Context, e social.Event) {
-	if e.Kind != social.EventCommentEdited && e.Kind != social.EventCommentDeleted {
+	if e.Kind != social.EventCommentEdited && e.Kind != social.EventCommentDeleted && e.Kind != social.EventReplyRemoved {
 		return
 	}
 	subscriptions := c.registry.subscribers(topic{kind: ofComments, post: e.Post})

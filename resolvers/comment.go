@@ -121,31 +121,35 @@ func (r mutationResolver) EditComment(ctx context.Context, input model.EditComme
 
 // DeleteComment resolves Mutation.deleteComment.
 func (r mutationResolver) DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error) {
-	var deleted *social.Comment
+	var deletion *network.Deletion
 	tombstone, mistakes, err := comments.change(ctx, r, input.CommentID, func(ctx context.Context, viewer social.UserID, id social.CommentID) (err error) {
-		deleted, err = r.Social.DeleteComment(ctx, viewer, id)
+		deletion, err = r.Social.DeleteComment(ctx, viewer, id)
 		return err
 	})
 	if err != nil || len(mistakes) > 0 {
 		return &model.DeleteCommentPayload{UserErrors: mistakes}, err
 	}
-	return &model.DeleteCommentPayload{DeletedCommentID: &input.CommentID, Comment: tombstone, UserErrors: mistakes, Deleted: deleted}, nil
+	payload := &model.DeleteCommentPayload{DeletedCommentID: &input.CommentID, Comment: tombstone, UserErrors: mistakes, Deletion: deletion}
+	for _, gone := range deletion.Gone {
+		payload.RemovedCommentIDs = append(payload.RemovedCommentIDs, gone.String())
+	}
+	return payload, nil
 }
 
 // Post resolves DeleteCommentPayload.post.
 func (deleteCommentPayloadResolver) Post(ctx context.Context, obj *model.DeleteCommentPayload) (model.Post, error) {
-	if obj.Deleted == nil {
+	if obj.Deletion == nil {
 		return nil, nil // null: nothing was done
 	}
-	return loadPost(ctx, obj.Deleted.Post)
+	return loadPost(ctx, obj.Deletion.Post)
 }
 
 // Parent resolves DeleteCommentPayload.parent.
 func (deleteCommentPayloadResolver) Parent(ctx context.Context, obj *model.DeleteCommentPayload) (*model.Comment, error) {
-	if obj.Deleted == nil || obj.Deleted.Parent.IsZero() {
-		return nil, nil // null: nothing was done, or it replied to the post
+	if obj.Deletion == nil || obj.Deletion.Above.IsZero() {
+		return nil, nil // null: nothing was done, or no comment above it remains
 	}
-	return loadComment(ctx, obj.Deleted.Parent)
+	return loadComment(ctx, obj.Deletion.Above)
 }
 
 // DeleteAllMyComments resolves Mutation.deleteAllMyComments.

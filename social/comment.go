@@ -57,6 +57,27 @@ func (c *Comment) AncestorIDs() []CommentID {
 	return ids
 }
 
+// Removal is what the deletion of a comment without replies changes above it.
+type Removal struct {
+	Tombstones []CommentID // the ancestors that are gone, too, upwards
+	Above      CommentID   // the ancestor that remains, and has one reply fewer; zero: none
+}
+
+// Events returns the event of the deletion, and one for each other comment that it has changed.
+func (r Removal) Events(deletion Event) []Event {
+	events := []Event{deletion}
+	add := func(kind EventKind, c CommentID) {
+		events = append(events, Event{ID: EventID{id.New()}, Kind: kind, Actor: deletion.Actor, Post: deletion.Post, Comment: c})
+	}
+	for _, c := range r.Tombstones {
+		add(EventCommentDeleted, c)
+	}
+	if !r.Above.IsZero() {
+		add(EventReplyRemoved, r.Above)
+	}
+	return events
+}
+
 // CommentOrder is the order of a thread.
 type CommentOrder string
 
@@ -103,8 +124,8 @@ type Comments interface {
 	EditComment(ctx context.Context, id CommentID, text string, at time.Time, e Event) error
 	// DeleteComment turns a comment with replies into a tombstone, and removes one without. It then
 	// removes every ancestor that is a tombstone without replies. It updates CommentCount, Latest
-	// and Replies, and stores the event, all in one transaction. ErrNotFound: absent or a
-	// tombstone.
+	// and Replies, and stores the events of the Removal, all in one transaction. ErrNotFound:
+	// absent or a tombstone.
 	DeleteComment(ctx context.Context, id CommentID, e Event) error
 	// Comments reads by id; absent comments are missing in the map.
 	Comments(ctx context.Context, ids []CommentID) (map[CommentID]*Comment, error)
@@ -116,7 +137,7 @@ type Comments interface {
 	// comment ids.
 	CommentsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Comment, error)
 	// EraseComments deletes the user's comments up to the id, newest first, as DeleteComment would
-	// one by one, each with an EventCommentDeleted. The first transaction stores the request and
+	// one by one, each with its events. The first transaction stores the request and
 	// the event. If ctx ends, an error occurs or a few seconds pass, the Worker does the rest
 	// later. Comments that are already deleted do not count. It returns how many are left.
 	EraseComments(ctx context.Context, user UserID, upTo CommentID, e Event) (remaining int, err error)

@@ -49,6 +49,7 @@ const (
 	EventCommentAdded    EventKind = "comment.added"
 	EventCommentEdited   EventKind = "comment.edited"
 	EventCommentDeleted  EventKind = "comment.deleted"
+	EventReplyRemoved    EventKind = "comment.reply_removed" // Comment has one reply fewer
 	EventErasureBegun    EventKind = "comments.erasure_begun"
 )
 
@@ -124,6 +125,7 @@ func (k EventKind) ChangesPost() bool {
 	return slices.Contains([]EventKind{
 		EventPostEdited, EventAudienceChanged, EventRepliesChanged, EventOrderChanged, EventPostDeleted, EventPollVoted,
 		EventPollClosed, EventReactionAdded, EventReactionRemoved, EventCommentAdded, EventCommentEdited, EventCommentDeleted,
+		EventReplyRemoved,
 	}, k)
 }
 

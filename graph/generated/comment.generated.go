@@ -613,6 +613,8 @@ func (ec *executionContext) _DeleteCommentPayload(ctx context.Context, sel ast.S
 			out.Values[i] = graphql.MarshalString("DeleteCommentPayload")
 		case "deletedCommentId":
 			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.DeletedCommentID))
+		case "removedCommentIds":
+			out.Set(i, true, ec.marshalNID2ᚕstringᚄ(ctx, field.Selections, obj.RemovedCommentIDs))
 		case "comment":
 			out.Set(i, false, ec._DeleteCommentPayload_comment(ctx, field, obj))
 		case "post":

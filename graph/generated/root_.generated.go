@@ -1756,11 +1756,19 @@ input DeleteCommentInput {
 type DeleteCommentPayload {
   "The id of the deleted comment."
   deletedCommentId: ID
+  """
+  The ids of all comments that no longer exist: the deleted one, unless it has replies, and the tombstones above it that had no other reply, upwards. Empty if
+  the comment is a tombstone now, or if nothing was done.
+  """
+  removedCommentIds: [ID!]!
   "The tombstone if the comment has replies, otherwise null."
   comment: Comment
   "The post that it was on; null if nothing was done."
   post: Post
-  "The comment that it replied to; null if it replied to the post, if you may not see that comment, or if nothing was done."
+  """
+  The nearest comment above it that remains: the one that it replied to, unless that is removed. Null if there is none, if you may not see that comment, or if
+  nothing was done.
+  """
   parent: Comment
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -3742,7 +3750,7 @@ type Subscription {
     "Begin with each post as it is now. Those that do not exist, or that you may not see, arrive as REMOVED."
     current: Boolean! = false
   ): PostChanged!
-  "Edits and deletions of the comments on one post."
+  "Edits and deletions of the comments on one post. If a deletion changes the ` + "`" + `repliesCount` + "`" + ` of a comment above, or removes tombstones above, these arrive, too."
   commentChanged(
     "The post's id."
     postId: ID!

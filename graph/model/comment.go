@@ -42,8 +42,9 @@ type AddCommentPayload struct {
 
 // DeleteCommentPayload is the answer to deleteComment.
 type DeleteCommentPayload struct {
-	DeletedCommentID *string
-	Comment          *Comment
-	UserErrors       []*UserError
-	Deleted          *social.Comment // as it was; nil: nothing was done
+	DeletedCommentID  *string
+	RemovedCommentIDs []string
+	Comment           *Comment
+	UserErrors        []*UserError
+	Deletion          *network.Deletion // nil: nothing was done
 }

@@ -30,6 +30,9 @@ func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, view
 	if now != nil && now.Hidden {
 		exceptFor, now = now.Author, ofOthers(now)
 	}
+	if now == nil && e.Kind == social.EventReplyRemoved {
+		return Sighting{}, nil // it is gone, which has an event of its own
+	}
 	c := now
 	if c == nil {
 		c = &social.Comment{ID: e.Comment, Post: e.Post, Author: e.Target}

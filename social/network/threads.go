@@ -170,9 +170,16 @@ func (v *Viewer) editable(ctx context.Context, comment social.CommentID) (*socia
 	return c, nil
 }
 
-// DeleteComment deletes a comment by the viewer, or one on the viewer's post or wall, and returns
-// it as it was. Errors: NOT_FOUND, NOT_ALLOWED.
-func (s *Service) DeleteComment(ctx context.Context, viewer social.UserID, comment social.CommentID) (*social.Comment, error) {
+// Deletion is a comment that was deleted.
+type Deletion struct {
+	*social.Comment                    // as it was
+	Gone            []social.CommentID // it and the tombstones that are gone with it, upwards; none: it is a tombstone now
+	Above           social.CommentID   // the nearest ancestor that remains; zero: none
+}
+
+// DeleteComment deletes a comment by the viewer, or one on the viewer's post or wall. Errors:
+// NOT_FOUND, NOT_ALLOWED.
+func (s *Service) DeleteComment(ctx context.Context, viewer social.UserID, comment social.CommentID) (*Deletion, error) {
 	defer s.noteHiding()
 	v := s.Viewer(viewer)
 	c, err := v.comment(ctx, "commentId", comment)
@@ -189,7 +196,32 @@ func (s *Service) DeleteComment(ctx context.Context, viewer social.UserID, comme
 	if !social.CanDeleteComment(viewer, c, post) {
 		return nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not delete this comment.")
 	}
-	return c, commentError(s.store.DeleteComment(ctx, comment, s.commentEvent(social.EventCommentDeleted, viewer, c)))
+	if err := s.store.DeleteComment(ctx, comment, s.commentEvent(social.EventCommentDeleted, viewer, c)); err != nil {
+		return nil, commentError(err)
+	}
+	return s.deletion(ctx, c)
+}
+
+// deletion reads what a deletion has left.
+func (s *Service) deletion(ctx context.Context, c *social.Comment) (*Deletion, error) {
+	branch := append(c.AncestorIDs(), c.ID)
+	left, err := s.store.Comments(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	d := &Deletion{Comment: c}
+	if left[c.ID] != nil {
+		d.Above = c.Parent
+		return d, nil
+	}
+	for _, id := range slices.Backward(branch) {
+		if left[id] != nil {
+			d.Above = id
+			return d, nil
+		}
+		d.Gone = append(d.Gone, id)
+	}
+	return d, nil
 }
 
 // EraseComments deletes all comments that the viewer has written up to now. Work that takes longer

@@ -109,13 +109,14 @@ func (s *Store) DeleteComment(ctx context.Context, comment social.CommentID, e s
 
 // deleteComment is DeleteComment in a transaction.
 func (s *Store) deleteComment(ctx context.Context, post social.PostID, comment social.CommentID, e social.Event) error {
-	if err := s.threads.Delete(ctx, post, comment); err != nil {
+	removal, err := s.threads.Delete(ctx, post, comment)
+	if err != nil {
 		return err
 	}
 	if err := s.feeds.PostChanged(ctx, post); err != nil {
 		return err
 	}
-	return s.log.Append(ctx, e)
+	return s.log.Append(ctx, removal.Events(e)...)
 }
 
 // hideComment hides a comment, or shows it again, in a transaction.

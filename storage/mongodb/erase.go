@@ -143,11 +143,13 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 		if err := s.feeds.PostChanged(ctx, post); err != nil {
 			return err
 		}
-		return s.log.Append(ctx, mdb.Map(deleted, func(comment *social.CommentID) social.Event {
-			return social.Event{
-				ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: user, Target: user, Post: post, Comment: *comment,
-			}
-		})...)
+		var events []social.Event
+		for _, d := range deleted {
+			events = append(events, d.Events(social.Event{
+				ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: user, Target: user, Post: post, Comment: d.Comment,
+			})...)
+		}
+		return s.log.Append(ctx, events...)
 	})
 	if errors.Is(err, social.ErrNotFound) {
 		return nil

@@ -129,31 +129,39 @@ func deleteComment(tx *eventlog.Tx, id social.CommentID, e social.Event) error {
 	if _, err := tx.Exec(countComments, -1, at.post.Bytes()); err != nil {
 		return err
 	}
+	var removal social.Removal
 	if at.replies > 0 {
 		_, err = tx.Exec(buryComment, id.Bytes())
 	} else {
-		err = pruneThread(tx, id, at.parent)
+		removal, err = pruneThread(tx, id, at.parent)
 	}
 	if err != nil {
 		return err
 	}
-	return tx.Append(e)
+	for _, e := range removal.Events(e) {
+		if err := tx.Append(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pruneThread removes a comment without replies, and then each tombstone above it that has no
 // replies left.
-func pruneThread(tx *eventlog.Tx, id, parent social.CommentID) error {
+func pruneThread(tx *eventlog.Tx, id, parent social.CommentID) (r social.Removal, err error) {
 	for {
 		if _, err := tx.Exec(removeComment, id.Bytes()); err != nil || parent.IsZero() {
-			return err
+			return r, err
 		}
 		if err := countReply(tx, parent, -1); err != nil {
-			return err
+			return r, err
 		}
 		above, err := placeOf(tx, parent)
 		if err != nil || !above.deleted || above.replies > 0 {
-			return err
+			r.Above = parent
+			return r, err
 		}
+		r.Tombstones = append(r.Tombstones, parent)
 		id, parent = parent, above.parent
 	}
 }

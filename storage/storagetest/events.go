@@ -16,6 +16,7 @@ import (
 var eventCases = []testCase{
 	{"EveryWriteAppendsItsEvent", everyWriteAppendsItsEvent},
 	{"AFollowAppendsAnotherEvent", aFollowAppendsAnotherEvent},
+	{"ADeletionReportsWhatItChangesAbove", aDeletionReportsWhatItChangesAbove},
 	{"WritesThatDoNothingOrFailAppendNone", writesThatDoNothingOrFailAppendNone},
 	{"ImportsAppendNone", importsAppendNone},
 	{"EventsAreReturnedInFull", eventsAreReturnedInFull},
@@ -184,7 +185,10 @@ func everyWriteAppendsItsEvent(w *world) {
 		w.ok(write(e), "write %d", i)
 		want = append(want, e)
 	}
-	events := slices.DeleteFunc(tail.rest(), func(e social.Event) bool { return e.Kind == social.EventFollowed })
+	isFurther := func(e social.Event) bool {
+		return e.Kind == social.EventFollowed || e.Kind == social.EventCommentDeleted
+	}
+	events := slices.DeleteFunc(tail.rest(), isFurther)
 	w.sameEvents(events, want, "one event for each write, in their order")
 }
 
@@ -207,6 +211,40 @@ func aFollowAppendsAnotherEvent(w *world) {
 	w.same(kinds, []social.EventKind{
 		social.EventMemberAdded, social.EventFollowed, social.EventMemberAdded, social.EventUnfollowed, social.EventMemberAdded, social.EventFollowed,
 	}, "the events")
+}
+
+// aDeletionReportsWhatItChangesAbove: the tombstones that go with a comment, and the comment that has
+// one reply fewer.
+func aDeletionReportsWhatItChangesAbove(w *world) {
+	ada, ben := w.user(), w.user()
+	p := w.status(ada)
+	root := w.comment(p, nil, ada)
+	upper := w.comment(p, root, ben)
+	lower := w.comment(p, upper, ben)
+	leaf := w.comment(p, lower, ada)
+	tail := w.tail()
+	w.deleteComment(upper)
+	w.deleteComment(lower)
+	last := event(social.EventCommentDeleted)
+	last.Actor, last.Post, last.Comment = ada.ID, p.ID, leaf.ID
+	w.ok(w.DeleteComment(w.ctx, leaf.ID, last), "DeleteComment")
+	further := tail.rest()[2:]
+	for i := range further[1:] {
+		w.same(further[i+1].ID.IsZero(), false, "whether a further event has no id")
+		further[i+1].ID = last.ID
+	}
+	also := func(kind social.EventKind, c *social.Comment) social.Event {
+		return social.Event{ID: last.ID, Kind: kind, Actor: ada.ID, Post: p.ID, Comment: c.ID}
+	}
+	w.sameEvents(further, []social.Event{
+		last, also(social.EventCommentDeleted, lower), also(social.EventCommentDeleted, upper), also(social.EventReplyRemoved, root),
+	}, "the events of the last deletion")
+
+	tail = w.tail()
+	_, err := w.EraseComments(w.ctx, ada.ID, newCommentID(), event(social.EventErasureBegun))
+	w.ok(err, "EraseComments")
+	w.ok(settle(w.ctx, w.Store), "background work")
+	w.same(len(tail.rest()), 2, "the number of events of an erasure that removes one comment on the post")
 }
 
 func writesThatDoNothingOrFailAppendNone(w *world) {

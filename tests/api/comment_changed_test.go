@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -97,6 +98,46 @@ func TestCommentChanges(t *testing.T) {
 				got, _ := nextCommentChange(t, s)
 				if text = *got.Comment.Text; text != "open" && text != "harmless" { // which they may see by now
 					t.Errorf("%q got %q", name, text)
+				}
+			}
+		}
+	})
+}
+
+// TestDeletedRepliesChangeTheCommentsAbove: subscribers learn of the tombstones that go with a reply,
+// and of the new repliesCount above them, unless they may not see that comment.
+func TestDeletedRepliesChangeTheCommentsAbove(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob, reader, blocker := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "reader"), plaza.As(t, "blocker")
+		blocker.Mutate(t, "blockUser", "", map[string]any{"userId": ada.IDOf(t, "bob")})
+		post := ada.Status(t, "talk", plazatest.Public)
+		mark, root := ada.Comment(t, post, "mark"), bob.Comment(t, post, "root")
+		reply := func(parent string) string {
+			return ada.Mutate(t, "addComment", "comment { id }", map[string]any{"postId": post, "text": "reply", "parentId": parent})
+		}
+		upper := reply(root)
+		leaf := reply(upper)
+		ada.Mutate(t, "deleteComment", "", map[string]any{"commentId": upper})
+		sockets := map[string]*plazatest.Socket{"reader": reader.Connect(t), "blocker": blocker.Connect(t)}
+		for _, s := range sockets {
+			s.Subscribe(plaza, "1", `subscription { commentChanged(postId: "`+post+`") { event commentId comment { text repliesCount } } }`)
+		}
+		ada.Mutate(t, "deleteComment", "", map[string]any{"commentId": leaf})
+		ada.Mutate(t, "editComment", "", map[string]any{"commentId": mark, "text": "end"})
+		change := func(event, id, comment string) string {
+			return fmt.Sprintf(`{"data":{"commentChanged":{"event":%q,"commentId":%q,"comment":%s}}`, event, id, comment)
+		}
+		want := []string{change("REMOVED", leaf, "null"), change("REMOVED", upper, "null")}
+		end := change("CHANGED", mark, `{"text":"end","repliesCount":0}`)
+		for name, all := range map[string][]string{
+			"reader":  append(slices.Clone(want), change("CHANGED", root, `{"text":"root","repliesCount":0}`), end),
+			"blocker": append(slices.Clone(want), end),
+		} {
+			for _, one := range all {
+				if _, got := nextCommentChange(t, sockets[name]); got != one {
+					t.Errorf("%q got %s, want %s", name, got, one)
 				}
 			}
 		}

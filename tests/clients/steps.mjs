@@ -115,8 +115,8 @@ const steps = [
     (w) => ({ postId: w.thread, parentId: w.said, text: 'reply' }), { apply: ({ edge }, cache) => cache.update(...appendComment(edge)) })),
   mine('edit a comment', `${mutation('editComment', 'comment { ...Said }')} ${comment}`, (w) => ({ commentId: w.said, text: 'said better' })),
   ...[['delete a comment with a reply', 'said'], ['delete a comment', 'reply']].map(([name, which]) =>
-    mine(name, `${mutation('deleteComment', 'deletedCommentId comment { ...Said } post { id commentCount } parent { id repliesCount }')} ${comment}`, (w) => ({ commentId: w[which] }),
-      { apply: ({ deletedCommentId, comment }, cache) => { if (!comment) cache.evict({ __typename: 'Comment', id: deletedCommentId }) }, reread: which === 'reply' ? ['thread'] : [] })),
+    mine(name, `${mutation('deleteComment', 'removedCommentIds comment { ...Said } post { id commentCount } parent { id repliesCount }')} ${comment}`, (w) => ({ commentId: w[which] }),
+      { apply: ({ removedCommentIds }, cache) => { for (const id of removedCommentIds) cache.evict({ __typename: 'Comment', id }) } })),
 
   theirs('they post', 'createPost', () => ({ content: status('live'), audience: everyone })),
   theirs('they edit', 'editPost', (w) => ({ postId: w.theirs, content: status('edited by bob') })),
@@ -128,9 +128,9 @@ const steps = [
   remember('asked', theirs('they comment again', 'addComment', (w) => ({ postId: w.thread, text: 'asked' }), { fields: 'comment { id }', notifies: true })),
   remember('answered', theirs('they reply', 'addComment', (w) => ({ postId: w.thread, parentId: w.asked, text: 'answered' }), { fields: 'comment { id }' })),
   remember('added', theirs('they reply again', 'addComment', (w) => ({ postId: w.thread, parentId: w.asked, text: 'added' }), { fields: 'comment { id }' })),
-  theirs('they delete a reply', 'deleteComment', (w) => ({ commentId: w.added }), { reread: ['notifications', 'thread'] }),
+  theirs('they delete a reply', 'deleteComment', (w) => ({ commentId: w.added }), { reread: ['notifications'] }),
   theirs('they delete a comment with a reply', 'deleteComment', (w) => ({ commentId: w.asked }), { reread: ['notifications'] }),
-  theirs('they delete the last reply of a tombstone', 'deleteComment', (w) => ({ commentId: w.answered }), { reread: ['notifications', 'thread'] }),
+  theirs('they delete the last reply of a tombstone', 'deleteComment', (w) => ({ commentId: w.answered }), { reread: ['notifications'] }),
   theirs('they narrow the audience', 'setPostAudience', (w) => ({ postId: w.narrowed, audience: { kind: 'ONLY_ME' } })),
   theirs('they delete a post', 'deletePost', (w) => ({ postId: w.deleted })),
 

@@ -223,24 +223,21 @@ func (t inBuckets) branch(ctx context.Context, post social.PostID, comment socia
 	return append(own, docs...), whole, nil
 }
 
-func (t inBuckets) Remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
+func (t inBuckets) Remove(ctx context.Context, post social.PostID, comment social.CommentID) (social.Removal, error) {
 	branch, whole, err := t.branch(ctx, post, comment)
 	if err != nil {
-		return err
+		return social.Removal{}, err
 	}
 	own := &branch[0]
 	if err := t.removeAuthor(ctx, own); err != nil {
-		return err
+		return social.Removal{}, err
 	}
 	if own.Replies > 0 {
-		return t.change(ctx, updates(whole, own, mdb.Doc("_id", own.ID), mdb.Doc(
+		return social.Removal{}, t.change(ctx, updates(whole, own, mdb.Doc("_id", own.ID), mdb.Doc(
 			"$set", mdb.Doc("comments.$.deleted", true), "$inc", mdb.Doc("bytes", -len(own.Text)),
 			"$unset", mdb.Doc("comments.$.author", 1, "comments.$.text", 1, "comments.$.editedAt", 1, "comments.$.hidden", 1))))
 	}
-	gone := 1
-	for gone < len(branch) && branch[gone].Deleted && branch[gone].Replies == 1 {
-		gone++
-	}
+	gone, removal := prune(branch)
 	var models []mongo.WriteModel
 	for i := range branch[:gone] {
 		c := &branch[i]
@@ -252,7 +249,7 @@ func (t inBuckets) Remove(ctx context.Context, post social.PostID, comment socia
 		models = append(models, updates(whole, up, mdb.Doc("_id", up.ID), mdb.Doc("$inc", mdb.Doc("comments.$.replies", -1)))...)
 	}
 	if err := t.change(ctx, models); err != nil || whole {
-		return err
+		return removal, err
 	}
-	return t.tidy(ctx, post, branch[:gone])
+	return removal, t.tidy(ctx, post, branch[:gone])
 }

@@ -73,25 +73,35 @@ func (t inDocuments) Hide(ctx context.Context, post social.PostID, comment socia
 	return mdb.UpdateOne(ctx, t.comments, live(mdb.Doc("_id", comment, "post", post)), hiding("hidden", hide))
 }
 
-func (t inDocuments) Remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
+func (t inDocuments) Remove(ctx context.Context, post social.PostID, comment social.CommentID) (social.Removal, error) {
 	branch, err := t.branch(ctx, comment, post)
 	if err != nil {
-		return err
+		return social.Removal{}, err
 	}
 	own := branch[0]
 	if own.Replies > 0 {
-		return mdb.UpdateOne(ctx, t.comments, mdb.Doc("_id", own.ID, "post", post), mdb.Doc(
+		return social.Removal{}, mdb.UpdateOne(ctx, t.comments, mdb.Doc("_id", own.ID, "post", post), mdb.Doc(
 			"$set", mdb.Doc("deleted", true), "$unset", mdb.Doc("author", 1, "text", 1, "editedAt", 1, "hidden", 1)))
 	}
-	gone := 1
-	for gone < len(branch) && branch[gone].Deleted && branch[gone].Replies == 1 {
-		gone++
-	}
+	gone, removal := prune(branch)
 	ids := mdb.Map(branch[:gone], func(d *Document) social.CommentID { return d.ID })
 	if _, err := t.comments.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids), "post", post)); err != nil || gone == len(branch) {
-		return err
+		return removal, err
 	}
-	return mdb.UpdateOne(ctx, t.comments, mdb.Doc("_id", branch[gone].ID, "post", post), mdb.Doc("$inc", mdb.Doc("replies", -1)))
+	return removal, mdb.UpdateOne(ctx, t.comments, mdb.Doc("_id", branch[gone].ID, "post", post), mdb.Doc("$inc", mdb.Doc("replies", -1)))
+}
+
+// prune returns how many comments of a branch go with the first one, itself included.
+func prune(branch []Document) (gone int, r social.Removal) {
+	gone = 1
+	for gone < len(branch) && branch[gone].Deleted && branch[gone].Replies == 1 {
+		r.Tombstones = append(r.Tombstones, branch[gone].ID)
+		gone++
+	}
+	if gone < len(branch) {
+		r.Above = branch[gone].ID
+	}
+	return gone, r
 }
 
 // branch reads a live comment and its ancestors, upwards. ErrNotFound.

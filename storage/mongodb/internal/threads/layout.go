@@ -26,7 +26,7 @@ type Layout interface {
 	Hide(ctx context.Context, post social.PostID, comment social.CommentID, hide bool) error
 	// Remove replaces a live comment that has replies with a tombstone. It deletes one without
 	// replies, and also the tombstones above it that have no other reply. ErrNotFound.
-	Remove(ctx context.Context, post social.PostID, comment social.CommentID) error
+	Remove(ctx context.Context, post social.PostID, comment social.CommentID) (social.Removal, error)
 	// RemoveThread deletes all comments of a post.
 	RemoveThread(ctx context.Context, post social.PostID) error
 	// RemovePart deletes about most comments, outside of any transaction, and returns whether it

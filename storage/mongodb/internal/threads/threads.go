@@ -69,31 +69,37 @@ func (t *Threads) Hide(ctx context.Context, post social.PostID, comment social.C
 }
 
 // Delete deletes a live comment, or replaces it with a tombstone. ErrNotFound.
-func (t *Threads) Delete(ctx context.Context, post social.PostID, comment social.CommentID) error {
+func (t *Threads) Delete(ctx context.Context, post social.PostID, comment social.CommentID) (r social.Removal, err error) {
 	if err := t.touch(ctx, post, -1); err != nil {
-		return err
+		return r, err
 	}
-	if err := t.remove(ctx, post, comment); err != nil {
-		return err
+	if r, err = t.remove(ctx, post, comment); err != nil {
+		return r, err
 	}
-	return t.refreshLatest(ctx, post)
+	return r, t.refreshLatest(ctx, post)
+}
+
+// Deleted is a comment that DeleteAll has deleted.
+type Deleted struct {
+	Comment social.CommentID
+	social.Removal
 }
 
 // DeleteAll does the same with several comments on a post, and returns those that were there. If it
 // returns none, the caller gives the transaction up. ErrNotFound: the post is gone.
-func (t *Threads) DeleteAll(ctx context.Context, post social.PostID, comments []social.CommentID) (deleted []social.CommentID, err error) {
+func (t *Threads) DeleteAll(ctx context.Context, post social.PostID, comments []social.CommentID) (deleted []Deleted, err error) {
 	if err := t.touch(ctx, post, 0); err != nil {
 		return nil, err
 	}
 	for _, comment := range comments {
-		err := t.remove(ctx, post, comment)
+		removal, err := t.remove(ctx, post, comment)
 		if errors.Is(err, social.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		deleted = append(deleted, comment)
+		deleted = append(deleted, Deleted{comment, removal})
 	}
 	if len(deleted) == 0 {
 		return nil, nil
@@ -113,8 +119,12 @@ func (t *Threads) touch(ctx context.Context, post social.PostID, comments int) e
 	return mdb.UpdateOne(ctx, t.posts, mdb.Doc("_id", post), mdb.Doc("$inc", count))
 }
 
-func (t *Threads) remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
-	return t.change(ctx, post, func(home Layout) error { return home.Remove(ctx, post, comment) })
+func (t *Threads) remove(ctx context.Context, post social.PostID, comment social.CommentID) (r social.Removal, err error) {
+	err = t.change(ctx, post, func(home Layout) (err error) {
+		r, err = home.Remove(ctx, post, comment)
+		return err
+	})
+	return r, err
 }
 
 // refreshLatest reads a post's newest comments again.
