@@ -17,15 +17,22 @@ func (r circleResolver) Members(ctx context.Context, obj *model.Circle, first *i
 
 // CreateCircle resolves Mutation.createCircle.
 func (r mutationResolver) CreateCircle(ctx context.Context, input model.CreateCircleInput) (*model.CreateCirclePayload, error) {
-	var created *model.Circle
+	payload := &model.CreateCirclePayload{}
 	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
 		circle, err := r.Social.CreateCircle(ctx, viewer, input.Name)
 		if err == nil {
-			created = wrapCircle(circle)
+			payload.Circle = wrapCircle(circle)
+			payload.Edge = &model.CircleEdge{Cursor: circleCursors(viewer).Encode(social.Key(circle.ID.Bytes())), Node: payload.Circle}
 		}
 		return err
 	})
-	return &model.CreateCirclePayload{Circle: created, UserErrors: mistakes}, err
+	payload.UserErrors = mistakes
+	return payload, err
+}
+
+// circleCursors are the cursors of an owner's list of circles.
+func circleCursors(owner social.UserID) relay.Cursors {
+	return relay.CursorsOf(relay.KindCircle, "circles", owner.String())
 }
 
 // RenameCircle resolves Mutation.renameCircle.

@@ -69,7 +69,7 @@ func (r viewerResolver) Wall(ctx context.Context, obj *model.Viewer, view social
 
 // Circles resolves Viewer.circles.
 func (r viewerResolver) Circles(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.CircleConnection, error) {
-	circles := relay.ListOf(relay.CursorsOf(relay.KindCircle, "circles", obj.UserID.String()), loaders.For(ctx).Viewer.OwnCircles)
+	circles := relay.ListOf(circleCursors(obj.UserID), loaders.For(ctx).Viewer.OwnCircles)
 	return relay.Connect(ctx, circles, relay.ArgsOf(first, after, last, before), wrapCircle)
 }
 

@@ -132,6 +132,13 @@ func (ec *executionContext) _CreateCirclePayload_circle(ctx context.Context, fie
 	}, ec.marshalOCircle2ᚖplazaᚋgraphᚋmodelᚐCircle)
 }
 
+func (ec *executionContext) _CreateCirclePayload_edge(ctx context.Context, field graphql.CollectedField, obj *model.CreateCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreateCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Edge[*model.Circle], error) {
+		return obj.Edge, nil
+	}, ec.marshalOCircleEdge2ᚖplazaᚋgraphᚋmodelᚐEdge)
+}
+
 func (ec *executionContext) _CreateCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreateCirclePayload) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "CreateCirclePayload", Field: field, IsMethod: false, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
@@ -463,6 +470,8 @@ func (ec *executionContext) _CreateCirclePayload(ctx context.Context, sel ast.Se
 			out.Values[i] = graphql.MarshalString("CreateCirclePayload")
 		case "circle":
 			out.Set(i, false, ec._CreateCirclePayload_circle(ctx, field, obj))
+		case "edge":
+			out.Set(i, false, ec._CreateCirclePayload_edge(ctx, field, obj))
 		case "userErrors":
 			out.Set(i, true, ec._CreateCirclePayload_userErrors(ctx, field, obj))
 		default:
@@ -739,6 +748,13 @@ func (ec *executionContext) marshalOCircleConnection2ᚖplazaᚋgraphᚋmodelᚐ
 		return graphql.Null
 	}
 	return ec._CircleConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCircleEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v *model.Edge[*model.Circle]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CircleEdge(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCreateCirclePayload2ᚖplazaᚋgraphᚋmodelᚐCreateCirclePayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateCirclePayload) graphql.Marshaler {

@@ -1497,6 +1497,8 @@ input CreateCircleInput {
 type CreateCirclePayload {
   "The new circle."
   circle: Circle
+  "The circle as an entry of ` + "`" + `Viewer.circles` + "`" + `, to insert at its end."
+  edge: CircleEdge
   "What was wrong with the input."
   userErrors: [UserError!]!
 }

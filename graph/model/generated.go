@@ -406,6 +406,8 @@ type CreateCircleInput struct {
 type CreateCirclePayload struct {
 	// The new circle.
 	Circle *Circle `json:"circle,omitempty"`
+	// The circle as an entry of `Viewer.circles`, to insert at its end.
+	Edge *Edge[*Circle] `json:"edge,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }

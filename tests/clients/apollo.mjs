@@ -5,7 +5,7 @@ import { createClient } from 'graphql-ws'
 import { parse } from 'graphql'
 import WebSocket from 'ws'
 import { endpoint, socketURL, token } from './scenario.mjs'
-import { compare, listIn, pages } from './steps.mjs'
+import { compare, given, listIn, pages } from './steps.mjs'
 
 const typePolicies = {}
 for (const [list, keyArgs] of Object.entries(listIn('keyArgs'))) {
@@ -27,14 +27,13 @@ await compare('Apollo Client', ({ onLive }) => {
   })
   const documents = Object.fromEntries(Object.entries(pages).map(([page, text]) => [page, parse(text)]))
   let current
-  const given = (page) => page === 'thread' ? current : {}
   const changes = {
-    update: (page, change) => cache.updateQuery({ query: documents[page], variables: given(page) }, change),
+    update: (page, change) => cache.updateQuery({ query: documents[page], variables: given(page, current) }, change),
     evict: (object) => { cache.evict({ id: cache.identify(object) }); cache.gc() },
   }
   return {
-    fetch: (page, variables) => { current = variables; return client.query({ query: documents[page], variables: given(page), fetchPolicy: 'network-only', errorPolicy: 'all' }) },
-    cached: (page) => cache.readQuery({ query: documents[page], variables: given(page), returnPartialData: true }),
+    fetch: (page, variables) => { current = variables; return client.query({ query: documents[page], variables: given(page, current), fetchPolicy: 'network-only', errorPolicy: 'all' }) },
+    cached: (page) => cache.readQuery({ query: documents[page], variables: given(page, current), returnPartialData: true }),
     mutate: async (text, variables, apply) => (await client.mutate({
       mutation: parse(text), variables, update: apply && ((_, { data }) => apply(Object.values(data)[0], changes)),
     })).data,

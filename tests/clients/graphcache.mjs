@@ -5,7 +5,7 @@ import { getIntrospectionQuery, parse } from 'graphql'
 import { createClient as createSocket } from 'graphql-ws'
 import WebSocket from 'ws'
 import { endpoint, post, socketURL, token } from './scenario.mjs'
-import { compare, listIn, onLive as live, pages } from './steps.mjs'
+import { compare, given, listIn, onLive as live, pages } from './steps.mjs'
 
 const schema = await post(getIntrospectionQuery(), {}, token)
 const resolvers = {}
@@ -25,11 +25,10 @@ function without(part, id) {
 
 await compare('Graphcache', ({ onLive }) => {
   let current, applying
-  const given = (page) => page === 'thread' ? current : {}
   const changes = (cache) => ({
-    update: (page, change) => cache.updateQuery({ query: pages[page], variables: given(page) }, change),
+    update: (page, change) => cache.updateQuery({ query: pages[page], variables: given(page, current) }, change),
     evict: (object) => {
-      for (const page of Object.keys(pages)) cache.updateQuery({ query: pages[page], variables: given(page) }, (data) => without(data, object.id))
+      for (const page of Object.keys(pages)) cache.updateQuery({ query: pages[page], variables: given(page, current) }, (data) => without(data, object.id))
       cache.invalidate(object)
     },
   })
@@ -53,8 +52,8 @@ await compare('Graphcache', ({ onLive }) => {
   // Graphcache gives null for a page of which nothing is there.
   const nothing = (page) => Object.fromEntries(parse(pages[page]).definitions[0].selectionSet.selections.map(({ name }) => [name.value, null]))
   return {
-    fetch: async (page, variables) => { current = variables; return must(await client.query(pages[page], given(page), { requestPolicy: 'network-only' }).toPromise()) },
-    cached: async (page) => (await client.query(pages[page], given(page), { requestPolicy: 'cache-only' }).toPromise()).data ?? nothing(page),
+    fetch: async (page, variables) => { current = variables; return must(await client.query(pages[page], given(page, current), { requestPolicy: 'network-only' }).toPromise()) },
+    cached: async (page) => (await client.query(pages[page], given(page, current), { requestPolicy: 'cache-only' }).toPromise()).data ?? nothing(page),
     mutate: async (text, variables, apply) => {
       applying = apply
       try { return must(await client.mutation(text, variables).toPromise()) } finally { applying = undefined }

@@ -14,27 +14,42 @@ export const listIn = (name) => JSON.parse(guide.match(new RegExp('```json ' + n
 const shown = `fragment Shown on Post {
   id text editedAt commentCount viewerReaction reactionCounts { kind count } audience { kind } author { id handle viewerFollows }
   ... on PollPost { votesCount viewerVote options { id index text votesCount } }
+  ... on PhotoPost { url alt } ... on LinkPost { url title } ... on CheckinPost { place latitude longitude }
 }`
 const comment = `fragment Said on Comment { id text isDeleted editedAt repliesCount author { id handle } }`
+const circle = `fragment Circled on Circle { id name isDefault membersCount }`
 
 // pages are the queries of the pages that are open.
 export const pages = {
   news: `query News { viewer { id user { id followingCount } news(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasNextPage endCursor } } } } ${shown}`,
   bob: `query Bob { user(handle: "bob") { id handle followersCount followingCount viewerFollows } }`,
   thread: `query Thread($post: ID!) { post(id: $post) { ...Shown comments(first: 50, order: OLDEST) { edges { cursor node { ...Said } } pageInfo { hasNextPage endCursor } } } } ${shown} ${comment}`,
+  wall: `query Wall { viewer { id user { id wall(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasNextPage endCursor } } } } } ${shown}`,
+  incoming: `query Incoming { viewer { id incoming(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasNextPage endCursor } } } } ${shown}`,
+  circles: `query Circles { viewer { id circles(first: 50) { edges { cursor node { ...Circled } } pageInfo { hasNextPage endCursor } } } } ${circle}`,
+  newest: `query Newest($post: ID!) { post(id: $post) { id comments(first: 50, order: NEWEST) { edges { node { ...Said } } } } } ${comment}`,
   notifications: `query Notifications { viewer { id unreadNotificationsCount notifications(first: 50) {
     edges { cursor node { id kind actorsCount actors { id handle } isRead updatedAt } } pageInfo { hasNextPage endCursor } } } }`,
 }
 
-const insertPost = (edge) => ['news', (data) => edited(data, ['viewer', 'news'], (list) => atStart(list, edge))]
-const appendComment = (edge) => ['thread', (data) => edited(data, ['post', 'comments'], (list) => atEnd(list, edge))]
+// given returns the variables of a page.
+export const given = (page, variables) => pages[page].includes('$post') ? variables : {}
+
+const inserting = (page, path) => (edge) => [page, (data) => edited(data, path, (list) => atStart(list, edge))]
+const appending = (page, path) => (edge) => [page, (data) => edited(data, path, (list) => atEnd(list, edge))]
+const insertPost = inserting('news', ['viewer', 'news'])
+const insertOnWall = inserting('wall', ['viewer', 'user', 'wall'])
+const insertIncoming = inserting('incoming', ['viewer', 'incoming'])
+const insertComment = inserting('newest', ['post', 'comments'])
+const appendComment = appending('thread', ['post', 'comments'])
+const appendCircle = appending('circles', ['viewer', 'circles'])
 const moveToTop = (edge) => ['notifications', (data) => edited(data, ['viewer', 'notifications'], (list) => (
   atStart({ ...list, edges: list.edges.filter((e) => e.node.id !== edge.node.id) }, edge)))]
 
 const atStart = (list, edge) => has(list.edges, edge) ? list : withEdges(list, [edge, ...list.edges])
 const atEnd = (list, edge) => has(list.edges, edge) ? list : withEdges(list, [...list.edges, edge])
 // pageInfo must agree with the edges: Apollo Client gives the last edge the cursor that it names.
-const withEdges = (list, edges) => ({ ...list, edges, pageInfo: { ...list.pageInfo, endCursor: edges.at(-1).cursor } })
+const withEdges = (list, edges) => ({ ...list, edges, ...list.pageInfo && { pageInfo: { ...list.pageInfo, endCursor: edges.at(-1).cursor } } })
 const has = (edges, edge) => edges.some(({ node }) => node.id === edge.node.id)
 
 // edited returns data with one part replaced.
@@ -51,8 +66,16 @@ export const onLive = {
   postChanged: ({ event, postId }, cache, { typeOf }) => {
     if (event === 'REMOVED') cache.evict({ __typename: typeOf(postId), id: postId })
   },
+  wallPostAdded: ({ event, cursor, post }, cache) => {
+    if (event === 'ADDED') cache.update(...insertOnWall({ __typename: 'PostEdge', cursor, node: post }))
+  },
+  incomingAdded: ({ event, cursor, post }, cache) => {
+    if (event === 'ADDED') cache.update(...insertIncoming({ __typename: 'PostEdge', cursor, node: post }))
+  },
   commentAdded: ({ event, cursor, comment }, cache) => {
-    if (event === 'ADDED') cache.update(...appendComment({ __typename: 'CommentEdge', cursor, node: comment }))
+    if (event !== 'ADDED') return
+    cache.update(...appendComment({ __typename: 'CommentEdge', cursor, node: comment }))
+    cache.update(...insertComment({ __typename: 'CommentEdge', node: comment }))
   },
   commentChanged: ({ event, commentId }, cache) => {
     if (event === 'REMOVED') cache.evict({ __typename: 'Comment', id: commentId })
@@ -64,6 +87,8 @@ export const onLive = {
 
 const subscriptions = {
   newsItemAdded: `subscription { newsItemAdded { cursor event post { ...Shown } } } ${shown}`,
+  wallPostAdded: `subscription($me: ID!) { wallPostAdded(userId: $me) { cursor event post { ...Shown } } } ${shown}`,
+  incomingAdded: `subscription { incomingAdded { cursor event post { ...Shown } } } ${shown}`,
   commentAdded: `subscription($post: ID!) { commentAdded(postId: $post) { cursor event comment { ...Said parent { id repliesCount } post { id commentCount } } } } ${comment}`,
   commentChanged: `subscription($post: ID!) { commentChanged(postId: $post) { event commentId comment { ...Said } } } ${comment}`,
   notificationAdded: `subscription { notificationAdded { cursor event notification { id kind actorsCount actors { id handle } isRead updatedAt } viewer { id unreadNotificationsCount } } }`,
@@ -77,6 +102,11 @@ const status = (text) => ({ status: { text } })
 
 const follow = 'user { id followersCount viewerFollows } viewer { id user { id followingCount } }'
 const everyone = { kind: 'PUBLIC' }
+
+const insertInThread = ({ edge }, cache) => {
+  cache.update(...appendComment(edge))
+  cache.update(...insertComment({ __typename: 'CommentEdge', node: edge.node }))
+}
 
 // mine are the steps of the person whose cache it is: document, input, what to do with the payload,
 // and the pages that the guide says to read again.
@@ -97,12 +127,12 @@ const theirs = (name, mutationName, input, { fields = '', notifies = false, rere
   for (const page of reread) await w.client.fetch(page, w.variables)
 } })
 const notifications = async () => (await post(pages.notifications, {}, token)).viewer.notifications.edges
-const remember = (name, step) => ({ ...step, run: async (w) => { await step.run(w); w[name] = (w.last.post ?? w.last.comment).id } })
+const remember = (name, step) => ({ ...step, run: async (w) => { await step.run(w); w[name] = (w.last.post ?? w.last.comment ?? w.last.circle).id } })
 
 const steps = [
-  mine('follow', mutation('followUser', follow), (w) => ({ userId: w.bob }), { reread: ['news'] }),
-  remember('mine', mine('post', withShown('createPost', 'post { ...Shown } newsEdge { cursor node { ...Shown } }'), () => ({ content: status('new'), audience: everyone }),
-    { apply: ({ newsEdge }, cache) => cache.update(...insertPost(newsEdge)) })),
+  mine('follow', mutation('followUser', follow), (w) => ({ userId: w.bob }), { reread: ['news', 'circles'] }),
+  remember('mine', mine('post', withShown('createPost', 'post { ...Shown } newsEdge { cursor node { ...Shown } } wallEdge { cursor node { ...Shown } }'), () => ({ content: status('new'), audience: everyone }),
+    { apply: ({ newsEdge, wallEdge }, cache) => { cache.update(...insertPost(newsEdge)); cache.update(...insertOnWall(wallEdge)) } })),
   mine('edit', withShown('editPost'), (w) => ({ postId: w.mine, content: status('edited') })),
   mine('narrow the audience', withShown('setPostAudience'), (w) => ({ postId: w.mine, audience: { kind: 'ONLY_ME' } })),
   mine('react', withShown('addReaction'), (w) => ({ postId: w.theirs, kind: 'LOVE' })),
@@ -110,15 +140,29 @@ const steps = [
   mine('take the reaction back', withShown('removeReaction'), (w) => ({ postId: w.theirs })),
   mine('vote', withShown('votePoll'), (w) => ({ postId: w.poll, option: 1 })),
   remember('said', mine('comment', `${mutation('addComment', 'comment { id post { id commentCount } } edge(order: OLDEST) { cursor node { ...Said } }')} ${comment}`,
-    (w) => ({ postId: w.thread, text: 'said' }), { apply: ({ edge }, cache) => cache.update(...appendComment(edge)) })),
+    (w) => ({ postId: w.thread, text: 'said' }), { apply: insertInThread })),
   remember('reply', mine('reply', `${mutation('addComment', 'comment { id parent { id repliesCount } post { id commentCount } } edge(order: OLDEST) { cursor node { ...Said } }')} ${comment}`,
-    (w) => ({ postId: w.thread, parentId: w.said, text: 'reply' }), { apply: ({ edge }, cache) => cache.update(...appendComment(edge)) })),
+    (w) => ({ postId: w.thread, parentId: w.said, text: 'reply' }), { apply: insertInThread })),
   mine('edit a comment', `${mutation('editComment', 'comment { ...Said }')} ${comment}`, (w) => ({ commentId: w.said, text: 'said better' })),
   ...[['delete a comment with a reply', 'said'], ['delete a comment', 'reply']].map(([name, which]) =>
     mine(name, `${mutation('deleteComment', 'removedCommentIds comment { ...Said } post { id commentCount } parent { id repliesCount }')} ${comment}`, (w) => ({ commentId: w[which] }),
       { apply: ({ removedCommentIds }, cache) => { for (const id of removedCommentIds) cache.evict({ __typename: 'Comment', id }) } })),
 
+  remember('friends', mine('create a circle', `${mutation('createCircle', 'circle { id } edge { cursor node { ...Circled } }')} ${circle}`, () => ({ name: 'Friends' }),
+    { apply: ({ edge }, cache) => cache.update(...appendCircle(edge)) })),
+  mine('rename it', `${mutation('renameCircle', 'circle { ...Circled }')} ${circle}`, (w) => ({ circleId: w.friends, name: 'Close friends' })),
+  mine('add to it', `${mutation('addToCircle', `circle { ...Circled } ${follow}`)} ${circle}`, (w) => ({ circleId: w.friends, userId: w.bob })),
+  mine('remove from it', `${mutation('removeFromCircle', `circle { ...Circled } ${follow}`)} ${circle}`, (w) => ({ circleId: w.friends, userId: w.bob })),
+  mine('delete it', mutation('deleteCircle', 'deletedCircleId'), (w) => ({ circleId: w.friends }),
+    { apply: ({ deletedCircleId }, cache) => cache.evict({ __typename: 'Circle', id: deletedCircleId }) }),
+  mine('mute', mutation('muteUser', 'user { id viewerIsMuting }'), (w) => ({ userId: w.bob }), { reread: Object.keys(pages) }),
+  mine('unmute', mutation('unmuteUser', 'user { id viewerIsMuting }'), (w) => ({ userId: w.bob }), { reread: Object.keys(pages) }),
+
   theirs('they post', 'createPost', () => ({ content: status('live'), audience: everyone })),
+  theirs('they post a photo', 'createPost', () => ({ content: { photo: { url: 'https://site.example/a.png', alt: 'a' } }, audience: everyone })),
+  theirs('they post a link', 'createPost', () => ({ content: { link: { url: 'https://site.example/', title: 'b' } }, audience: everyone })),
+  theirs('they check in', 'createPost', () => ({ content: { checkin: { place: 'Ulm', latitude: 48.4, longitude: 9.99 } }, audience: everyone })),
+  theirs('they post on the wall', 'createPost', (w) => ({ content: status('hello'), audience: everyone, wallOwnerId: w.me }), { notifies: true }),
   theirs('they edit', 'editPost', (w) => ({ postId: w.theirs, content: status('edited by bob') })),
   theirs('they react', 'addReaction', (w) => ({ postId: w.thread, kind: 'LOVE' }), { notifies: true }),
   theirs('they vote', 'votePoll', (w) => ({ postId: w.poll, option: 0 })),
@@ -138,7 +182,7 @@ const steps = [
     async () => ({ upTo: (await notifications())[0].cursor })),
   mine('delete', mutation('deletePost', 'deletedPostId'), (w) => ({ postId: w.mine }),
     { apply: ({ deletedPostId }, cache) => cache.evict({ __typename: 'StatusPost', id: deletedPostId }) }),
-  mine('unfollow', mutation('unfollowUser', follow), (w) => ({ userId: w.bob }), { reread: ['news'] }),
+  mine('unfollow', mutation('unfollowUser', follow), (w) => ({ userId: w.bob }), { reread: ['news', 'circles'] }),
   mine('block', mutation('blockUser', 'user { id } viewer { id user { id followingCount } }'), (w) => ({ userId: w.bob }), { reread: Object.keys(pages) }),
 ]
 
@@ -147,7 +191,8 @@ async function world(client) {
     const { createPost } = await post(mutation('createPost', 'post { id }'), { in: { content, audience: everyone } }, as)
     return createPost.post.id
   }
-  const w = { client, bob: (await post('{ user(handle: "bob") { id } }')).user.id }
+  const { bob, me } = await post('{ bob: user(handle: "bob") { id } me: user(handle: "ada") { id } }')
+  const w = { client, bob: bob.id, me: me.id }
   w.thread = await create(token, status('the thread'))
   w.poll = await create(otherToken, { poll: { question: 'Which?', options: ['this', 'that'] } })
   for (const name of ['theirs', 'narrowed', 'deleted']) w[name] = await create(otherToken, status(name))
@@ -166,7 +211,7 @@ async function differences(w, time) {
   for (const page of Object.keys(pages)) {
     const deadline = Date.now() + time
     for (;;) {
-      const server = plain(await post(pages[page], page === 'thread' ? w.variables : {}, token))
+      const server = plain(await post(pages[page], given(page, w.variables), token))
       const cached = plain(await w.client.cached(page, w.variables) ?? null)
       try { assert.deepEqual(cached, server); break } catch (difference) {
         if (Date.now() > deadline) {
@@ -192,9 +237,9 @@ export async function compare(name, open) {
   w = await world(client)
   for (const page of Object.keys(pages)) await client.fetch(page, w.variables)
   for (const [field, document] of Object.entries(subscriptions)) {
-    const given = { posts: [w.thread, w.poll, w.theirs, w.narrowed, w.deleted], post: w.thread }
+    const values = { posts: [w.thread, w.poll, w.theirs, w.narrowed, w.deleted], post: w.thread, me: w.me }
     const names = parse(document).definitions[0].variableDefinitions.map(({ variable }) => variable.name.value)
-    client.listen(field, document, Object.fromEntries(names.map((n) => [n, given[n]])))
+    client.listen(field, document, Object.fromEntries(names.map((n) => [n, values[n]])))
   }
   await within(begun, 'the posts as they are now') // the last subscription, on the same socket
   for (const step of steps) {

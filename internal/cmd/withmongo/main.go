@@ -5,8 +5,10 @@
 // It starts one MongoDB (plaza/storage/mongodb/mongotest describes where it finds one), passes its
 // URI to the command in PLAZA_TEST_MONGODB_URI, passes signals on, and ends MongoDB after the
 // command. Its exit code is the command's. If PLAZA_TEST_MONGODB_URI is already set, it keeps that
-// value and starts nothing. On Linux with enough memory, the command's temporary files (TMPDIR) are in
-// memory, because SQLite waits for the disk on each write; those of the Go compiler remain on disk.
+// value and starts nothing.
+//
+// On Linux, if there is enough memory, the command's temporary files (TMPDIR) are in memory,
+// because SQLite waits for the disk on each write. Those of the Go compiler remain on the disk.
 //
 // If no MongoDB is available, it prints a warning and runs the command without one, so that the
 // tests that need it are skipped. With CI=true that is an error, and the command is not run.

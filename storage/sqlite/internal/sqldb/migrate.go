@@ -28,9 +28,9 @@ func (m Migrations) Provider(db *sql.DB) (*goose.Provider, error) {
 		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 }
 
-// fromFiles returns the migrations in SQL as steps that execute the whole text, because SQLite finds
-// the ends of statements itself. goose's parser takes a buffer of 4 MiB for each line. Under the
-// race detector, which keeps such buffers only at random, that made each new file four times as
+// fromFiles returns the migrations in SQL as steps that execute the whole text, because SQLite
+// finds the ends of statements itself. goose's parser takes a buffer of 4 MiB for each line. Under
+// the race detector, which keeps such buffers only at random, that made each new file four times as
 // expensive.
 func (m Migrations) fromFiles() ([]*goose.Migration, error) {
 	paths, err := fs.Glob(m.Files, "*.sql")
