@@ -8,14 +8,13 @@
 // value and starts nothing.
 //
 // On Linux, if there is enough memory, the command's temporary files (TMPDIR) are in memory,
-// because SQLite waits for the disk on each write. Those of the Go compiler remain on the disk.
+// because SQLite waits for the disk on each write.
 //
 // If no MongoDB is available, it prints a warning and runs the command without one, so that the
 // tests that need it are skipped. With CI=true that is an error, and the command is not run.
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,9 +117,7 @@ func environment(uri string) (env []string, remove func(), err error) {
 		return nil, nil, fmt.Errorf("folder for temporary files: %w", err)
 	}
 
-	env = append(env, "TMPDIR="+folder, "GOTMPDIR="+cmp.Or(os.Getenv("GOTMPDIR"), os.TempDir()))
-
-	return env, func() { _ = os.RemoveAll(folder) }, nil
+	return append(env, "TMPDIR="+folder), func() { _ = os.RemoveAll(folder) }, nil
 }
 
 // start starts the server, unless a signal comes before it is ready.
