@@ -13,10 +13,14 @@ import (
 
 // Registration resolves Query.registration.
 func (r queryResolver) Registration(context.Context) (model.Registration, error) {
-	if r.Social.AcceptsSignUps() {
+	switch r.Social.Registration() {
+	case accounts.RegistrationByInvitation:
+		return model.RegistrationInvitation, nil
+	case accounts.RegistrationClosed:
+		return model.RegistrationClosed, nil
+	default:
 		return model.RegistrationOpen, nil
 	}
-	return model.RegistrationClosed, nil
 }
 
 // SignUp resolves Mutation.signUp.
@@ -24,7 +28,9 @@ func (r mutationResolver) SignUp(ctx context.Context, input model.SignUpInput) (
 	if err := gate.OnePassword(ctx); err != nil {
 		return nil, err
 	}
-	session, token, err := r.Social.SignUp(ctx, accounts.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password, From: r.ClientOf(ctx)})
+	session, token, err := r.Social.SignUp(ctx, accounts.SignUpInput{
+		Handle: input.Handle, Name: input.Name, Password: input.Password, Invitation: value(input.Invitation), From: r.ClientOf(ctx),
+	})
 	payload, err := r.enter(ctx, session, token, err)
 	return (*model.SignUpPayload)(payload), err
 }

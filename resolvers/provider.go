@@ -19,7 +19,7 @@ func (r mutationResolver) SignInWithIDToken(ctx context.Context, input model.Sig
 		Verify: func(ctx context.Context) (social.Assertion, error) {
 			return r.Providers.Verify(ctx, input.IDToken, input.Nonce)
 		},
-		From: r.ClientOf(ctx),
+		Invitation: value(input.Invitation), From: r.ClientOf(ctx),
 	})
 	payload, err := r.enter(ctx, session, token, err)
 	return (*model.SignInWithIDTokenPayload)(payload), err

@@ -15,6 +15,8 @@ var (
 	ErrTaken = fault.Refusal("taken")
 	// ErrIdentityKnown: the identity has an account, or had one that is deleted.
 	ErrIdentityKnown = fault.Refusal("identity known")
+	// ErrInvitationOver: the invitation is unknown, expired or used up.
+	ErrInvitationOver = fault.Refusal("invitation over")
 	// ErrIssuerUnavailable: a token was issued by another site whose keys could not be read so far.
 	// It is a failure, not a refusal.
 	ErrIssuerUnavailable = errors.New("the issuer's keys cannot be read")

@@ -18,6 +18,8 @@ type (
 	SessionID struct{ id.ID }
 	// AccessTokenID identifies an access token to its owner, and says nothing about the token.
 	AccessTokenID struct{ id.ID }
+	// InvitationID identifies an invitation to its inviter, and says nothing about its code.
+	InvitationID struct{ id.ID }
 	// NotificationID identifies a notification to its recipient.
 	NotificationID struct{ id.ID }
 	// CaseID identifies a case to moderators.
@@ -38,6 +40,7 @@ const (
 
 	NotificationPrefix = "notification"
 	AccessTokenPrefix  = "token"
+	InvitationPrefix   = "invitation"
 	CasePrefix         = "case"
 	DecisionPrefix     = "decision"
 )
@@ -55,6 +58,8 @@ func (i SessionID) String() string { return i.Text(SessionPrefix) }
 func (i NotificationID) String() string { return i.Text(NotificationPrefix) }
 
 func (i AccessTokenID) String() string { return i.Text(AccessTokenPrefix) }
+
+func (i InvitationID) String() string { return i.Text(InvitationPrefix) }
 
 func (i CaseID) String() string { return i.Text(CasePrefix) }
 
@@ -100,6 +105,12 @@ func ParseNotificationID(text string) (NotificationID, error) {
 func ParseAccessTokenID(text string) (AccessTokenID, error) {
 	parsed, err := id.Parse(AccessTokenPrefix, text)
 	return AccessTokenID{parsed}, err
+}
+
+// ParseInvitationID reads invitation_….
+func ParseInvitationID(text string) (InvitationID, error) {
+	parsed, err := id.Parse(InvitationPrefix, text)
+	return InvitationID{parsed}, err
 }
 
 // ParseCaseID reads case_….

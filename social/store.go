@@ -35,6 +35,7 @@ type Accounts interface {
 	Identities
 	Standings
 	Emails
+	Invitations
 }
 
 // Importer stores data in bulk. Existing data is not changed, so an import can be repeated; counts

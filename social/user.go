@@ -53,15 +53,18 @@ const (
 )
 
 // NewUser is what signing up stores: the user, the password's hash (empty: sign-in is disabled),
-// the user's built-in circle, and the key of the identity that the account belongs to (zero: none).
+// the user's built-in circle, the key of the identity that the account belongs to (zero: none), and
+// the invitation that creates it (zero: none).
 type NewUser struct {
 	User         User
 	PasswordHash string
 	Following    Circle
 	Identity     [32]byte
+	Invitation   InvitationID
 
-	// At is when the user signs up: a handle that a deleted account had until less than HandleRest
-	// ago is taken. Zero: an operator decides, and such a handle may be given.
+	// At is when the user signs up: an invitation that has expired by then is not valid, and a
+	// handle that a deleted account had until less than HandleRest ago is taken. Zero: an operator
+	// decides, and such a handle may be given.
 	At time.Time
 }
 
@@ -70,10 +73,11 @@ func KeyOfLeftHandle(handle string) [32]byte { return sha256.Sum256([]byte("left
 
 // Users stores accounts and profiles.
 type Users interface {
-	// InsertUser stores the user, the hash, the circle, the identity and the event in one
-	// transaction. ErrIdentityKnown: the identity has an account, or had one, also by a concurrent
-	// call. ErrTaken: the handle is in use, also by a concurrent sign-up, or is still kept
-	// (NewUser.At).
+	// InsertUser stores the user, the hash, the circle, the identity and the event, and uses the
+	// invitation once, in one transaction. ErrInvitationOver: the invitation is unknown, expired or
+	// used up, also by concurrent calls. ErrIdentityKnown: the identity has an account, or had one,
+	// also by a concurrent call. ErrTaken: the handle is in use, also by a concurrent sign-up, or is
+	// still kept (NewUser.At).
 	InsertUser(ctx context.Context, u NewUser, e Event) error
 	// UpdateProfile stores the fields that are set, leaves the others (including concurrent
 	// changes), and appends the event. ErrNotFound.

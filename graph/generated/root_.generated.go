@@ -1904,6 +1904,68 @@ type TagEntity implements TextEntity {
   tag: String!
 }
 `, BuiltIn: false},
+	{Name: "../schema/invitation.graphqls", Input: `"An invitation of yours to create one account here, where ` + "`" + `Query.registration` + "`" + ` is ` + "`" + `INVITATION` + "`" + `. Its code is not stored: ` + "`" + `createInvitation` + "`" + ` shows it once."
+type Invitation {
+  "Identifies the invitation in ` + "`" + `revokeInvitation` + "`" + `. It is not the code."
+  id: ID!
+  "When you created it."
+  createdAt: DateTime!
+  "When it expires, unless it is used or revoked earlier."
+  expiresAt: DateTime!
+  "Whether someone has created an account with it."
+  isUsed: Boolean!
+}
+
+extend type Mutation {
+  """
+  Create an invitation, with which one person can create an account. It is valid only while you are neither suspended nor away.
+  ` + "`" + `NOT_ALLOWED` + "`" + ` if members do not invite others here, ` + "`" + `LIMIT_REACHED` + "`" + ` if ` + "`" + `Viewer.invitationsLeft` + "`" + ` is 0.
+  """
+  createInvitation(
+    "The new invitation."
+    input: CreateInvitationInput!
+  ): CreateInvitationPayload @scope
+  "Revoke one of your invitations: its code becomes invalid. ` + "`" + `NOT_ALLOWED` + "`" + ` if it has been used."
+  revokeInvitation(
+    "The invitation."
+    input: RevokeInvitationInput!
+  ): RevokeInvitationPayload @scope
+}
+
+"The new invitation."
+input CreateInvitationInput {
+  "The number of days until it expires: 1 to 30."
+  expiresInDays: Int! = 7
+}
+
+"The result of ` + "`" + `createInvitation` + "`" + `."
+type CreateInvitationPayload {
+  "The code to send to the person whom you invite: ` + "`" + `SignUpInput.invitation` + "`" + `. It is shown only once."
+  code: String
+  "Its id and dates, as ` + "`" + `Viewer.invitations` + "`" + ` lists them."
+  invitation: Invitation
+  "You, with the new number of ` + "`" + `invitationsLeft` + "`" + `; null if nothing was done."
+  viewer: Viewer
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The invitation to revoke."
+input RevokeInvitationInput {
+  "The id of one of ` + "`" + `Viewer.invitations` + "`" + `."
+  invitationId: ID!
+}
+
+"The result of ` + "`" + `revokeInvitation` + "`" + `."
+type RevokeInvitationPayload {
+  "The id of the revoked invitation; null if nothing was done."
+  revokedInvitationId: ID
+  "You; null if nothing was done."
+  viewer: Viewer
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+`, BuiltIn: false},
 	{Name: "../schema/moderation.graphqls", Input: `extend type Query {
   "The moderators' tools: cases and the audit log. Needs the right ` + "`" + `MODERATE` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
   moderation: Moderation @scope(needs: MODERATE)
@@ -3632,7 +3694,7 @@ type Query {
     "The visitor, if signed out: an id that the page generates, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is used for frequency caps, and is not stored."
     visitor: String
   ): [AdChoice!]
-  "Whether anyone can create an account with ` + "`" + `signUp` + "`" + `."
+  "Who can create an account with ` + "`" + `signUp` + "`" + `."
   registration: Registration!
   "The OpenID providers whose users can sign in with ` + "`" + `signInWithIdToken` + "`" + `. Empty if there are none."
   identityProviders: [IdentityProvider!]!
@@ -3650,6 +3712,8 @@ type IdentityProvider {
 enum Registration {
   "Anyone, with ` + "`" + `signUp` + "`" + `."
   OPEN
+  "Anyone who has the code of an invitation, with ` + "`" + `signUp` + "`" + `."
+  INVITATION
   "Only the site's operators: ` + "`" + `signUp` + "`" + ` fails with ` + "`" + `NOT_ALLOWED` + "`" + `."
   CLOSED
 }
@@ -3675,7 +3739,8 @@ type Mutation {
   ): SignInPayload
   """
   Sign in with the ID token of one of ` + "`" + `Query.identityProviders` + "`" + `. Your first sign-in creates your account: its handle, name and picture come from
-  the token, and you can change them. ` + "`" + `NOT_ALLOWED` + "`" + ` if you have none and registration is closed, or if it was deleted. ` + "`" + `BANNED` + "`" + ` if it is banned.
+  the token, and you can change them. ` + "`" + `NOT_ALLOWED` + "`" + ` if you have none and registration is closed, or the invitation is not valid, or if it was deleted.
+  ` + "`" + `BANNED` + "`" + ` if it is banned.
   """
   signInWithIdToken(
     "What the provider has said of you."
@@ -3839,6 +3904,8 @@ input SignUpInput {
   name: String!
   "8 to 128 characters."
   password: String!
+  "The code of an invitation, if ` + "`" + `Query.registration` + "`" + ` is ` + "`" + `INVITATION` + "`" + `; otherwise it is ignored. ` + "`" + `BLANK` + "`" + ` if it is missing, ` + "`" + `NOT_ALLOWED` + "`" + ` if it is not valid."
+  invitation: String
 }
 
 "The result of ` + "`" + `signUp` + "`" + `."
@@ -3879,6 +3946,8 @@ input SignInWithIdTokenInput {
   idToken: String!
   "The secret that this sign-in began with: 32 to 255 characters, random. The provider was sent only its hash as the ` + "`" + `nonce` + "`" + `: base64url(SHA-256(secret)), without padding."
   nonce: String!
+  "The code of an invitation, for your first sign-in where ` + "`" + `Query.registration` + "`" + ` is ` + "`" + `INVITATION` + "`" + `; otherwise it is ignored."
+  invitation: String
 }
 
 "The answer to ` + "`" + `signInWithIdToken` + "`" + `."
@@ -4394,6 +4463,10 @@ type Viewer {
   sessions: [Session!] @scope
   "Your access tokens that have not expired, newest first."
   accessTokens: [AccessToken!] @scope
+  "Your invitations that have not expired, used or not, newest first."
+  invitations: [Invitation!] @scope
+  "How many invitations you can create now. An invitation counts until it expires, also when it has been used. 0 if members do not invite others here."
+  invitationsLeft: Int @scope
 }
 
 """

@@ -70,6 +70,8 @@ type MutationResolver interface {
 	ConfirmEmail(ctx context.Context, input model.ConfirmEmailInput) (*model.ConfirmEmailPayload, error)
 	RequestPasswordReset(ctx context.Context, input model.RequestPasswordResetInput) (*model.RequestPasswordResetPayload, error)
 	ResetPassword(ctx context.Context, input model.ResetPasswordInput) (*model.ResetPasswordPayload, error)
+	CreateInvitation(ctx context.Context, input model.CreateInvitationInput) (*model.CreateInvitationPayload, error)
+	RevokeInvitation(ctx context.Context, input model.RevokeInvitationInput) (*model.RevokeInvitationPayload, error)
 	Report(ctx context.Context, input model.ReportInput) (*model.ReportPayload, error)
 	DecideCase(ctx context.Context, input model.DecideCaseInput) (*model.DecideCasePayload, error)
 	SetNotificationSetting(ctx context.Context, input model.SetNotificationSettingInput) (*model.SetNotificationSettingPayload, error)
@@ -278,6 +280,17 @@ func (ec *executionContext) field_Mutation_createCircle_args(ctx context.Context
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNCreateCircleInput2plazaᚋgraphᚋmodelᚐCreateCircleInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createInvitation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNCreateInvitationInput2plazaᚋgraphᚋmodelᚐCreateInvitationInput)
 	if err != nil {
 		return nil, err
 	}
@@ -564,6 +577,17 @@ func (ec *executionContext) field_Mutation_revokeAccessToken_args(ctx context.Co
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNRevokeAccessTokenInput2plazaᚋgraphᚋmodelᚐRevokeAccessTokenInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_revokeInvitation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNRevokeInvitationInput2plazaᚋgraphᚋmodelᚐRevokeInvitationInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1547,6 +1571,30 @@ func (ec *executionContext) _Mutation_resetPassword(ctx context.Context, field g
 	}, ec.marshalOResetPasswordPayload2ᚖplazaᚋgraphᚋmodelᚐResetPasswordPayload)
 }
 
+func (ec *executionContext) _Mutation_createInvitation(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.CreateInvitationPayload, error) {
+		var nothing *model.CreateInvitationPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_createInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().CreateInvitation(ctx, fc.Args["input"].(model.CreateInvitationInput))
+	}, ec.marshalOCreateInvitationPayload2ᚖplazaᚋgraphᚋmodelᚐCreateInvitationPayload)
+}
+
+func (ec *executionContext) _Mutation_revokeInvitation(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RevokeInvitationPayload, error) {
+		var nothing *model.RevokeInvitationPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_revokeInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().RevokeInvitation(ctx, fc.Args["input"].(model.RevokeInvitationInput))
+	}, ec.marshalORevokeInvitationPayload2ᚖplazaᚋgraphᚋmodelᚐRevokeInvitationPayload)
+}
+
 func (ec *executionContext) _Mutation_report(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ReportPayload, error) {
@@ -2350,7 +2398,7 @@ func (ec *executionContext) unmarshalInputSignInWithIdTokenInput(ctx context.Con
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"idToken", "nonce"}
+	fieldsInOrder := [...]string{"idToken", "nonce", "invitation"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2371,6 +2419,13 @@ func (ec *executionContext) unmarshalInputSignInWithIdTokenInput(ctx context.Con
 				return it, err
 			}
 			it.Nonce = data
+		case "invitation":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("invitation"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Invitation = data
 		}
 	}
 
@@ -2384,7 +2439,7 @@ func (ec *executionContext) unmarshalInputSignUpInput(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"handle", "name", "password"}
+	fieldsInOrder := [...]string{"handle", "name", "password", "invitation"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2412,6 +2467,13 @@ func (ec *executionContext) unmarshalInputSignUpInput(ctx context.Context, obj a
 				return it, err
 			}
 			it.Password = data
+		case "invitation":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("invitation"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Invitation = data
 		}
 	}
 
@@ -2737,6 +2799,10 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Set(i, false, ec._Mutation_requestPasswordReset(ctx, field))
 		case "resetPassword":
 			out.Set(i, false, ec._Mutation_resetPassword(ctx, field))
+		case "createInvitation":
+			out.Set(i, false, ec._Mutation_createInvitation(ctx, field))
+		case "revokeInvitation":
+			out.Set(i, false, ec._Mutation_revokeInvitation(ctx, field))
 		case "report":
 			out.Set(i, false, ec._Mutation_report(ctx, field))
 		case "decideCase":

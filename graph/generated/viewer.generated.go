@@ -35,6 +35,8 @@ type ViewerResolver interface {
 	Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error)
 	Sessions(ctx context.Context, obj *model.Viewer) ([]*model.Session, error)
 	AccessTokens(ctx context.Context, obj *model.Viewer) ([]*model.AccessToken, error)
+	Invitations(ctx context.Context, obj *model.Viewer) ([]*model.Invitation, error)
+	InvitationsLeft(ctx context.Context, obj *model.Viewer) (*int, error)
 	Email(ctx context.Context, obj *model.Viewer) (*string, error)
 	UnconfirmedEmail(ctx context.Context, obj *model.Viewer) (*string, error)
 }
@@ -453,6 +455,20 @@ func (ec *executionContext) _Viewer_accessTokens(ctx context.Context, field grap
 	}, ec.marshalOAccessToken2ᚕᚖplazaᚋgraphᚋmodelᚐAccessTokenᚄ)
 }
 
+func (ec *executionContext) _Viewer_invitations(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Invitation, error) {
+		return ec.resolvers.Viewer().Invitations(ctx, obj)
+	}, ec.marshalOInvitation2ᚕᚖplazaᚋgraphᚋmodelᚐInvitationᚄ)
+}
+
+func (ec *executionContext) _Viewer_invitationsLeft(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*int, error) {
+		return ec.resolvers.Viewer().InvitationsLeft(ctx, obj)
+	}, ec.marshalOInt2ᚖint)
+}
+
 func (ec *executionContext) _Viewer_email(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
@@ -577,6 +593,14 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "accessTokens":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_accessTokens(ctx, field, obj)
+			})
+		case "invitations":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_invitations(ctx, field, obj)
+			})
+		case "invitationsLeft":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_invitationsLeft(ctx, field, obj)
 			})
 		case "email":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {

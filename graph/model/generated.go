@@ -412,6 +412,24 @@ type CreateCirclePayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// The new invitation.
+type CreateInvitationInput struct {
+	// The number of days until it expires: 1 to 30.
+	ExpiresInDays int `json:"expiresInDays"`
+}
+
+// The result of `createInvitation`.
+type CreateInvitationPayload struct {
+	// The code to send to the person whom you invite: `SignUpInput.invitation`. It is shown only once.
+	Code *string `json:"code,omitempty"`
+	// Its id and dates, as `Viewer.invitations` lists them.
+	Invitation *Invitation `json:"invitation,omitempty"`
+	// You, with the new number of `invitationsLeft`; null if nothing was done.
+	Viewer *Viewer `json:"viewer,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The post to write.
 type CreatePostInput struct {
 	// The content.
@@ -614,6 +632,18 @@ type IdentityProvider struct {
 	Issuer string `json:"issuer"`
 	// What the provider calls the front end: the `client_id` of a sign-in.
 	ClientID string `json:"clientId"`
+}
+
+// An invitation of yours to create one account here, where `Query.registration` is `INVITATION`. Its code is not stored: `createInvitation` shows it once.
+type Invitation struct {
+	// Identifies the invitation in `revokeInvitation`. It is not the code.
+	ID string `json:"id"`
+	// When you created it.
+	CreatedAt time.Time `json:"createdAt"`
+	// When it expires, unless it is used or revoked earlier.
+	ExpiresAt time.Time `json:"expiresAt"`
+	// Whether someone has created an account with it.
+	IsUsed bool `json:"isUsed"`
 }
 
 // A page on the web.
@@ -1070,6 +1100,22 @@ type RevokeAccessTokenPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// The invitation to revoke.
+type RevokeInvitationInput struct {
+	// The id of one of `Viewer.invitations`.
+	InvitationID string `json:"invitationId"`
+}
+
+// The result of `revokeInvitation`.
+type RevokeInvitationPayload struct {
+	// The id of the revoked invitation; null if nothing was done.
+	RevokedInvitationID *string `json:"revokedInvitationId,omitempty"`
+	// You; null if nothing was done.
+	Viewer *Viewer `json:"viewer,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The result of `revokeOtherSessions`.
 type RevokeOtherSessionsPayload struct {
 	// You; null if nothing was done.
@@ -1264,6 +1310,8 @@ type SignInWithIDTokenInput struct {
 	IDToken string `json:"idToken"`
 	// The secret that this sign-in began with: 32 to 255 characters, random. The provider was sent only its hash as the `nonce`: base64url(SHA-256(secret)), without padding.
 	Nonce string `json:"nonce"`
+	// The code of an invitation, for your first sign-in where `Query.registration` is `INVITATION`; otherwise it is ignored.
+	Invitation *string `json:"invitation,omitempty"`
 }
 
 // The answer to `signInWithIdToken`.
@@ -1292,6 +1340,8 @@ type SignUpInput struct {
 	Name string `json:"name"`
 	// 8 to 128 characters.
 	Password string `json:"password"`
+	// The code of an invitation, if `Query.registration` is `INVITATION`; otherwise it is ignored. `BLANK` if it is missing, `NOT_ALLOWED` if it is not valid.
+	Invitation *string `json:"invitation,omitempty"`
 }
 
 // The result of `signUp`.
@@ -1555,18 +1605,21 @@ type Registration string
 const (
 	// Anyone, with `signUp`.
 	RegistrationOpen Registration = "OPEN"
+	// Anyone who has the code of an invitation, with `signUp`.
+	RegistrationInvitation Registration = "INVITATION"
 	// Only the site's operators: `signUp` fails with `NOT_ALLOWED`.
 	RegistrationClosed Registration = "CLOSED"
 )
 
 var AllRegistration = []Registration{
 	RegistrationOpen,
+	RegistrationInvitation,
 	RegistrationClosed,
 }
 
 func (e Registration) IsValid() bool {
 	switch e {
-	case RegistrationOpen, RegistrationClosed:
+	case RegistrationOpen, RegistrationInvitation, RegistrationClosed:
 		return true
 	}
 	return false

@@ -43,6 +43,11 @@ func AccessTokenID(argument, text string) (social.AccessTokenID, error) {
 	return ParseID(argument, "access token", text, social.ParseAccessTokenID)
 }
 
+// InvitationID parses the id of an invitation.
+func InvitationID(argument, text string) (social.InvitationID, error) {
+	return ParseID(argument, "invitation", text, social.ParseInvitationID)
+}
+
 // CaseID parses the id of a case.
 func CaseID(argument, text string) (social.CaseID, error) {
 	return ParseID(argument, "case", text, social.ParseCaseID)

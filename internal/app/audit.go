@@ -28,6 +28,9 @@ func Audit(logger *slog.Logger) func(context.Context, accounts.Act) {
 		if !a.AccessToken.IsZero() {
 			attrs = append(attrs, slog.String("accessToken", a.AccessToken.String()))
 		}
+		if !a.Invitation.IsZero() {
+			attrs = append(attrs, slog.String("invitation", a.Invitation.String()))
+		}
 		accesslog.Audit(ctx, logger, attrs...)
 	}
 }

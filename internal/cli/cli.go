@@ -27,6 +27,7 @@ type commandLine struct {
 	Revoke  revokeCommand  `cmd:"" help:"Revoke a right of a user."`
 	Rights  rightsCommand  `cmd:"" help:"List the users who have rights."`
 	User    userCommand    `cmd:"" help:"List users, create accounts, set passwords, end sessions."`
+	Invite  inviteCommand  `cmd:"" name:"invitation" help:"Invite people to create accounts, where registration is by invitation."`
 	Delete  deleteCommand  `cmd:"" help:"Delete a user."`
 	Shard   shardCommand   `cmd:"" help:"Distribute a MongoDB database over the shards of a cluster."`
 	Bench   benchCommand   `cmd:"" help:"Compare what layouts and designs cost."`

@@ -32,7 +32,8 @@ type serveCommand struct {
 	NewsAdsEvery     int            `help:"With --news-ads: the number of public posts between ads." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
 	GraphiQL         string         `help:"Whether to serve GraphiQL at /: on or off." env:"PLAZA_GRAPHIQL" name:"graphiql" default:"on" enum:"on,off"`
 	Introspection    string         `help:"Whether clients may read the schema, by introspection or at /schema.graphql: on or off. If off, GraphiQL has no completion and no documentation." env:"PLAZA_INTROSPECTION" default:"on" enum:"on,off"`
-	Registration     string         `help:"Who may create accounts: open (anyone, with signUp) or closed (only operators, with plaza user add)." env:"PLAZA_REGISTRATION" default:"open" enum:"open,closed"`
+	Registration     string         `help:"Who may create accounts: open (anyone, with signUp), invitation (those who have the code of an invitation: plaza invitation create) or closed (only operators, with plaza user add)." env:"PLAZA_REGISTRATION" default:"open" enum:"open,invitation,closed"`
+	MemberInvites    int            `help:"With --registration=invitation: how many invitations, each for one account, a member may have that have not expired; 0: only operators invite." env:"PLAZA_MEMBER_INVITATIONS" name:"member-invitations" default:"0" placeholder:"NUMBER"`
 	Reading          string         `help:"Who may read public content: open (anyone) or members (only signed-in users)." env:"PLAZA_READING" default:"open" enum:"open,members"`
 	TrustedDocuments string         `help:"A manifest: a JSON file of the operations that clients can run by id, in the format of Apollo, Relay or GraphQL Code Generator." env:"PLAZA_TRUSTED_DOCUMENTS" name:"trusted-documents" type:"path" placeholder:"FILE"`
 	OnlyTrusted      bool           `help:"Run only the operations in --trusted-documents, and refuse all others." env:"PLAZA_ONLY_TRUSTED_DOCUMENTS" name:"only-trusted-documents"`
@@ -90,6 +91,10 @@ func (c *serveCommand) check() error {
 		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
 	case c.PeopleCache < 0 || c.PeopleCache > maxPeopleCache:
 		return fmt.Errorf("--people-cache must be from 0 to %d", maxPeopleCache)
+	case c.MemberInvites < 0 || c.MemberInvites > maxMemberInvitations:
+		return fmt.Errorf("--member-invitations must be from 0 to %d", maxMemberInvitations)
+	case c.MemberInvites > 0 && registrations[c.Registration] != accounts.RegistrationByInvitation:
+		return errors.New("--member-invitations requires --registration=invitation: otherwise invitations have no use")
 	case c.DrainDelay < 0:
 		return errors.New("--drain-delay must not be negative")
 	case c.OnlyTrusted && c.TrustedDocuments == "":
@@ -104,7 +109,10 @@ func (c *serveCommand) check() error {
 	return errors.Join(c.JWT.check(), c.PublishHook.check(), checkAddresses(c.PublicURL, c.AllowedOrigins))
 }
 
-const maxEventRetention = 87_600 * time.Hour
+const (
+	maxEventRetention    = 87_600 * time.Hour
+	maxMemberInvitations = 1_000
+)
 
 // Run serves until ctx ends, or until the database is upgraded beyond this Plaza; then it drains.
 func (c *serveCommand) Run(ctx context.Context, common *commonFlags) error {
@@ -148,7 +156,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
 		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), PublishHook: c.PublishHook.hook(), Providers: providers, MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
-		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{NoSignUp: c.Registration == "closed", Mails: mails}},
+		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{Registration: registrations[c.Registration], MemberInvitations: c.MemberInvites, Mails: mails}},
 		AccessLog: c.AccessLog == "on", AuditLog: common.AuditLog != "off", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },

@@ -110,6 +110,8 @@ type Plaza struct {
 	People map[string]Person
 
 	notifying sync.Once
+
+	inviting bool // those who sign up need an invitation
 }
 
 // Start serves a fresh store over HTTP until the test ends.
@@ -151,16 +153,27 @@ func ServeAt(t testing.TB, st storage.Store, publicURL string, origins ...string
 func ServeTrusting(t testing.TB, st storage.Store, o issuer.Options, now func() time.Time) *Plaza {
 	t.Helper()
 	config := testConfig()
-	config.Issuer, config.Social.Now, config.Social.Accounts.NoSignUp = &o, now, true
+	config.Issuer, config.Social.Now, config.Social.Accounts.Registration = &o, now, accounts.RegistrationClosed
 	return serveAs(t, st, config)
 }
 
 // ServeProviders serves a store for people who sign in with OpenID providers, by a clock of its own.
-func ServeProviders(t testing.TB, st storage.Store, now func() time.Time, noSignUp bool, providers ...issuer.Provider) *Plaza {
+func ServeProviders(t testing.TB, st storage.Store, now func() time.Time, registration accounts.Registration, providers ...issuer.Provider) *Plaza {
 	t.Helper()
 	config := testConfig()
-	config.Providers, config.Social.Now, config.Social.Accounts.NoSignUp = providers, now, noSignUp
+	config.Providers, config.Social.Now, config.Social.Accounts.Registration = providers, now, registration
 	return serveAs(t, st, config)
+}
+
+// ServeInviting serves a store where registration is by invitation, by a clock of its own.
+func ServeInviting(t testing.TB, st storage.Store, memberInvitations int, now func() time.Time) *Plaza {
+	t.Helper()
+	config := testConfig()
+	config.Social.Accounts.Registration, config.Social.Accounts.MemberInvitations = accounts.RegistrationByInvitation, memberInvitations
+	config.Social.Now = now
+	p := serveAs(t, st, config)
+	p.inviting = true
+	return p
 }
 
 // ServeReviewed serves a store with a program that decides what is published.
@@ -254,13 +267,26 @@ func (p *Plaza) As(t testing.TB, handle string) Person {
 			UserErrors []struct{ Message string }
 		}
 	}
-	Person{URL: p.URL}.Do(t, `mutation($in: SignUpInput!) { signUp(input: $in) { token userErrors { message } } }`,
-		map[string]any{"in": map[string]any{"handle": handle, "name": handle, "password": "password of " + handle}}, &answer)
+	in := map[string]any{"handle": handle, "name": handle, "password": "password of " + handle}
+	if p.inviting {
+		in["invitation"] = p.Invite(t, 1)
+	}
+	Person{URL: p.URL}.Do(t, `mutation($in: SignUpInput!) { signUp(input: $in) { token userErrors { message } } }`, map[string]any{"in": in}, &answer)
 	if answer.SignUp.Token == "" {
 		t.Fatalf("%s cannot sign up: %v", handle, answer.SignUp.UserErrors)
 	}
 	p.People[handle] = Person{URL: p.URL, Token: answer.SignUp.Token}
 	return p.People[handle]
+}
+
+// Invite returns the code of a new invitation by an operator for a number of accounts.
+func (p *Plaza) Invite(t testing.TB, uses int) string {
+	t.Helper()
+	_, code, err := network.New(p.Store, network.Options{}).InviteAsOperator(t.Context(), uses, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
 }
 
 // Grant grants a right to an actor; the step is "GRANT: right actor".

@@ -63,8 +63,10 @@ func (g *Gate) once(ctx context.Context, key string, next graphql.OperationHandl
 
 func needsUser(field graphql.CollectedField) bool { return !slices.Contains(SignedOut, field.Name) }
 
-// isSecret reports whether a field's answer holds a token, which is never stored.
-func isSecret(field graphql.CollectedField) bool { return field.Name == "createAccessToken" }
+// isSecret reports whether a field's answer holds a token or a code, which is never stored.
+func isSecret(field graphql.CollectedField) bool {
+	return field.Name == "createAccessToken" || field.Name == "createInvitation"
+}
 
 // fingerprintOf returns the same hash for requests with the same operation and variables.
 func fingerprintOf(op *graphql.OperationContext) ([sha256.Size]byte, error) {

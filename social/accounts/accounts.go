@@ -14,6 +14,8 @@ import (
 type SignUpInput struct {
 	Handle, Name, Password string
 
+	Invitation string // its code, where registration is by invitation
+
 	From string // the client, for passwords.Limits: its address
 }
 
@@ -70,20 +72,15 @@ func (s *Service) checkHandle(ctx context.Context, handle string) error {
 	return err
 }
 
-// AcceptsSignUps reports whether registration is open.
-func (s *Service) AcceptsSignUps() bool { return !s.noSignUp }
-
-func errRegistrationClosed() error {
-	return fault.Errorf(fault.CodeNotAllowed, "", "Registration is closed: ask those who run this site for an account.")
-}
-
 func errTaken() error { return fault.Errorf(fault.CodeTaken, "handle", "This handle is taken.") }
 
 // SignUp creates an account and signs in. The token is returned only here. Errors: INVALID, BLANK,
-// TOO_LONG, RESERVED, TAKEN, RATE_LIMITED; NOT_ALLOWED: registration is closed.
+// TOO_LONG, RESERVED, TAKEN, RATE_LIMITED; NOT_ALLOWED: registration is closed, or the invitation is
+// not valid, and nothing else is said.
 func (s *Service) SignUp(ctx context.Context, in SignUpInput) (session social.Session, token string, err error) {
-	if s.noSignUp {
-		return social.Session{}, "", errRegistrationClosed()
+	invitation, err := s.mayRegister(ctx, in.Invitation)
+	if err != nil {
+		return social.Session{}, "", err
 	}
 	if err := in.check(); err != nil {
 		return social.Session{}, "", fault.All(err, s.checkHandle(ctx, in.Handle))
@@ -100,15 +97,17 @@ func (s *Service) SignUp(ctx context.Context, in SignUpInput) (session social.Se
 	if err != nil {
 		return social.Session{}, "", err
 	}
-	account.At = s.now()
+	account.At, account.Invitation = s.now(), invitation
 	err = s.store.InsertUser(ctx, account, s.event(social.EventUserSignedUp, user))
-	if errors.Is(err, social.ErrTaken) {
+	switch {
+	case errors.Is(err, social.ErrTaken):
 		return social.Session{}, "", errTaken()
-	}
-	if err != nil {
+	case errors.Is(err, social.ErrInvitationOver):
+		return social.Session{}, "", errInvitationOver()
+	case err != nil:
 		return social.Session{}, "", err
 	}
-	s.record(ctx, Act{Kind: ActAccountCreated, User: user, Handle: account.User.Handle, How: ByPassword})
+	s.record(ctx, Act{Kind: ActAccountCreated, User: user, Handle: account.User.Handle, How: ByPassword, Invitation: invitation})
 	session, token, err = s.newSession(ctx, user)
 	s.recordSignIn(ctx, Act{How: ByPassword, Handle: account.User.Handle}, session, err)
 	return session, token, err

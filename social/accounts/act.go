@@ -32,6 +32,8 @@ const (
 	ActAccountBanned      ActKind = "account banned"    // the same
 	ActAccountReinstated  ActKind = "account reinstated"
 	ActUserReadmitted     ActKind = "user readmitted"
+	ActInvitationCreated  ActKind = "invitation created"
+	ActInvitationRevoked  ActKind = "invitation revoked"
 	ActRightGranted       ActKind = "right granted"
 	ActRightRevoked       ActKind = "right revoked"
 )
@@ -56,6 +58,7 @@ type Act struct {
 	// access token; zero: none, or several.
 	Session     social.SessionID
 	AccessToken social.AccessTokenID
+	Invitation  social.InvitationID // that was created, revoked or used; zero: none
 	Right       social.Right
 	Code        fault.Code // why it failed
 }

@@ -19,7 +19,7 @@ import (
 // has deleted the account, or is banned. A token that was issued after the account was deactivated
 // reactivates it.
 func (s *Service) AuthenticateAs(ctx context.Context, token string, a social.Assertion) (social.Session, error) {
-	identity, err := s.identityOf(ctx, a, ByIssuedToken)
+	identity, err := s.identityOf(ctx, a, entrance{how: ByIssuedToken})
 	if err != nil {
 		return social.Session{}, asInvalid(err)
 	}
@@ -32,14 +32,20 @@ func (s *Service) AuthenticateAs(ctx context.Context, token string, a social.Ass
 	return session, nil
 }
 
+// entrance is how someone comes who may be seen for the first time.
+type entrance struct {
+	how        string              // ByIDToken, …
+	invitation social.InvitationID // that creates the account; zero: it needs none
+}
+
 // identityOf returns the identity of an assertion, which accepts its token. Errors: UNAUTHENTICATED,
-// BANNED.
-func (s *Service) identityOf(ctx context.Context, a social.Assertion, how string) (social.Identity, error) {
+// BANNED, NOT_ALLOWED (invitation).
+func (s *Service) identityOf(ctx context.Context, a social.Assertion, by entrance) (social.Identity, error) {
 	key := social.KeyOfIdentity(a.Issuer, a.Subject)
 	identity, err := s.knownIdentity(ctx, key)
 	if errors.Is(err, social.ErrNotFound) {
 		_, err, _ = s.sighting.Do(string(key[:]), func() (any, error) { // requests that come together try once
-			return nil, s.addIdentity(context.WithoutCancel(ctx), key, a, how)
+			return nil, s.addIdentity(context.WithoutCancel(ctx), key, a, by)
 		})
 		if err != nil {
 			return social.Identity{}, err
@@ -98,8 +104,8 @@ func (s *Service) knownIdentity(ctx context.Context, key [32]byte) (social.Ident
 }
 
 // addIdentity creates the account of an identity that is seen for the first time, if no concurrent
-// call does; how says how it came.
-func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assertion, how string) error {
+// call does.
+func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assertion, by entrance) error {
 	handles := handlesFor(a.Handle, key)
 	for _, handle := range handles {
 		user := social.UserID{ID: s.newID()}
@@ -107,16 +113,19 @@ func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assert
 			User: social.User{
 				ID: user, Handle: handle, Name: nameFor(a.Name, handle), AvatarURL: avatarFor(a.AvatarURL), WallPolicy: social.WallEveryone,
 			},
-			Following: social.Circle{ID: social.CircleID{ID: id.At(user.Time())}, Owner: user, Name: social.DefaultCircleName, IsDefault: true},
-			Identity:  key,
-			At:        s.now(),
+			Following:  social.Circle{ID: social.CircleID{ID: id.At(user.Time())}, Owner: user, Name: social.DefaultCircleName, IsDefault: true},
+			Identity:   key,
+			Invitation: by.invitation,
+			At:         s.now(),
 		}, s.event(social.EventUserSignedUp, user))
 		switch {
 		case err == nil:
-			s.record(ctx, Act{Kind: ActAccountCreated, User: user, Handle: handle, How: how, Issuer: a.Issuer})
+			s.record(ctx, Act{Kind: ActAccountCreated, User: user, Handle: handle, How: by.how, Issuer: a.Issuer, Invitation: by.invitation})
 			return nil
 		case errors.Is(err, social.ErrIdentityKnown):
 			return nil
+		case errors.Is(err, social.ErrInvitationOver):
+			return errInvitationOver()
 		case !errors.Is(err, social.ErrTaken):
 			return err
 		}

@@ -13,14 +13,16 @@ type IDToken struct {
 	// Verify returns what the provider says. Errors: refusals; social.ErrIssuerUnavailable.
 	Verify func(context.Context) (social.Assertion, error)
 
+	Invitation string // its code, for the first sign-in where registration is by invitation
+
 	From string // the client, for passwords.Limits: its address
 }
 
 // SignInWith creates a session for a user of a provider. The token is returned only here. The first
-// sign-in of a user creates the account, where registration is open or the provider may create
-// accounts. Errors: those of Verify; BAD_CREDENTIALS: an operator has signed the user out since the
-// provider has; NOT_ALLOWED: there is no account and none is created, or it is deleted; BANNED;
-// RATE_LIMITED.
+// sign-in of a user creates the account, where registration is open, the provider may create
+// accounts, or the user is invited. Errors: those of Verify; BAD_CREDENTIALS: an operator has signed
+// the user out since the provider has; NOT_ALLOWED: there is no account and none is created, or it
+// is deleted; BLANK (invitation); BANNED; RATE_LIMITED.
 func (s *Service) SignInWith(ctx context.Context, in IDToken) (session social.Session, token string, err error) {
 	act := Act{How: ByIDToken}
 	defer func() { s.recordSignIn(ctx, act, session, err) }()
@@ -34,10 +36,11 @@ func (s *Service) SignInWith(ctx context.Context, in IDToken) (session social.Se
 	}
 	attempt.Succeeded()
 	act.Issuer = a.Issuer
-	if err := s.mayEnter(ctx, in.From, a); err != nil {
+	invitation, err := s.mayEnter(ctx, in, a)
+	if err != nil {
 		return social.Session{}, "", err
 	}
-	identity, err := s.identityOf(ctx, a, ByIDToken)
+	identity, err := s.identityOf(ctx, a, entrance{how: ByIDToken, invitation: invitation})
 	if err != nil {
 		return social.Session{}, "", asSignIn(err)
 	}
@@ -47,18 +50,20 @@ func (s *Service) SignInWith(ctx context.Context, in IDToken) (session social.Se
 	return session, token, s.mustStillAccept(ctx, identity.Key, a, session)
 }
 
-// mayEnter refuses a user without an account if none may be created. Errors: NOT_ALLOWED,
-// RATE_LIMITED.
-func (s *Service) mayEnter(ctx context.Context, from string, a social.Assertion) error {
-	_, err := s.knownIdentity(ctx, social.KeyOfIdentity(a.Issuer, a.Subject))
+// mayEnter refuses a user without an account if none may be created, and returns the invitation that
+// the account uses; zero: none. Errors: NOT_ALLOWED, BLANK (invitation), RATE_LIMITED.
+func (s *Service) mayEnter(ctx context.Context, in IDToken, a social.Assertion) (invitation social.InvitationID, err error) {
+	_, err = s.knownIdentity(ctx, social.KeyOfIdentity(a.Issuer, a.Subject))
 	if !errors.Is(err, social.ErrNotFound) {
-		return err
+		return social.InvitationID{}, err
 	}
-	if s.noSignUp && !a.CreatesAccount {
-		return errRegistrationClosed()
+	if !a.CreatesAccount {
+		if invitation, err = s.mayRegister(ctx, in.Invitation); err != nil {
+			return social.InvitationID{}, err
+		}
 	}
-	_, err = s.limits.SignUp(from)
-	return err
+	_, err = s.limits.SignUp(in.From)
+	return invitation, err
 }
 
 // asSignIn turns refusals of a token that a request brings along into those of a sign-in: front ends

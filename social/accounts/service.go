@@ -19,7 +19,6 @@ type Service struct {
 	people   people.Reader
 	now      func() time.Time
 	newID    func() id.ID
-	noSignUp bool
 	hashes   *passwords.Hasher
 	limits   *passwords.Limits          // nil: none
 	audit    func(context.Context, Act) // nil: none
@@ -29,6 +28,9 @@ type Service struct {
 	mailing  chan struct{}      // has an element if a mail was stored
 	using    singleflight.Group // notes the use of sessions
 	sighting singleflight.Group // creates the accounts of identities
+
+	registration      Registration
+	memberInvitations int
 }
 
 // Options configure a Service; the zero value is ready for use.
@@ -36,8 +38,10 @@ type Options struct {
 	Now   func() time.Time // default: time.Now
 	NewID func() id.ID     // creates all ids; default: id.New
 
-	// NoSignUp closes registration: SignUp fails, and only operators create accounts (AddUser).
-	NoSignUp bool
+	Registration Registration // default: open
+	// MemberInvitations is how many invitations, each for one account, a member may have that have
+	// not expired, where registration is by invitation. 0: only operators invite.
+	MemberInvitations int
 
 	Mails     Mails             // default: mails are stored, and not sent
 	Passwords passwords.Cost    // of new hashes; default: DefaultPasswordCost
@@ -52,7 +56,7 @@ type Options struct {
 func New(store social.Store, reader people.Reader, o Options) *Service {
 	s := &Service{
 		store: store, people: reader, now: o.Now, newID: o.NewID,
-		noSignUp: o.NoSignUp, hashes: passwords.NewHasher(o.Passwords, o.Limits), limits: o.Limits, audit: o.Audit,
+		registration: o.Registration, memberInvitations: o.MemberInvitations, hashes: passwords.NewHasher(o.Passwords, o.Limits), limits: o.Limits, audit: o.Audit,
 		mails: o.Mails, mailing: make(chan struct{}, 1),
 	}
 	if s.now == nil {

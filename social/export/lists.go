@@ -29,6 +29,7 @@ func (s *Service) all() []list {
 		{'n', "notificationSetting", isText, once(s.settings)},
 		{'s', "session", isText, once(s.sessions)},
 		{'t', "accessToken", isText, once(s.accessTokens)},
+		{'i', "invitation", isID, once(s.invitations)},
 		{'c', "circle", isID, s.circles},
 		{'m', "circleMember", isIDs, s.members},
 		{'f', "follow", isID, s.follows},
@@ -137,6 +138,11 @@ func (s *Service) accessTokens(ctx context.Context, user social.UserID) ([]entry
 		}
 	}
 	return entries, err
+}
+
+func (s *Service) invitations(ctx context.Context, user social.UserID) ([]entry, error) {
+	found, err := s.store.InvitationsBy(ctx, user, time.Now())
+	return entriesOf(found, func(i social.Invitation) entry { return entry{keyOf(i.ID.ID), newInvitation(i)} }), err
 }
 
 func (s *Service) circles(ctx context.Context, user social.UserID, after social.Key) ([]entry, error) {

@@ -89,6 +89,17 @@ func newAccessToken(s social.Session) accessToken {
 	}
 }
 
+type invitation struct {
+	ID        string    `json:"id"`
+	CreatedAt time.Time `json:"createdAt"`
+	ExpiresAt time.Time `json:"expiresAt"`
+	IsUsed    bool      `json:"isUsed"`
+}
+
+func newInvitation(i social.Invitation) invitation {
+	return invitation{i.ID.String(), i.CreatedAt.UTC(), i.ExpiresAt.UTC(), i.IsUsedUp()}
+}
+
 // moment returns nil for the zero time.
 func moment(t time.Time) *time.Time {
 	if t.IsZero() {

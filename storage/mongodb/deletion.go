@@ -343,6 +343,9 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 		if err := d.users.ForgetEmail(ctx, d.user); err != nil {
 			return err
 		}
+		if err := d.users.ForgetInvitations(ctx, d.user); err != nil {
+			return err
+		}
 		if err := d.log.ForgetChanges(ctx); err != nil {
 			return err
 		}

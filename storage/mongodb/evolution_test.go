@@ -38,7 +38,7 @@ var readers = map[string]func() any{
 // and graph.
 var ofOthers = []string{
 	"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys", "events", "changes", "profiles", "properties",
-	"users", "handles", "sessions", "identities", "leftHandles", "emails", "mailTokens", "mails", "circles", "edges", "followers",
+	"users", "handles", "sessions", "identities", "leftHandles", "emails", "mailTokens", "mails", "invitations", "inviters", "circles", "edges", "followers",
 }
 
 // TestEveryVersionIsRead reads documents of all versions that have ever been written. Packages

@@ -405,6 +405,27 @@ func callUsers(w *town, ada social.NewUser) {
 	_, err = w.IsHandleKept(w.ctx, "ada", time.Now())
 	w.ok(err)
 	callEmails(w, ada)
+	callInvitations(w, ada.User.ID)
+}
+
+// callInvitations leaves an invitation by ada and one by an operator.
+func callInvitations(w *town, ada social.UserID) {
+	at := time.UnixMilli(1 << 42).UTC()
+	for _, inviter := range []social.UserID{{}, ada, ada} {
+		i := social.Invitation{ID: social.InvitationID{ID: id.New()}, Inviter: inviter, MaxUses: 3, CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
+		_, err := w.InsertInvitation(w.ctx, i, 5)
+		w.ok(err)
+		_, err = w.InvitationsBy(w.ctx, inviter, at)
+		w.ok(err)
+		_, err = w.Invitation(w.ctx, i.ID, at)
+		w.ok(err)
+	}
+	found, err := w.InvitationsBy(w.ctx, ada, at)
+	w.ok(err)
+	fay := social.NewUser{User: social.User{ID: social.UserID{ID: id.New()}, Handle: "fay"}, Invitation: found[0].ID, At: at}
+	fay.Following = social.Circle{ID: social.CircleID{ID: id.New()}, Owner: fay.User.ID, Name: social.DefaultCircleName, IsDefault: true}
+	w.ok(w.InsertUser(w.ctx, fay, happened(social.EventUserSignedUp)))
+	w.ok(w.DeleteInvitation(w.ctx, found[1].ID, social.UnusedInvitations))
 }
 
 // callEmails leaves an address, a token and a mail.

@@ -188,7 +188,7 @@ func newStore(d deployment, self string, o Options) *Store {
 			return s.graph.MarkAway(ctx, user, isAway)
 		},
 	})
-	s.userCalls, s.Sessions, s.identityCalls, s.standingCalls, s.emailCalls = s.users, s.users, s.users, s.users, s.users
+	s.Accounts = s.users
 	s.graph = graph.New(graph.Config{
 		Database: db, DB: s.db, Log: s.log, Writes: s.writes, Users: s.users,
 		FollowsChanged: func(ctx context.Context, owners ...social.UserID) error {

@@ -107,11 +107,7 @@ type Store struct {
 	documents   *evolution.Documents
 	ads         *adstore.Store
 
-	userCalls
-	social.Sessions
-	identityCalls
-	standingCalls
-	emailCalls
+	social.Accounts
 	users *users.Store // the same
 
 	social.Graph
@@ -156,13 +152,9 @@ var _ storage.Store = (*Store)(nil)
 type (
 	eventCalls        = social.EventLog
 	changeCalls       = social.ChangeLog
-	userCalls         = social.Users
-	identityCalls     = social.Identities
-	emailCalls        = social.Emails
 	circleCalls       = social.Circles
 	profileCalls      = social.Properties
 	notificationCalls = social.Notifications
-	standingCalls     = social.Standings
 	caseCalls         = social.Cases
 	decisionCalls     = social.Decisions
 )

@@ -8,6 +8,7 @@ import (
 	"plaza/social"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/idempotency"
+	"plaza/storage/sqlite/internal/invitations"
 	"plaza/storage/sqlite/internal/moderation"
 	"plaza/storage/sqlite/internal/notifications"
 	"plaza/storage/sqlite/internal/sqldb"
@@ -48,6 +49,9 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 			return err
 		}
 		if err := forgetEmail(tx, user); err != nil {
+			return err
+		}
+		if err := invitations.Forget(tx, user); err != nil {
 			return err
 		}
 		return tx.AppendWith(social.AroundChanged(user), e)

@@ -11,6 +11,7 @@ import (
 	"plaza/storage/sqlite/internal/adstore"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/idempotency"
+	"plaza/storage/sqlite/internal/invitations"
 	"plaza/storage/sqlite/internal/moderation"
 	"plaza/storage/sqlite/internal/notifications"
 	"plaza/storage/sqlite/internal/sqldb"
@@ -59,6 +60,8 @@ func OpenWith(ctx context.Context, path string, o Options) (*Store, error) {
 	s.caseCalls, s.decisionCalls = s.moderation, s.moderation
 	s.keys = idempotency.New(db, now, refuse)
 	s.IdempotencyKeys = s.keys
+	s.invitations = invitations.New(db, log, now, refuse)
+	s.Invitations = s.invitations
 	s.ads = adstore.New(db)
 	return s, nil
 }

@@ -6,8 +6,8 @@
 // Each noun has a file, with its statements, its methods of [Store], and the removal of a deleted
 // user's data (deletion.go). The packages in internal have the parts that can be separated: sqldb
 // is the file and its transactions, eventlog the logs that servers follow, adstore everything about
-// ads, notifications the users' notifications, moderation reports, cases and decisions, and
-// idempotency the operations that were carried out. open.go connects them, and worker.go does their background work.
+// ads, notifications the users' notifications, moderation reports, cases and decisions, invitations
+// those to create an account, and idempotency the operations that were carried out. open.go connects them, and worker.go does their background work.
 package sqlite
 
 import (
@@ -21,6 +21,7 @@ import (
 	"plaza/storage/sqlite/internal/adstore"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/idempotency"
+	"plaza/storage/sqlite/internal/invitations"
 	"plaza/storage/sqlite/internal/moderation"
 	"plaza/storage/sqlite/internal/notifications"
 	"plaza/storage/sqlite/internal/sqldb"
@@ -45,6 +46,9 @@ type Store struct {
 
 	social.IdempotencyKeys
 	keys *idempotency.Store // the same
+
+	social.Invitations
+	invitations *invitations.Store // the same
 
 	ads *adstore.Store
 

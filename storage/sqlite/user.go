@@ -8,6 +8,7 @@ import (
 
 	"plaza/social"
 	"plaza/storage/sqlite/internal/eventlog"
+	"plaza/storage/sqlite/internal/invitations"
 	"plaza/storage/sqlite/internal/sqldb"
 )
 
@@ -34,6 +35,9 @@ var (
 func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event) error {
 	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		if err := addIdentity(tx, u.Identity, u.User.ID); err != nil {
+			return err
+		}
+		if err := invitations.Use(tx, &u); err != nil {
 			return err
 		}
 		if err := refuseKept(tx, u); err != nil {

@@ -40,13 +40,14 @@ func (s *Store) removeDeleted(ctx context.Context) {
 // pruneEvery is the interval at which Work looks for old data.
 const pruneEvery = 10 * time.Minute
 
-// pruneNowAndThen removes old events, notifications, idempotency keys, mails and handles until ctx ends.
+// pruneNowAndThen removes old events, notifications, idempotency keys, mails, handles and invitations
+// until ctx ends.
 func (s *Store) pruneNowAndThen(ctx context.Context) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		if err := errors.Join(s.log.Prune(ctx), s.notifications.Expire(ctx), s.keys.Expire(ctx), s.expireMail(ctx), s.expireHandles(ctx)); err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, "old events, notifications, idempotency keys, mails and handles will be removed later", "error", err)
+		if err := errors.Join(s.log.Prune(ctx), s.notifications.Expire(ctx), s.keys.Expire(ctx), s.expireMail(ctx), s.expireHandles(ctx), s.invitations.Expire(ctx)); err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, "old events, notifications, idempotency keys, mails, handles and invitations will be removed later", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -25,7 +25,7 @@ func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 			stores[i] = Remembering(store)
 		}
 		return Several(stores...)
-	}, "IdempotencyKeys", "Identities", "Standings", "Importer", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency")
+	}, "IdempotencyKeys", "Identities", "Invitations", "Standings", "Importer", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency")
 }
 
 // Several combines several stores over one database into one, which passes each call to the next
@@ -190,6 +190,24 @@ func (all *several) EndIdentities(ctx context.Context, user social.UserID, issue
 
 func (all *several) ReadmitIdentity(ctx context.Context, key [32]byte) error {
 	return all.next().ReadmitIdentity(ctx, key)
+}
+
+// The calls of social.Invitations.
+
+func (all *several) InsertInvitation(ctx context.Context, i social.Invitation, most int) (bool, error) {
+	return all.next().InsertInvitation(ctx, i, most)
+}
+
+func (all *several) Invitation(ctx context.Context, which social.InvitationID, now time.Time) (social.Invitation, error) {
+	return all.next().Invitation(ctx, which, now)
+}
+
+func (all *several) InvitationsBy(ctx context.Context, inviter social.UserID, now time.Time) ([]social.Invitation, error) {
+	return all.next().InvitationsBy(ctx, inviter, now)
+}
+
+func (all *several) DeleteInvitation(ctx context.Context, which social.InvitationID, kind social.InvitationKind) error {
+	return all.next().DeleteInvitation(ctx, which, kind)
 }
 
 // The calls of social.Emails.

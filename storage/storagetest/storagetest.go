@@ -37,6 +37,7 @@ func nouns() []noun {
 		{"Identities", identityCases},
 		{"Emails", emailCases},
 		{"LeftHandles", leftHandleCases},
+		{"Invitations", invitationCases},
 		{"Circles", circleCases},
 		{"Graph", graphCases},
 		{"Posts", postCases},

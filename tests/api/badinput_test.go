@@ -328,6 +328,10 @@ func (w *world) inputFields() map[string][]bad {
 		"ChangePasswordInput.newPassword":      password(),
 		"RevokeSessionInput.sessionId":         append(notAnyID("session"), bad{why: "another user's", value: w.bobSession, code: "NOT_FOUND"}),
 		"RevokeAccessTokenInput.accessTokenId": append(notAnyID("token"), bad{why: "another user's", value: w.bobAccessToken, code: "NOT_FOUND"}),
+		"CreateInvitationInput.expiresInDays":  values("INVALID", 0, -1, 31, 1<<31-1, -1<<31),
+		"RevokeInvitationInput.invitationId":   append(notAnyID("invitation"), bad{why: "another user's", value: w.bobInvitation, code: "NOT_FOUND"}),
+		"SignUpInput.invitation":               append(values("NOT_ALLOWED", "x", strings.ToUpper(w.code), " "+w.code, w.code+"\x00", w.invitation, w.code[:len(w.code)-1], veryLong), values("BLANK", "")...),
+		"SignInWithIdTokenInput.invitation":    {}, // looked at when the token is verified
 		"CreateAccessTokenInput.name":          line(100),
 		"CreateAccessTokenInput.expiresInDays": values("INVALID", 0, -1, 366, 1<<31-1, -1<<31),
 		"CreateAccessTokenInput.scopes": {
@@ -615,8 +619,8 @@ func (w *world) inputs() map[string][]map[string]any {
 		"poll":    {"poll": map[string]any{"question": "New?", "options": []any{"yes", "no"}}},
 	}
 	inputs := map[string][]map[string]any{
-		"signUp":                {{"handle": "newcomer", "name": "New", "password": "long enough"}},
-		"signInWithIdToken":     {{"idToken": "a.b.c", "nonce": "the secret that a sign-in began with"}},
+		"signUp":                {{"handle": "newcomer", "name": "New", "password": "long enough", "invitation": w.code}},
+		"signInWithIdToken":     {{"idToken": "a.b.c", "nonce": "the secret that a sign-in began with", "invitation": w.code}},
 		"signIn":                {{"handle": "ada", "password": "password of ada"}},
 		"updateProfile":         {{"name": "New"}},
 		"createCircle":          {{"name": "New"}},
@@ -654,6 +658,8 @@ func (w *world) inputs() map[string][]map[string]any {
 		"revokeSession":        {{"sessionId": w.session}},
 		"createAccessToken":    {{"name": "New", "scopes": []any{"WRITE_POSTS", "ADMIN"}, "expiresInDays": 7}},
 		"revokeAccessToken":    {{"accessTokenId": w.accessToken}},
+		"createInvitation":     {{"expiresInDays": 3}},
+		"revokeInvitation":     {{"invitationId": w.invitation}},
 		"deactivateAccount":    {{"password": "password of ada"}},
 		"deleteAccount":        {{"password": "password of ada"}},
 		"deleteAllMyComments":  {{"confirm": true}},
@@ -707,7 +713,7 @@ func (w *world) adInputs(inputs map[string][]map[string]any) {
 func TestBadInputOfMutations(t *testing.T) {
 	requireCleanLog(t)
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		w := newWorld(t, plazatest.Start(t, e))
+		w := newWorld(t, plazatest.ServeInviting(t, e.Open(t), 3, time.Now))
 		fields, seen := w.inputFields(), map[string]bool{}
 		for _, mutation := range schema.Mutation.Fields {
 			if len(mutation.Arguments) > 0 && !strings.HasPrefix(mutation.Name, "__") {
@@ -1009,6 +1015,8 @@ type world struct {
 
 	session, bobSession         string // another session of ada's, and bob's; they are not nodes
 	accessToken, bobAccessToken string
+	invitation, bobInvitation   string
+	code                        string // of an operator's invitation
 
 	cursor, newsCursor, bobCursor string // of ada's notifications, her news, and bob's notifications
 }
@@ -1043,6 +1051,20 @@ func (w *world) mailLinks(t *testing.T) {
 	}
 }
 
+// invitationBy stores an invitation of a member, and returns its id.
+func (w *world) invitationBy(t *testing.T, handle string) string {
+	t.Helper()
+	users, err := w.plaza.Store.UsersByHandle(t.Context(), []string{handle})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := social.Invitation{ID: social.InvitationID{ID: id.New()}, Inviter: users[handle].ID, MaxUses: 1, CreatedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}
+	if _, err := w.plaza.Store.InsertInvitation(t.Context(), i, 9); err != nil {
+		t.Fatal(err)
+	}
+	return i.ID.String()
+}
+
 func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	t.Helper()
 	w := &world{plaza: plaza, ada: plaza.As(t, "ada"), ids: map[string]string{}}
@@ -1057,6 +1079,7 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	w.session, w.bobSession = currentSession(t, again).ID, currentSession(t, plaza.As(t, "bob")).ID
 	w.mailLinks(t)
 	w.accessToken, w.bobAccessToken = newAccessToken(t, w.ada, "MANAGE_ADS").ID, newAccessToken(t, plaza.As(t, "bob")).ID
+	w.invitation, w.bobInvitation, w.code = w.invitationBy(t, "ada"), w.invitationBy(t, "bob"), plaza.Invite(t, 10_000)
 	w.add(t, "following", "ada", `{ viewer { circles(first: 1) { nodes { id } } } }`)
 	w.add(t, "circle", "ada", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)
 	w.add(t, "bobCircle", "bob", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)

@@ -65,13 +65,16 @@ func runGolden(t *testing.T, e plazatest.Engine, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plaza := plazatest.Start(t, e)
+	plaza := serveGolden(t, e, archive)
 	names := newNames()
 	for i := 0; i < len(archive.Files); i++ {
 		step := archive.Files[i]
 		actor, _, ok := strings.Cut(step.Name, ":")
 		if !ok {
 			t.Fatalf("%s: a step is named actor: what, not %q", file, step.Name)
+		}
+		if actor == "INVITE" { // serveGolden has done it
+			continue
 		}
 		if actor == "SEED" {
 			plazatest.SeedAds(t, plaza.Store)
@@ -101,6 +104,16 @@ func runGolden(t *testing.T, e plazatest.Engine, file string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// serveGolden serves a fresh store. If the first step is "INVITE: ", registration is by invitation,
+// and members may have two.
+func serveGolden(t *testing.T, e plazatest.Engine, archive *txtar.Archive) *plazatest.Plaza {
+	t.Helper()
+	if strings.HasPrefix(archive.Files[0].Name, "INVITE:") {
+		return plazatest.ServeInviting(t, e.Open(t), 2, time.Now)
+	}
+	return plazatest.Start(t, e)
 }
 
 // seedNewsAds places three ads in newsZone: "Tea" has the highest bid, "Anvils" and "Steam" have
@@ -255,7 +268,7 @@ func newNames() *names {
 
 var (
 	timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
-	idText   = regexp.MustCompile(`^(user|circle|post|comment|session|ad|adchoice|adrefund|advertiser|campaign|viewer|polloption|notification|token|case|decision)_[0-9a-z]{26}(?:_\d)?$`)
+	idText   = regexp.MustCompile(`^(user|circle|post|comment|session|ad|adchoice|adrefund|advertiser|campaign|viewer|polloption|notification|token|case|decision|invitation|invite)_[0-9a-z]{26}(?:_\d)?$`)
 	field    = regexp.MustCompile(`^(\s*(?:"([A-Za-z]+)": )?)"([^"\\]+)"(,?)$`)
 	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
 )

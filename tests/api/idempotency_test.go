@@ -251,7 +251,7 @@ func (forgetful) EndAttempt(context.Context, social.Attempt, []byte) error {
 func TestNoMutationIsCarriedOutTwice(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		w := newWorld(t, plazatest.Serve(t, forgetful{e.Open(t)}))
+		w := newWorld(t, plazatest.ServeInviting(t, forgetful{e.Open(t)}, 3, time.Now))
 		inputs := w.inputs()
 		for _, mutation := range mostHarmfulLast() {
 			operation, variables := `mutation { `+mutation.Name+` { userErrors { code message path } } }`, map[string]any(nil)

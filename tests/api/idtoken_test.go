@@ -38,7 +38,7 @@ func (l *lobby) now() time.Time { return time.Now().Add(time.Duration(l.ahead.Lo
 func serveLobby(t *testing.T, e plazatest.Engine, creates bool) *lobby {
 	t.Helper()
 	l := &lobby{site: issuertest.New(t)}
-	l.Plaza = plazatest.ServeProviders(t, e.Open(t), l.now, true, issuer.Provider{Issuer: l.site.URL, ClientID: issuertest.Audience, CreatesAccounts: creates})
+	l.Plaza = plazatest.ServeProviders(t, e.Open(t), l.now, accounts.RegistrationClosed, issuer.Provider{Issuer: l.site.URL, ClientID: issuertest.Audience, CreatesAccounts: creates})
 	return l
 }
 
@@ -119,7 +119,7 @@ func TestBadIDTokensOfProviders(t *testing.T) {
 	if has, err := l.Store.HasUsers(t.Context()); err != nil || has {
 		t.Errorf("a bad token has created an account: %v", err)
 	}
-	plain := plazatest.ServeProviders(t, plazatest.Engines[0].Open(t), l.now, false)
+	plain := plazatest.ServeProviders(t, plazatest.Engines[0].Open(t), l.now, accounts.RegistrationOpen)
 	if _, mistake := enter(t, plain.URL, l.site.IDToken(t, "1", nonceSecret, nil), nonceSecret); mistake != "NOT_ALLOWED " {
 		t.Errorf("a server without providers: %q", mistake)
 	}
@@ -139,7 +139,7 @@ func TestProvidersWhereRegistrationIsClosed(t *testing.T) {
 	if _, mistake := enter(t, l.URL, l.site.IDToken(t, "1", nonceSecret, nil), nonceSecret); mistake != "NOT_ALLOWED " {
 		t.Errorf("a user without an account: %q", mistake)
 	}
-	other := plazatest.ServeProviders(t, unclosed{l.Store}, l.now, false, issuer.Provider{Issuer: l.site.URL, ClientID: issuertest.Audience})
+	other := plazatest.ServeProviders(t, unclosed{l.Store}, l.now, accounts.RegistrationOpen, issuer.Provider{Issuer: l.site.URL, ClientID: issuertest.Audience})
 	if _, mistake := enter(t, other.URL, l.site.IDToken(t, "1", nonceSecret, nil), nonceSecret); mistake != "" {
 		t.Errorf("the same, where registration is open: %q", mistake)
 	}

@@ -65,7 +65,7 @@ func (w *world) independentMistakes(mutation *ast.FieldDefinition, input map[str
 // input, or only when the rest is valid.
 func isDependent(mutation, coordinate string) bool {
 	return slices.Contains([]string{
-		"SignInInput.handle", "SignInInput.password", "SetProfilePropertyInput.key", "SetProfilePropertyInput.value", "UpdateProfilePropertyInput.choices",
+		"SignInInput.handle", "SignInInput.password", "SignUpInput.invitation", "SetProfilePropertyInput.key", "SetProfilePropertyInput.value", "UpdateProfilePropertyInput.choices",
 		"VotePollInput.option", "AddCommentInput.parentId", "UpdateAdvertiserInput.advertiserId", "UpdateAdCampaignInput.campaignId", "UpdateAdUnitInput.unitId",
 		"AdScheduleInput.toHour", "RefundAdsInput.kind", "RefundAdsInput.from", "RefundAdsInput.to",
 	}, coordinate) || mutation == "editPost" && strings.HasPrefix(coordinate, "PollInput.") || mutation == "updateAdCampaign" && strings.HasPrefix(coordinate, "AdBudgetInput.")

@@ -256,6 +256,7 @@ func kindsOfArgument(t *testing.T, name string) (kinds []string) {
 		"ad":           {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // not private: everyone who manages ads sees them all
 		"session":      {"sessionId"},                                                  // TestSessionsAreListedAndRevoked tries one of another user
 		"token":        {"accessTokenId"},                                              // the same
+		"invitation":   {"invitationId"},                                               // invitations.txtar tries one of another user
 		"case":         {"caseId"},                                                     // moderators alone have any: moderation.txtar
 		"notification": {"notificationIds"},                                            // notifications.txtar tries one of another user
 	} {

@@ -18,7 +18,7 @@ import (
 )
 
 // audited is a record of the audit log, as a test expects it.
-type audited struct{ Act, By, Handle, How, Issuer, Right, Code string }
+type audited struct{ Act, By, Handle, How, Issuer, Right, Code, Invitation string }
 
 // auditOf returns the records of the audit log, and checks their ids.
 func auditOf(t *testing.T, log string) (records []audited) {

@@ -55,6 +55,7 @@ var Scatters = []Scatter{
 	{"sessions", "find", "user", "an account is deleted with all that is left behind, mostly in the background"},
 	{"identities", "find", "user", "the same"},
 	{"mailTokens", "find", "user", "the links in a user's mails become void, or are counted"},
+	{"invitations", "find", "inviter", "a user's invitations are listed, or counted"},
 	{"emails", "find", "key", "whose is an e-mail address?"},
 	{"reactions", "find", "user", "the same"},
 	{"votes", "find", "user", "the same"},

@@ -32,6 +32,7 @@ func TestEveryVersionIsRead(t *testing.T) {
 		"users": func() any { return &Document{} }, "handles": func() any { return &handleDoc{} }, "sessions": func() any { return &sessionDoc{} },
 		"identities": func() any { return &identityDoc{} }, "leftHandles": func() any { return &leftHandleDoc{} }, "emails": func() any { return &emailDoc{} },
 		"mailTokens": func() any { return &mailTokenDoc{} }, "mails": func() any { return &mailDoc{} },
+		"invitations": func() any { return &invitationDoc{} }, "inviters": func() any { return &inviterDoc{} },
 	})
 }
 

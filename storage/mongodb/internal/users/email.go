@@ -2,7 +2,6 @@ package users
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -64,10 +63,7 @@ func (s *Store) UsersWithEmail(ctx context.Context, key string, limit int) (user
 // background.
 func (s *Store) SetEmail(ctx context.Context, user social.UserID, pending string, m social.Mail) error {
 	return s.db.Write(ctx, "set email", nil, func(ctx context.Context) error {
-		if err := mdb.OrNotFound(s.users.FindOne(ctx, mdb.Doc("_id", user), options.FindOne().SetProjection(mdb.Doc("_id", 1))).Err()); err != nil {
-			if errors.Is(err, social.ErrNotFound) {
-				err = social.ErrAccountGone
-			}
+		if err := s.mustHaveAccount(ctx, user); err != nil {
 			return err
 		}
 		update := mdb.Doc("$set", mdb.Doc("v", mdb.FirstVersion, "pending", pending))

@@ -2,6 +2,7 @@ package users
 
 import (
 	"context"
+	"errors"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -34,7 +35,7 @@ type Deletion interface {
 	IsUnderWay(ctx context.Context, user social.UserID) (bool, error)
 }
 
-// Store implements social.Users, social.Sessions, social.Identities and social.Emails on a database.
+// Store implements social.Accounts on a database.
 type Store struct {
 	db         *mdb.DB
 	log        *eventlog.Log
@@ -52,18 +53,13 @@ type Store struct {
 
 	emails, mailTokens, mails, leftHandles *mongo.Collection
 
+	invitations, inviters *mongo.Collection
+
 	// users, sessions and identities, for DB.ReadAcknowledged
 	acknowledged, acknowledgedSessions, acknowledgedIdentities *mongo.Collection
 }
 
-var (
-	_ social.Users    = (*Store)(nil)
-	_ social.Sessions = (*Store)(nil)
-
-	_ social.Identities = (*Store)(nil)
-	_ social.Standings  = (*Store)(nil)
-	_ social.Emails     = (*Store)(nil)
-)
+var _ social.Accounts = (*Store)(nil)
 
 // New returns the store for the users of a database.
 func New(c Config) *Store {
@@ -72,7 +68,8 @@ func New(c Config) *Store {
 		users: c.Database.Collection("users"), handles: c.Database.Collection("handles"), sessions: c.Database.Collection("sessions"),
 		identities: c.Database.Collection("identities"),
 		emails:     c.Database.Collection("emails"), mailTokens: c.Database.Collection("mailTokens"), mails: c.Database.Collection("mails"),
-		leftHandles:  c.Database.Collection("leftHandles"),
+		leftHandles: c.Database.Collection("leftHandles"),
+		invitations: c.Database.Collection("invitations"), inviters: c.Database.Collection("inviters"),
 		acknowledged: mdb.Acknowledged(c.Database, "users"), acknowledgedSessions: mdb.Acknowledged(c.Database, "sessions"),
 		acknowledgedIdentities: mdb.Acknowledged(c.Database, "identities"),
 	}
@@ -84,6 +81,15 @@ func (s *Store) Collection() *mongo.Collection { return s.users }
 // Exists returns ErrNotFound if there is no such user.
 func (s *Store) Exists(ctx context.Context, user social.UserID) error {
 	return mdb.OrNotFound(s.users.FindOne(ctx, mdb.Doc("_id", user), options.FindOne().SetProjection(mdb.Doc("_id", 1))).Err())
+}
+
+// mustHaveAccount returns ErrAccountGone if there is no such user.
+func (s *Store) mustHaveAccount(ctx context.Context, user social.UserID) error {
+	err := s.Exists(ctx, user)
+	if errors.Is(err, social.ErrNotFound) {
+		return social.ErrAccountGone
+	}
+	return err
 }
 
 // FollowersCount reads how many followers a user has. ErrNotFound.
@@ -102,6 +108,8 @@ const (
 	byUser   = "user"
 	byKey    = "key"
 	byDue    = "due"
+
+	byInviter = "inviter"
 )
 
 // Indexes returns the declared indexes of each collection.
@@ -120,6 +128,8 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.leftHandles: {mdb.ExpiringIndex("expiresAt", 0)},
 		s.emails:      {mdb.IndexHaving("key", byKey, mdb.Doc("key", 1, "_id", 1))},
 		s.mailTokens:  {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1, "kind", 1))},
+		s.invitations: {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byInviter, mdb.Doc("inviter", 1, "expiresAt", 1))},
+		s.inviters:    nil,
 		s.mails:       {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byDue, mdb.Doc("due", 1)), mdb.IndexHaving("user", byUser, mdb.Doc("user", 1))},
 	}
 }
@@ -129,6 +139,7 @@ func ShardKeys() map[string]bson.D {
 	own := mdb.Doc("_id", "hashed")
 	return map[string]bson.D{
 		"users": own, "handles": own /* the handle */, "sessions": own, "identities": own,
+		"invitations": own, "inviters": own,
 		"leftHandles": own, "emails": own, "mailTokens": own, "mails": nil, /* empty most of the time, and taken by the time at which they are due */
 	}
 }

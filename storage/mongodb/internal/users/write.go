@@ -14,8 +14,15 @@ import (
 
 // InsertUser implements social.Users.
 func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event) error {
-	return s.db.Write(ctx, "insert user", nil, func(ctx context.Context) error {
+	var hot []id.ID
+	if !u.Invitation.IsZero() {
+		hot = []id.ID{u.Invitation.ID} // many may use the same one
+	}
+	return s.db.Write(ctx, "insert user", hot, func(ctx context.Context) error {
 		if err := s.addIdentity(ctx, u.Identity, u.User.ID); err != nil {
+			return err
+		}
+		if err := s.useInvitation(ctx, &u); err != nil {
 			return err
 		}
 		if err := s.refuseKept(ctx, u); err != nil {
@@ -110,6 +117,9 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 			return err
 		}
 		if err := s.ForgetEmail(ctx, user); err != nil {
+			return err
+		}
+		if err := s.ForgetInvitations(ctx, user); err != nil {
 			return err
 		}
 		if err := s.deletion.Begin(ctx, user); err != nil {

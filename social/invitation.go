@@ -1,0 +1,72 @@
+package social
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"time"
+
+	"plaza/id"
+)
+
+// Invitation lets people create accounts where registration is by invitation. Its code is not
+// stored: ID is derived from it.
+type Invitation struct {
+	ID        InvitationID
+	Inviter   UserID // zero: an operator
+	MaxUses   int    // how many accounts it creates
+	Uses      int    // how many it has created
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+// IsUsedUp reports whether an invitation creates no further accounts.
+func (i *Invitation) IsUsedUp() bool { return i.Uses >= i.MaxUses }
+
+// InvitationCodePrefix is how the codes of invitations begin.
+const InvitationCodePrefix = "invite"
+
+// NewInvitationCode creates a code from 128 random bits: invite_ and 26 letters and digits.
+func NewInvitationCode() string {
+	var raw id.ID
+	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
+	return raw.Text(InvitationCodePrefix)
+}
+
+// InvitationOf returns the id of the invitation with a code, which does not reveal the code. Error:
+// id.ErrMalformed: there is no such code.
+func InvitationOf(code string) (InvitationID, error) {
+	raw, err := id.Parse(InvitationCodePrefix, code)
+	if err != nil {
+		return InvitationID{}, err
+	}
+	sum := sha256.Sum256(append([]byte("invitation id "), raw[:]...))
+	return InvitationID{id.ID(sum[:len(id.ID{})])}, nil
+}
+
+// Invitations stores invitations. Users.InsertUser uses them; Users.DeleteUser removes those of the
+// user.
+type Invitations interface {
+	// InsertInvitation stores an invitation. False, and no change: as many invitations of its
+	// inviter as most have not expired by its creation, whether or not they were used, also by
+	// concurrent calls. Those of operators are not counted. ErrAccountGone.
+	InsertInvitation(ctx context.Context, i Invitation, most int) (bool, error)
+	// Invitation reads an invitation. ErrNotFound: unknown, deleted, or expired by now: it is valid
+	// until ExpiresAt, and not at that time.
+	Invitation(ctx context.Context, which InvitationID, now time.Time) (Invitation, error)
+	// InvitationsBy returns the invitations of a user (zero: of operators) that have not expired by
+	// now, used or not, in any order.
+	InvitationsBy(ctx context.Context, inviter UserID, now time.Time) ([]Invitation, error)
+	// DeleteInvitation removes an invitation. ErrNotFound: it is unknown, deleted, or not of this
+	// kind.
+	DeleteInvitation(ctx context.Context, which InvitationID, kind InvitationKind) error
+}
+
+// InvitationKind is a kind of invitations.
+type InvitationKind int
+
+// The kinds of invitations that DeleteInvitation deletes.
+const (
+	AllInvitations    InvitationKind = iota
+	UnusedInvitations                // those that have created no account
+)
