@@ -75,8 +75,8 @@ func (s *Service) checkHandle(ctx context.Context, handle string) error {
 func errTaken() error { return fault.Errorf(fault.CodeTaken, "handle", "This handle is taken.") }
 
 // SignUp creates an account and signs in. The token is returned only here. Errors: INVALID, BLANK,
-// TOO_LONG, RESERVED, TAKEN, RATE_LIMITED; NOT_ALLOWED: registration is closed, or the invitation is
-// not valid, and nothing else is said.
+// TOO_LONG, RESERVED, TAKEN, RATE_LIMITED; alone, whatever else is wrong, NOT_ALLOWED: registration
+// is closed, or the invitation is not valid.
 func (s *Service) SignUp(ctx context.Context, in SignUpInput) (session social.Session, token string, err error) {
 	invitation, err := s.mayRegister(ctx, in.Invitation)
 	if err != nil {

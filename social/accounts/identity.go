@@ -32,7 +32,7 @@ func (s *Service) AuthenticateAs(ctx context.Context, token string, a social.Ass
 	return session, nil
 }
 
-// entrance is how someone comes who may be seen for the first time.
+// entrance says how a user of another site arrives, possibly for the first time.
 type entrance struct {
 	how        string              // ByIDToken, …
 	invitation social.InvitationID // that creates the account; zero: it needs none

@@ -136,7 +136,7 @@ func usedInvitationsAreKeptFromTheirInviter(w *world) {
 	w.ok(w.DeleteInvitation(w.ctx, unused.ID, social.UnusedInvitations), "deleting an unused one")
 	used.Uses = 1
 	w.mustHaveInvitations(ada, at, used)
-	w.ok(w.DeleteInvitation(w.ctx, used.ID, social.AllInvitations), "deleting it nevertheless")
+	w.ok(w.DeleteInvitation(w.ctx, used.ID, social.AllInvitations), "deleting it as an operator does")
 	w.mustHaveInvitations(ada, at)
 }
 

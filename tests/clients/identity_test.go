@@ -142,7 +142,7 @@ func TestProviderOfALibrary(t *testing.T) {
 }
 
 // TestSiteOfALibrary: a request with a token that the library jose has signed is its user's; one for
-// another audience is no one's.
+// another audience is refused.
 func TestSiteOfALibrary(t *testing.T) {
 	i := startIdentities(t)
 	plaza := plazatest.ServeTrusting(t, plazatest.Engines[0].Open(t), issuer.Options{
