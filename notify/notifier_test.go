@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"plaza/social/passwords"
 	"plaza/storage"
 	"plaza/storage/sqlite"
+	"plaza/storage/sqlite/sqlitetest"
 )
 
 // unreliable is a store whose Notify fails now and then, before or after it has stored something,
@@ -63,7 +63,7 @@ type town struct {
 
 func newTown(t *testing.T) *town {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewFile(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +27,7 @@ import (
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/sqlite"
+	"plaza/storage/sqlite/sqlitetest"
 )
 
 // Engine opens fresh stores of an engine with certain layouts.
@@ -39,7 +39,7 @@ type Engine struct {
 // Engines are the engines and layouts that black-box tests run on. SQLite is the first.
 var Engines = []Engine{
 	{"sqlite", func(t testing.TB) storage.Store {
-		st, err := sqlite.OpenWith(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"), sqlite.Options{Logger: slog.New(warnings{})})
+		st, err := sqlite.OpenWith(t.Context(), sqlitetest.NewFile(t), sqlite.Options{Logger: slog.New(warnings{})})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,11 @@
 package sqlite_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"plaza/storage"
 	"plaza/storage/sqlite"
+	"plaza/storage/sqlite/sqlitetest"
 	"plaza/storage/storagetest"
 )
 
@@ -23,7 +23,7 @@ func TestModel(t *testing.T) { storagetest.RunModel(t, open, 100) }
 
 func open(t *testing.T) storage.Store {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.db"))
+	store, err := sqlite.Open(t.Context(), sqlitetest.NewFile(t))
 	if err != nil {
 		t.Fatal(err)
 	}
