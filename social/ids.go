@@ -1,6 +1,10 @@
 package social
 
-import "plaza/id"
+import (
+	"crypto/sha256"
+
+	"plaza/id"
+)
 
 // The kinds of ids. Their text forms are TypeIDs: user_…, circle_…, post_…, comment_…, session_….
 type (
@@ -117,4 +121,11 @@ func ParseInvitationID(text string) (InvitationID, error) {
 func ParseCaseID(text string) (CaseID, error) {
 	parsed, err := id.Parse(CasePrefix, text)
 	return CaseID{parsed}, err
+}
+
+// hashedID derives an id from a secret, for a purpose, and does not reveal it: the id is the first
+// 128 bits of a SHA-256.
+func hashedID(purpose string, secret []byte) id.ID {
+	sum := sha256.Sum256(append([]byte(purpose), secret...))
+	return id.ID(sum[:len(id.ID{})])
 }

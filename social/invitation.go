@@ -3,7 +3,6 @@ package social
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"time"
 
 	"plaza/id"
@@ -40,8 +39,7 @@ func InvitationOf(code string) (InvitationID, error) {
 	if err != nil {
 		return InvitationID{}, err
 	}
-	sum := sha256.Sum256(append([]byte("invitation id "), raw[:]...))
-	return InvitationID{id.ID(sum[:len(id.ID{})])}, nil
+	return InvitationID{hashedID("invitation id ", raw[:])}, nil
 }
 
 // Invitations stores invitations. Users.InsertUser uses them; Users.DeleteUser removes those of the

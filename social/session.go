@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"plaza/id"
 )
 
 // Session is one sign-in, or the use of an access token. Only the SHA-256 of its token is stored.
@@ -30,8 +28,7 @@ func (s Session) IsIssued() bool { return s.Identity != [32]byte{} }
 
 // ID is derived from the token's hash, and does not reveal it.
 func (s Session) ID() SessionID {
-	sum := sha256.Sum256(append([]byte("session id "), s.TokenHash[:]...))
-	return SessionID{id.ID(sum[:len(id.ID{})])}
+	return SessionID{hashedID("session id ", s.TokenHash[:])}
 }
 
 // Began returns when the user signed in.

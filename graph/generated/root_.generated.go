@@ -1940,7 +1940,7 @@ input CreateInvitationInput {
 
 "The result of ` + "`" + `createInvitation` + "`" + `."
 type CreateInvitationPayload {
-  "The code to send to the person whom you invite: ` + "`" + `SignUpInput.invitation` + "`" + `. It is shown only once."
+  "The code to send to the person you invite: ` + "`" + `SignUpInput.invitation` + "`" + `. It is shown only once."
   code: String
   "Its id and dates, as ` + "`" + `Viewer.invitations` + "`" + ` lists them."
   invitation: Invitation

@@ -420,7 +420,7 @@ type CreateInvitationInput struct {
 
 // The result of `createInvitation`.
 type CreateInvitationPayload struct {
-	// The code to send to the person whom you invite: `SignUpInput.invitation`. It is shown only once.
+	// The code to send to the person you invite: `SignUpInput.invitation`. It is shown only once.
 	Code *string `json:"code,omitempty"`
 	// Its id and dates, as `Viewer.invitations` lists them.
 	Invitation *Invitation `json:"invitation,omitempty"`

@@ -107,19 +107,12 @@ func (s *Store) MailToken(ctx context.Context, hash [32]byte, kind social.MailKi
 }
 
 func readMailToken(tx sqldb.Reader, hash [32]byte, kind social.MailKind, now time.Time) (social.MailToken, error) {
-	found, err := sqldb.All(tx, mailToken, func(scan sqldb.Scan) (t social.MailToken, err error) {
+	return sqldb.One(tx, mailToken, func(scan sqldb.Scan) (t social.MailToken, err error) {
 		var raw []byte
 		err = scan(&raw, &t.Kind, sqldb.Into(&t.User.ID), &t.Address, sqldb.Into(&t.Mail.ID), sqldb.IntoTime(&t.ExpiresAt))
 		copy(t.Hash[:], raw)
 		return t, err
 	}, hash[:], string(kind), sqldb.Moment(now))
-	if err == nil && len(found) == 0 {
-		err = social.ErrNotFound
-	}
-	if err != nil {
-		return social.MailToken{}, err
-	}
-	return found[0], nil
 }
 
 // IssueMailToken implements social.Emails.

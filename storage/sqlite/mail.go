@@ -44,17 +44,10 @@ func (s *Store) TakeMail(ctx context.Context, now, until time.Time) (m social.Ma
 }
 
 func readDueMail(tx sqldb.Reader, now time.Time) (social.Mail, error) {
-	found, err := sqldb.All(tx, dueMail, func(scan sqldb.Scan) (m social.Mail, err error) {
+	return sqldb.One(tx, dueMail, func(scan sqldb.Scan) (m social.Mail, err error) {
 		err = scan(sqldb.Into(&m.ID.ID), &m.Kind, sqldb.Into(&m.User.ID), &m.Account, sqldb.IntoTime(&m.ExpiresAt))
 		return m, err
 	}, sqldb.Moment(now))
-	if err == nil && len(found) == 0 {
-		err = social.ErrNotFound
-	}
-	if err != nil {
-		return social.Mail{}, err
-	}
-	return found[0], nil
 }
 
 // EndMail implements social.Emails.

@@ -47,14 +47,11 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 // Session implements social.Sessions.
 func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (social.Session, error) {
-		found, err := sqldb.All(tx, session, scanSession, tokenHash[:])
-		if err != nil {
-			return social.Session{}, err
+		found, err := sqldb.One(tx, session, scanSession, tokenHash[:])
+		if err == nil && !found.ExpiresAt.After(now) {
+			err = social.ErrNotFound
 		}
-		if len(found) == 0 || !found[0].ExpiresAt.After(now) {
-			return social.Session{}, social.ErrNotFound
-		}
-		return found[0], nil
+		return found, err
 	})
 }
 

@@ -1051,20 +1051,6 @@ func (w *world) mailLinks(t *testing.T) {
 	}
 }
 
-// invitationBy stores an invitation of a member, and returns its id.
-func (w *world) invitationBy(t *testing.T, handle string) string {
-	t.Helper()
-	users, err := w.plaza.Store.UsersByHandle(t.Context(), []string{handle})
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := social.Invitation{ID: social.InvitationID{ID: id.New()}, Inviter: users[handle].ID, MaxUses: 1, CreatedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}
-	if _, err := w.plaza.Store.InsertInvitation(t.Context(), i, 9); err != nil {
-		t.Fatal(err)
-	}
-	return i.ID.String()
-}
-
 func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	t.Helper()
 	w := &world{plaza: plaza, ada: plaza.As(t, "ada"), ids: map[string]string{}}
@@ -1079,7 +1065,9 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	w.session, w.bobSession = currentSession(t, again).ID, currentSession(t, plaza.As(t, "bob")).ID
 	w.mailLinks(t)
 	w.accessToken, w.bobAccessToken = newAccessToken(t, w.ada, "MANAGE_ADS").ID, newAccessToken(t, plaza.As(t, "bob")).ID
-	w.invitation, w.bobInvitation, w.code = w.invitationBy(t, "ada"), w.invitationBy(t, "bob"), plaza.Invite(t, 10_000)
+	soon := time.Now().Add(time.Hour)
+	w.invitation, w.bobInvitation = storeInvitation(t, plaza.Store, "ada", soon).String(), storeInvitation(t, plaza.Store, "bob", soon).String()
+	w.code = plaza.Invite(t, 10_000)
 	w.add(t, "following", "ada", `{ viewer { circles(first: 1) { nodes { id } } } }`)
 	w.add(t, "circle", "ada", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)
 	w.add(t, "bobCircle", "bob", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)

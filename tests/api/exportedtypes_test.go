@@ -32,7 +32,8 @@ func TestExportedTypes(t *testing.T) {
 		want = append(want, fillProfile(t, ada, plaza.As(t, "cy"))...)
 		token := newAccessToken(t, ada, "WRITE_POSTS")
 		want = append(want, fmt.Sprintf(`accessToken {"expiresAt":%q,"id":%q,"name":"robot","scopes":["WRITE_POSTS"]}`, token.ExpiresAt.UTC().Format(time.RFC3339Nano), token.ID))
-		want = append(want, inviteSomeone(t, plaza.Store, ada)...)
+		invitation := storeInvitation(t, plaza.Store, "ada", time.Date(2999, 12, 31, 0, 0, 0, 0, time.UTC))
+		want = append(want, fmt.Sprintf(`invitation {"expiresAt":"2999-12-31T00:00:00Z","id":%q,"isUsed":false}`, invitation))
 		want = append(want, postToAudiences(t, ada)...)
 		want = append(want, decideOnPost(t, ada, bob)...)
 		want = append(want, setEmails(t, plaza.Store, ada)...)
@@ -74,20 +75,6 @@ func TestExportedTypes(t *testing.T) {
 			}
 		}
 	})
-}
-
-// inviteSomeone stores an invitation of ada's, and returns its record.
-func inviteSomeone(t *testing.T, st storage.Store, ada plazatest.Person) []string {
-	t.Helper()
-	inviter, err := social.ParseUserID(ada.IDOf(t, "ada"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := social.Invitation{ID: social.InvitationID{ID: id.New()}, Inviter: inviter, MaxUses: 1, CreatedAt: time.Now(), ExpiresAt: time.Date(2999, 12, 31, 0, 0, 0, 0, time.UTC)}
-	if stored, err := st.InsertInvitation(t.Context(), i, 1); err != nil || !stored {
-		t.Fatal(stored, err)
-	}
-	return []string{fmt.Sprintf(`invitation {"expiresAt":"2999-12-31T00:00:00Z","id":%q,"isUsed":false}`, i.ID)}
 }
 
 // TestExportedWalls: an export names the owners of walls only while its user may see them. The posts

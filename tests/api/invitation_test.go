@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/issuer"
 	"plaza/issuer/issuertest"
 	"plaza/social"
 	"plaza/social/accounts"
+	"plaza/storage"
 )
 
 // club is a server where registration is by invitation, and members may have three. A test can put
@@ -30,10 +32,10 @@ func serveClub(t *testing.T, e plazatest.Engine) *club {
 	return c
 }
 
-// signUp signs up with a code, and returns the answer.
-func (c *club) signUp(t testing.TB, handle, password, code string) string {
+// signUp signs up at a server with a code, and returns the answer.
+func signUp(t testing.TB, url, handle, password, code string) string {
 	t.Helper()
-	return plazatest.Person{URL: c.URL}.Raw(t, fmt.Sprintf(`mutation { signUp(input: {handle: %q, name: "New", password: %q, invitation: %q}) { token userErrors { code message path } } }`, handle, password, code))
+	return plazatest.Person{URL: url}.Raw(t, fmt.Sprintf(`mutation { signUp(input: {handle: %q, name: "New", password: %q, invitation: %q}) { token userErrors { code message path } } }`, handle, password, code))
 }
 
 // invite returns the code of a member's new invitation, and its id.
@@ -62,6 +64,20 @@ func (c *club) has(t *testing.T, handle string) bool {
 	return users[handle] != nil
 }
 
+// storeInvitation stores an invitation of a member for one account.
+func storeInvitation(t *testing.T, st storage.Store, handle string, expires time.Time) social.InvitationID {
+	t.Helper()
+	users, err := st.UsersByHandle(t.Context(), []string{handle})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := social.Invitation{ID: social.InvitationID{ID: id.New()}, Inviter: users[handle].ID, MaxUses: 1, CreatedAt: time.Now(), ExpiresAt: expires}
+	if stored, err := st.InsertInvitation(t.Context(), i, 1); err != nil || !stored {
+		t.Fatal(stored, err)
+	}
+	return i.ID
+}
+
 // TestInvitationsThatAreNotValid get one answer, whatever is wrong with them, and whatever else is
 // wrong with the input. It does not tell which handles are taken.
 func TestInvitationsThatAreNotValid(t *testing.T) {
@@ -69,7 +85,7 @@ func TestInvitationsThatAreNotValid(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		c := serveClub(t, e)
 		used, expired := c.Invite(t, 1), c.Invite(t, 1)
-		if answer := c.signUp(t, "zoe", "long enough", used); !strings.Contains(answer, `"userErrors": []`) {
+		if answer := signUp(t, c.URL, "zoe", "long enough", used); !strings.Contains(answer, `"userErrors": []`) {
 			t.Fatalf("a valid code: %s", answer)
 		}
 		revoked, which := invite(t, c.As(t, "ada"))
@@ -94,7 +110,7 @@ func TestInvitationsThatAreNotValid(t *testing.T) {
 			leave(c.As(t, handle))
 		}
 		c.ahead.Store(int64(6 * 24 * time.Hour))
-		late := c.signUp(t, "fay", "long enough", expired)
+		late := signUp(t, c.URL, "fay", "long enough", expired)
 		if !strings.Contains(late, `"userErrors": []`) {
 			t.Errorf("a code that is about to expire: %s", late)
 		}
@@ -103,7 +119,7 @@ func TestInvitationsThatAreNotValid(t *testing.T) {
 		answers := map[string]bool{}
 		for what, code := range codes {
 			for handle, password := range map[string]string{"newcomer": "long enough", "ada": "long enough", "ADMIN": "short", "": ""} {
-				answer := c.signUp(t, handle, password, code)
+				answer := signUp(t, c.URL, handle, password, code)
 				answers[answer] = true
 				if !strings.Contains(answer, `"NOT_ALLOWED"`) || !strings.Contains(answer, `"token": null`) {
 					t.Errorf("%s, as %q: %s", what, handle, answer)
@@ -128,8 +144,8 @@ func TestConcurrentSignUpsWithOneInvitation(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range guests {
 			all.Go(func() {
-				through := []*plazatest.Plaza{c.Plaza, other}[i%2]
-				answer := (&club{Plaza: through}).signUp(t, fmt.Sprintf("guest%d", i), "long enough", code)
+				through := []string{c.URL, other.URL}[i%2]
+				answer := signUp(t, through, fmt.Sprintf("guest%d", i), "long enough", code)
 				switch {
 				case strings.Contains(answer, `"userErrors": []`):
 					entered.Add(1)
@@ -206,7 +222,7 @@ func TestMembersInviteOnlyWhereTheyMay(t *testing.T) {
 			t.Errorf("invitations left: %s", left)
 		}
 	}
-	if answer := (&club{Plaza: open}).signUp(t, "bob", "long enough", "not a code"); !strings.Contains(answer, `"userErrors": []`) {
+	if answer := signUp(t, open.URL, "bob", "long enough", "not a code"); !strings.Contains(answer, `"userErrors": []`) {
 		t.Errorf("a code where registration is open is not ignored: %s", answer)
 	}
 }

@@ -20,6 +20,15 @@ func UpdateOne(ctx context.Context, c *mongo.Collection, filter, update bson.D) 
 	return err
 }
 
+// DeleteOne deletes one document. It returns ErrNotFound if none matches.
+func DeleteOne(ctx context.Context, c *mongo.Collection, filter bson.D) error {
+	result, err := c.DeleteOne(ctx, filter)
+	if err == nil && result.DeletedCount == 0 {
+		return social.ErrNotFound
+	}
+	return err
+}
+
 // Increment adds to the counters of the documents with these ids. It returns ErrNotFound if one is
 // missing.
 func Increment[K comparable](ctx context.Context, c *mongo.Collection, changes map[K]bson.D) error {

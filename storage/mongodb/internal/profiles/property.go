@@ -35,12 +35,8 @@ func (s *Store) UpdateProperty(ctx context.Context, p *social.Property, e social
 // DeleteProperty implements social.Properties.
 func (s *Store) DeleteProperty(ctx context.Context, property social.PropertyID, e social.Event) error {
 	err := s.db.Write(ctx, "delete property", []id.ID{property.ID}, func(ctx context.Context) error {
-		result, err := s.properties.DeleteOne(ctx, mdb.Doc("_id", property))
-		if err != nil {
+		if err := mdb.DeleteOne(ctx, s.properties, mdb.Doc("_id", property)); err != nil {
 			return err
-		}
-		if result.DeletedCount == 0 {
-			return social.ErrNotFound
 		}
 		if err := s.jobs.Add(ctx, jobs.Job{Kind: JobForget, Property: property}); err != nil {
 			return err

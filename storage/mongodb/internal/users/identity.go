@@ -103,12 +103,8 @@ func (s *Store) changeIdentities(ctx context.Context, user social.UserID, update
 // ReadmitIdentity implements social.Identities.
 func (s *Store) ReadmitIdentity(ctx context.Context, key [32]byte) error {
 	return s.db.Write(ctx, "readmit identity", nil, func(ctx context.Context) error {
-		result, err := s.identities.DeleteOne(ctx, mdb.Doc("_id", mdb.HashKey(key), "user", nil))
-		if err != nil {
+		if err := mdb.DeleteOne(ctx, s.identities, mdb.Doc("_id", mdb.HashKey(key), "user", nil)); err != nil {
 			return err
-		}
-		if result.DeletedCount == 0 {
-			return social.ErrNotFound
 		}
 		return s.log.Note(ctx, social.SessionsEnded(key))
 	})

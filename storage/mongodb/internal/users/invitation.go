@@ -2,6 +2,7 @@ package users
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -97,11 +98,11 @@ func (s *Store) InvitationsBy(ctx context.Context, inviter social.UserID, now ti
 }
 
 func (s *Store) invitationsBy(ctx context.Context, inviter social.UserID, now time.Time) ([]social.Invitation, error) {
-	by := mdb.Doc("inviter", inviter, "expiresAt", mdb.Doc("$gt", now))
-	if inviter.IsZero() {
-		by = mdb.Doc("inviter", nil, "expiresAt", mdb.Doc("$gt", now))
+	var by any // nil: those of operators have no inviter
+	if !inviter.IsZero() {
+		by = inviter
 	}
-	docs, err := mdb.FindAll[invitationDoc](ctx, s.invitations, by, 1, options.Find().SetHint(byInviter))
+	docs, err := mdb.FindAll[invitationDoc](ctx, s.invitations, mdb.Doc("inviter", by, "expiresAt", mdb.Doc("$gt", now)), 1, options.Find().SetHint(byInviter))
 	return mdb.Map(docs, (*invitationDoc).invitation), err
 }
 
@@ -111,13 +112,7 @@ func (s *Store) DeleteInvitation(ctx context.Context, which social.InvitationID,
 	if kind == social.UnusedInvitations {
 		filter = mdb.Doc("_id", which, "uses", 0)
 	}
-	return s.db.Write(ctx, "delete invitation", nil, func(ctx context.Context) error {
-		result, err := s.invitations.DeleteOne(ctx, filter)
-		if err == nil && result.DeletedCount == 0 {
-			err = social.ErrNotFound
-		}
-		return err
-	})
+	return s.db.Write(ctx, "delete invitation", nil, func(ctx context.Context) error { return mdb.DeleteOne(ctx, s.invitations, filter) })
 }
 
 // useInvitation counts the account that an invitation creates, in a transaction. Error:
@@ -127,9 +122,9 @@ func (s *Store) useInvitation(ctx context.Context, u *social.NewUser) error {
 		return nil
 	}
 	valid := mdb.Doc("_id", u.Invitation, "expiresAt", mdb.Doc("$gt", u.At), "$expr", mdb.Doc("$lt", []string{"$uses", "$maxUses"}))
-	result, err := s.invitations.UpdateOne(ctx, valid, mdb.Doc("$inc", mdb.Doc("uses", 1)))
-	if err == nil && result.MatchedCount == 0 {
-		err = social.ErrInvitationOver
+	err := mdb.UpdateOne(ctx, s.invitations, valid, mdb.Doc("$inc", mdb.Doc("uses", 1)))
+	if errors.Is(err, social.ErrNotFound) {
+		return social.ErrInvitationOver
 	}
 	return err
 }

@@ -39,14 +39,7 @@ func saveZone(tx *sqldb.Tx, z *ads.Zone) (saved bool, err error) {
 
 // readZone reads a zone without its units.
 func readZone(tx sqldb.Reader, id ads.ZoneID) (*ads.Zone, error) {
-	found, err := sqldb.All(tx, adZoneByID, scanAdZone, id.String())
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, ads.ErrNotFound
-	}
-	return found[0], nil
+	return sqldb.One(tx, adZoneByID, scanAdZone, id.String())
 }
 
 func scanAdZone(scan sqldb.Scan) (*ads.Zone, error) {

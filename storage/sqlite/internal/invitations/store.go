@@ -70,16 +70,9 @@ func (s *Store) isFull(tx sqldb.Reader, i *social.Invitation, most int) (bool, e
 
 // Invitation implements social.Invitations.
 func (s *Store) Invitation(ctx context.Context, which social.InvitationID, now time.Time) (social.Invitation, error) {
-	found, err := sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]social.Invitation, error) {
-		return sqldb.All(tx, byID, scan, which.Bytes(), sqldb.Moment(now))
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (social.Invitation, error) {
+		return sqldb.One(tx, byID, scan, which.Bytes(), sqldb.Moment(now))
 	})
-	if err != nil {
-		return social.Invitation{}, err
-	}
-	if len(found) == 0 {
-		return social.Invitation{}, social.ErrNotFound
-	}
-	return found[0], nil
 }
 
 // InvitationsBy implements social.Invitations.

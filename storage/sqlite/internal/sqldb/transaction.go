@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"plaza/social"
 )
 
 // Reader is the interface of a transaction for functions that only read.
@@ -89,6 +91,19 @@ func All[T any](tx Reader, st *Statement, each func(Scan) (T, error), args ...an
 		return true, err
 	}, args...)
 	return items, err
+}
+
+// One reads the first row. Error: social.ErrNotFound: there is none.
+func One[T any](tx Reader, st *Statement, each func(Scan) (T, error), args ...any) (T, error) {
+	var none T
+	found, err := All(tx, st, each, args...)
+	if err != nil {
+		return none, err
+	}
+	if len(found) == 0 {
+		return none, social.ErrNotFound
+	}
+	return found[0], nil
 }
 
 // ByKey reads all rows into a map.
