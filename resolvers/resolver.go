@@ -94,7 +94,7 @@ type (
 
 // OperationLoaders gives each operation loaders of its own; it is a graphql.OperationMiddleware.
 func (r *Resolver) OperationLoaders(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-	return next(loaders.Install(ctx, r.newLoaders(ctx, gate.UserOf(ctx))))
+	return next(loaders.Install(ctx, r.newLoaders(ctx, gate.ViewerOf(ctx))))
 }
 
 func (r *Resolver) newLoaders(ctx context.Context, viewer social.UserID) *loaders.Loaders {

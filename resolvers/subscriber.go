@@ -25,7 +25,7 @@ type subscriber struct {
 
 func (r *Resolver) newSubscriber(ctx context.Context, of relay.Cursors) *subscriber {
 	session := gate.SessionOf(ctx)
-	who := live.Subscriber{Viewer: session.User, Session: session.TokenHash}
+	who := live.Subscriber{Viewer: gate.ViewerOf(ctx), Session: session.TokenHash}
 	if session.IsIssued() {
 		who.Issued = &session
 	}

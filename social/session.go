@@ -3,7 +3,6 @@ package social
 import (
 	"context"
 	"crypto/sha256"
-	"slices"
 	"strings"
 	"time"
 )
@@ -89,7 +88,7 @@ func HashToken(token string) [32]byte {
 
 // May reports whether a session has a scope. A sign-in has all of them.
 func (s Session) May(scope Scope) bool {
-	return s.Grant == nil || slices.Contains(s.Grant.Scopes, scope)
+	return s.Grant == nil || s.Grant.has(scope)
 }
 
 // AccessTokenID identifies the session of an access token to its owner.

@@ -255,6 +255,8 @@ func (ec *executionContext) marshalNScope2plazaᚋsocialᚐScope(ctx context.Con
 
 var (
 	unmarshalNScope2plazaᚋsocialᚐScope = map[string]social.Scope{
+		"READ_PUBLIC":   social.ScopeReadPublic,
+		"READ_FEED":     social.ScopeReadFeed,
 		"WRITE_POSTS":   social.ScopeWritePosts,
 		"WRITE_GRAPH":   social.ScopeWriteGraph,
 		"WRITE_PROFILE": social.ScopeWriteProfile,
@@ -263,6 +265,8 @@ var (
 		"ADMIN":         social.ScopeAdmin,
 	}
 	marshalNScope2plazaᚋsocialᚐScope = map[social.Scope]string{
+		social.ScopeReadPublic:   "READ_PUBLIC",
+		social.ScopeReadFeed:     "READ_FEED",
 		social.ScopeWritePosts:   "WRITE_POSTS",
 		social.ScopeWriteGraph:   "WRITE_GRAPH",
 		social.ScopeWriteProfile: "WRITE_PROFILE",
@@ -420,6 +424,8 @@ func (ec *executionContext) marshalOScope2ᚖplazaᚋsocialᚐScope(ctx context.
 
 var (
 	unmarshalOScope2ᚖplazaᚋsocialᚐScope = map[string]social.Scope{
+		"READ_PUBLIC":   social.ScopeReadPublic,
+		"READ_FEED":     social.ScopeReadFeed,
 		"WRITE_POSTS":   social.ScopeWritePosts,
 		"WRITE_GRAPH":   social.ScopeWriteGraph,
 		"WRITE_PROFILE": social.ScopeWriteProfile,
@@ -428,6 +434,8 @@ var (
 		"ADMIN":         social.ScopeAdmin,
 	}
 	marshalOScope2ᚖplazaᚋsocialᚐScope = map[social.Scope]string{
+		social.ScopeReadPublic:   "READ_PUBLIC",
+		social.ScopeReadFeed:     "READ_FEED",
 		social.ScopeWritePosts:   "WRITE_POSTS",
 		social.ScopeWriteGraph:   "WRITE_GRAPH",
 		social.ScopeWriteProfile: "WRITE_PROFILE",

@@ -212,8 +212,12 @@ directive @scope(
   needs: Scope
 ) on FIELD_DEFINITION
 
-"What a program may do with an access token, besides reading everything that you may read."
+"What a program may do with an access token."
 enum Scope {
+  "Read what everyone may read: the answers are those for signed-out users, also where only members may read. Of what a mutation returns, only ids."
+  READ_PUBLIC
+  "Read everything that you may read: your news, notifications and circles, posts for circles that you are in, and what is public."
+  READ_FEED
   "Write, edit and delete your posts and comments; react, vote, mute threads, and report."
   WRITE_POSTS
   "Follow, block and mute, and manage your circles."
@@ -222,7 +226,7 @@ enum Scope {
   WRITE_PROFILE
   "Manage ads, if you have the right ` + "`" + `MANAGE_ADS` + "`" + `."
   MANAGE_ADS
-  "Moderate, if you have the right ` + "`" + `MODERATE` + "`" + `."
+  "Moderate, if you have the right ` + "`" + `MODERATE` + "`" + `. Includes ` + "`" + `READ_FEED` + "`" + `."
   MODERATE
   "Manage the community's profile properties, if you have the right ` + "`" + `ADMIN` + "`" + `."
   ADMIN
@@ -234,7 +238,7 @@ type AccessToken {
   id: ID!
   "The name that you gave it."
   name: String!
-  "What the program may do, besides reading everything that you may read."
+  "What the program may do."
   scopes: [Scope!]!
   "When you created it."
   createdAt: DateTime!
@@ -261,7 +265,7 @@ extend type Mutation {
 input CreateAccessTokenInput {
   "What it is for, such as the program's name: 1 to 100 characters."
   name: String!
-  "What the program may do, besides reading everything that you may read."
+  "What the program may do: at least one scope. Without ` + "`" + `READ_FEED` + "`" + `, it can select only the ids of what its mutations return."
   scopes: [Scope!]!
   "The number of days until it expires: 1 to 365."
   expiresInDays: Int! = 90
@@ -3429,9 +3433,9 @@ extend type Query {
     last: Int
     "Only items before this cursor."
     before: String
-  ): UserConnection
+  ): UserConnection @scope(needs: READ_PUBLIC)
   "The profile properties of this community, in the order of definition."
-  profileProperties: [ProfileProperty!]!
+  profileProperties: [ProfileProperty!]! @scope(needs: READ_PUBLIC)
   """
   The people whose profiles have values that you see and that meet all conditions. They are ordered by the value of the first condition with ` + "`" + `equals` + "`" + `,
   otherwise by that of the first condition, and then by when they signed up. This list can only be paged forwards.
@@ -3443,7 +3447,7 @@ extend type Query {
     first: Int
     "Only items after this cursor."
     after: String
-  ): UserConnection
+  ): UserConnection @scope(needs: READ_PUBLIC)
 }
 
 "A condition on a value: give ` + "`" + `equals` + "`" + `, or ` + "`" + `in` + "`" + `, or one or both of ` + "`" + `atLeast` + "`" + ` and ` + "`" + `atMost` + "`" + `."
@@ -3660,27 +3664,27 @@ What can be read. A single object that does not exist, or that you may not see, 
 """
 type Query {
   "Yourself: your news, circles and settings. Null if signed out."
-  viewer: Viewer
+  viewer: Viewer @scope(needs: READ_FEED)
   "One user, by handle (without ` + "`" + `@` + "`" + `; case is ignored)."
   user(
     "The user's handle, such as ` + "`" + `ada` + "`" + `."
     handle: String!
-  ): User
+  ): User @scope(needs: READ_PUBLIC)
   "One post, by id."
   post(
     "The post's id."
     id: ID!
-  ): Post
+  ): Post @scope(needs: READ_PUBLIC)
   "Any object with an id."
   node(
     "The object's id."
     id: ID!
-  ): Node
+  ): Node @scope(needs: READ_PUBLIC)
   "Several objects by their ids, in the order of the ids. Null for ids that do not exist or that you may not see."
   nodes(
     "At most 100 ids."
     ids: [ID!]!
-  ): [Node]
+  ): [Node] @scope(needs: READ_PUBLIC)
   "Ads for a place on a page, best first."
   ads(
     "The site's name."
@@ -3693,11 +3697,11 @@ type Query {
     count: Int! = 1
     "The visitor, if signed out: an id that the page generates, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is used for frequency caps, and is not stored."
     visitor: String
-  ): [AdChoice!]
+  ): [AdChoice!] @scope(needs: READ_PUBLIC)
   "Who can create an account with ` + "`" + `signUp` + "`" + `."
-  registration: Registration!
+  registration: Registration! @scope(needs: READ_PUBLIC)
   "The OpenID providers whose users can sign in with ` + "`" + `signInWithIdToken` + "`" + `. Empty if there are none."
-  identityProviders: [IdentityProvider!]!
+  identityProviders: [IdentityProvider!]! @scope(needs: READ_PUBLIC)
 }
 
 "An OpenID provider, such as Keycloak or Google, whose users can sign in."
@@ -3782,31 +3786,31 @@ type Subscription {
   newsItemAdded(
     "Begin with what was written after this: the cursor of an item, or of an entry of Viewer.news. Without it, the subscription begins now."
     after: String
-  ): NewsItemAdded!
+  ): NewsItemAdded! @scope(needs: READ_FEED)
   "Comments on one post, as they are written."
   commentAdded(
     "The post's id."
     postId: ID!
     "Begin with what was written after this: the cursor of an item, or of an entry of Post.comments in the order OLDEST or NEWEST. Without it, the subscription begins now."
     after: String
-  ): CommentAdded!
+  ): CommentAdded! @scope(needs: READ_PUBLIC)
   "Posts that others address to you, as they are written."
   incomingAdded(
     "Begin with what was written after this: the cursor of an item, or of an entry of Viewer.incoming. Without it, the subscription begins now."
     after: String
-  ): IncomingAdded!
+  ): IncomingAdded! @scope(needs: READ_FEED)
   "Your notifications, when they are new and when they are updated. Marking them as read sends nothing."
   notificationAdded(
     "Begin with what happened after this: the cursor of an item, or of an entry of Viewer.notifications. Without it, the subscription begins now."
     after: String
-  ): NotificationAdded!
+  ): NotificationAdded! @scope(needs: READ_FEED)
   "Posts on a user's wall, as they are written."
   wallPostAdded(
     "The user's id."
     userId: ID!
     "Begin with what was written after this: the cursor of an item, or of an entry of User.wall. Without it, the subscription begins now."
     after: String
-  ): WallPostAdded!
+  ): WallPostAdded! @scope(needs: READ_PUBLIC)
   """
   Changes of posts that you show, from their text to their counts, so that a page stays correct; a poll that closes by itself changes a few seconds later. Changes of a post that follow each other quickly arrive as one.
   Nothing arrives about posts that do not exist or that you may not see. After a lost connection, subscribe again with ` + "`" + `current: true` + "`" + `.
@@ -3816,12 +3820,12 @@ type Subscription {
     postIds: [ID!]!
     "Begin with each post as it is now. Those that do not exist, or that you may not see, arrive as REMOVED."
     current: Boolean! = false
-  ): PostChanged!
+  ): PostChanged! @scope(needs: READ_PUBLIC)
   "Edits and deletions of the comments on one post. If a deletion changes the ` + "`" + `repliesCount` + "`" + ` of a comment above, or removes tombstones above, these arrive, too."
   commentChanged(
     "The post's id."
     postId: ID!
-  ): CommentChanged!
+  ): CommentChanged! @scope(needs: READ_PUBLIC)
 }
 
 "The kind of a live update."

@@ -20,7 +20,7 @@ type AccessToken struct {
 	ID string `json:"id"`
 	// The name that you gave it.
 	Name string `json:"name"`
-	// What the program may do, besides reading everything that you may read.
+	// What the program may do.
 	Scopes []social.Scope `json:"scopes"`
 	// When you created it.
 	CreatedAt time.Time `json:"createdAt"`
@@ -284,7 +284,7 @@ type ConfirmEmailPayload struct {
 type CreateAccessTokenInput struct {
 	// What it is for, such as the program's name: 1 to 100 characters.
 	Name string `json:"name"`
-	// What the program may do, besides reading everything that you may read.
+	// What the program may do: at least one scope. Without `READ_FEED`, it can select only the ids of what its mutations return.
 	Scopes []social.Scope `json:"scopes"`
 	// The number of days until it expires: 1 to 365.
 	ExpiresInDays int `json:"expiresInDays"`

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -18,33 +19,50 @@ func (g *Gate) RequireScopes(ctx context.Context, next graphql.OperationHandler)
 	if session.Grant == nil {
 		return next(ctx)
 	}
-	check := scopeCheck{session: session, seen: map[*ast.FragmentDefinition]bool{}}
-	if err := check.selection(graphql.GetOperationContext(ctx).Operation.SelectionSet); err != nil {
+	check := scopeCheck{session: session, seen: map[spread]bool{}}
+	if err := check.selection(graphql.GetOperationContext(ctx).Operation.SelectionSet, false); err != nil {
 		return g.Errors.Refuse(ctx, err)
 	}
 	return next(ctx)
 }
 
+// ViewerOf returns the user whose view an operation shows: ctx's user, or the zero id if the
+// operation shows what signed-out users see. An access token without the scope READ_FEED reads like
+// them; what its mutations return is the owner's view, but RequireScopes leaves only ids of it.
+func ViewerOf(ctx context.Context) social.UserID {
+	session := SessionOf(ctx)
+	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Mutation && !session.May(social.ScopeReadFeed) {
+		return social.UserID{}
+	}
+	return session.User
+}
+
 // scopeCheck searches for fields beyond the scopes of a session.
 type scopeCheck struct {
 	session social.Session
-	seen    map[*ast.FragmentDefinition]bool
+	seen    map[spread]bool
 }
 
-func (c *scopeCheck) selection(selected ast.SelectionSet) error {
+// spread is a fragment, and whether it may select nothing but ids.
+type spread struct {
+	fragment *ast.FragmentDefinition
+	idsOnly  bool
+}
+
+func (c *scopeCheck) selection(selected ast.SelectionSet, idsOnly bool) error {
 	for _, one := range selected {
 		var err error
 		switch one := one.(type) {
 		case *ast.Field:
-			if err = c.field(one); err == nil {
-				err = c.selection(one.SelectionSet)
+			if err = c.field(one, idsOnly); err == nil {
+				err = c.selection(one.SelectionSet, idsOnly || c.returnsIDsOnly(one))
 			}
 		case *ast.InlineFragment:
-			err = c.selection(one.SelectionSet)
+			err = c.selection(one.SelectionSet, idsOnly)
 		case *ast.FragmentSpread:
-			if !c.seen[one.Definition] {
-				c.seen[one.Definition] = true
-				err = c.selection(one.Definition.SelectionSet)
+			if this := (spread{one.Definition, idsOnly}); !c.seen[this] {
+				c.seen[this] = true
+				err = c.selection(one.Definition.SelectionSet, idsOnly)
 			}
 		}
 		if err != nil {
@@ -54,7 +72,10 @@ func (c *scopeCheck) selection(selected ast.SelectionSet) error {
 	return nil
 }
 
-func (c *scopeCheck) field(f *ast.Field) error {
+func (c *scopeCheck) field(f *ast.Field, idsOnly bool) error {
+	if idsOnly && !isEnvelope(f.ObjectDefinition.Name) && f.Name != "id" && f.Name != "__typename" {
+		return lacks(social.ScopeReadFeed, f)
+	}
 	directive := f.Definition.Directives.ForName("scope")
 	if directive == nil {
 		return nil
@@ -63,8 +84,32 @@ func (c *scopeCheck) field(f *ast.Field) error {
 	if needs == nil {
 		return fault.Errorf(fault.CodeForbidden, "", "No access token may select %s: sign in.", f.Name)
 	}
-	if !c.session.May(social.Scope(needs.Value.Raw)) {
-		return fault.Errorf(fault.CodeForbidden, "", "This access token lacks the scope %s, which %s needs.", needs.Value.Raw, f.Name)
+	if scope := social.Scope(needs.Value.Raw); !c.session.May(scope) {
+		return lacks(scope, f)
 	}
 	return nil
+}
+
+func lacks(scope social.Scope, f *ast.Field) error {
+	return fault.Errorf(fault.CodeForbidden, "", "This access token lacks the scope %s, which %s.%s needs.", scope, f.ObjectDefinition.Name, f.Name)
+}
+
+// returnsIDsOnly reports whether a field is a mutation that returns what needs READ_FEED, and the
+// session lacks it. The mutations of MANAGE_ADS and ADMIN return only what these scopes may read.
+func (c *scopeCheck) returnsIDsOnly(f *ast.Field) bool {
+	if f.ObjectDefinition.Name != "Mutation" || c.session.May(social.ScopeReadFeed) {
+		return false
+	}
+	scope := f.Definition.Directives.ForName("scope")
+	if scope == nil {
+		return true
+	}
+	needs := scope.Arguments.ForName("needs").Value.Raw // mutations without it were refused
+	return needs != string(social.ScopeManageAds) && needs != string(social.ScopeAdmin)
+}
+
+// isEnvelope reports whether objects of a type only tell what a mutation did, and contain the
+// objects that it changed.
+func isEnvelope(name string) bool {
+	return strings.HasSuffix(name, "Payload") || strings.HasSuffix(name, "Edge") || name == "UserError"
 }

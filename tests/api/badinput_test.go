@@ -1064,7 +1064,7 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	again, _ := signInAgain(t, w.ada, "ada")
 	w.session, w.bobSession = currentSession(t, again).ID, currentSession(t, plaza.As(t, "bob")).ID
 	w.mailLinks(t)
-	w.accessToken, w.bobAccessToken = newAccessToken(t, w.ada, "MANAGE_ADS").ID, newAccessToken(t, plaza.As(t, "bob")).ID
+	w.accessToken, w.bobAccessToken = newAccessToken(t, w.ada, "MANAGE_ADS").ID, newAccessToken(t, plaza.As(t, "bob"), "READ_PUBLIC").ID
 	soon := time.Now().Add(time.Hour)
 	w.invitation, w.bobInvitation = storeInvitation(t, plaza.Store, "ada", soon).String(), storeInvitation(t, plaza.Store, "bob", soon).String()
 	w.code = plaza.Invite(t, 10_000)

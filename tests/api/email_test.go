@@ -146,7 +146,7 @@ func TestAPasswordIsResetByItsLink(t *testing.T) {
 		p := servePost(t, e, false)
 		p.withEmail(t, "ada", "ada@site.example")
 		var created struct{ CreateAccessToken struct{ Token string } }
-		p.As(t, "ada").Do(t, `mutation { createAccessToken(input: {name: "bot", scopes: [], expiresInDays: 3}) { token } }`, nil, &created)
+		p.As(t, "ada").Do(t, `mutation { createAccessToken(input: {name: "bot", scopes: [READ_FEED], expiresInDays: 3}) { token } }`, nil, &created)
 		program := plazatest.Person{URL: p.URL, Token: created.CreateAccessToken.Token}
 		must(t, program.Raw(t, `{ viewer { user { handle } } }`), `"ada"`)
 		must(t, program.Raw(t, `{ viewer { email } }`), "FORBIDDEN")

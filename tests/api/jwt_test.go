@@ -268,7 +268,7 @@ func TestDeletedUsersOfAnotherSite(t *testing.T) {
 		w := serveTrusting(t, e)
 		called := map[string]any{"preferred_username": "ada"}
 		ada, elsewhere := w.with(t, "1", called), w.with(t, "1", map[string]any{"jti": "elsewhere"})
-		robot := newAccessToken(t, ada).program
+		robot := newAccessToken(t, ada, "READ_FEED").program
 		ben := w.with(t, "2", map[string]any{"preferred_username": "ben"})
 		before := profileOf(t, ada)
 		idle, listening, bens := elsewhere.Connect(t), elsewhere.Connect(t), ben.Connect(t)

@@ -85,7 +85,7 @@ func TestAuditLog(t *testing.T) {
 			t.Errorf("%s: %s", step.query, answer)
 		}
 	}
-	made := ada.Raw(t, `mutation { createAccessToken(input: {name: "`+secretText+`", scopes: [], expiresInDays: 1}) { token accessToken { id } userErrors { code } } }`)
+	made := ada.Raw(t, `mutation { createAccessToken(input: {name: "`+secretText+`", scopes: [READ_FEED], expiresInDays: 1}) { token accessToken { id } userErrors { code } } }`)
 	secrets = append(secrets, field(made, "token"))
 	ada.Raw(t, fmt.Sprintf(`mutation { revokeAccessToken(input: {accessTokenId: %q}) { userErrors { code } } }`, field(made, "id")))
 	ada.Raw(t, `mutation { deleteAccount(input: {password: "`+secretText+`"}) { userErrors { code } } }`)

@@ -40,6 +40,16 @@ func TestReadingForMembers(t *testing.T) {
 			t.Errorf("%s: %s", query, said)
 		}
 	}
+	var created struct{ Public, Writing struct{ Token string } }
+	ada.Do(t, `mutation {
+		public: createAccessToken(input: {name: "public", scopes: [READ_PUBLIC]}) { token }
+		writing: createAccessToken(input: {name: "writing", scopes: [WRITE_POSTS]}) { token } }`, nil, &created)
+	if said := (plazatest.Person{URL: ada.URL, Token: created.Public.Token}).Raw(t, `{ `+wall+` }`); !strings.Contains(said, "for members") {
+		t.Errorf("a program with READ_PUBLIC reads %s", said)
+	}
+	if said := (plazatest.Person{URL: ada.URL, Token: created.Writing.Token}).Raw(t, `{ `+wall+` }`); !strings.Contains(said, `"FORBIDDEN"`) {
+		t.Errorf("a program without READ_PUBLIC reads %s", said)
+	}
 	socket := anyone.Connect(t)
 	socket.Send("1", "subscribe", map[string]string{"query": `subscription { wallPostAdded(userId: "` + ada.IDOf(t, "ada") + `") { post { text } } }`})
 	if m := socket.Next(); m.Type != "error" || !strings.Contains(string(m.Payload), "UNAUTHENTICATED") {
