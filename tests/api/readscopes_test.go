@@ -25,7 +25,9 @@ func TestTokensReadLikeSignedOutUsers(t *testing.T) {
 		comment := bob.Comment(t, public, "nice")
 		signedOut, reader := plazatest.Person{URL: ada.URL}, newAccessToken(t, ada, "READ_PUBLIC", "WRITE_POSTS", "WRITE_GRAPH", "MANAGE_ADS").program
 		var circle struct {
-			Viewer struct{ Circles struct{ Nodes []struct{ ID string } } }
+			Viewer struct {
+				Circles struct{ Nodes []struct{ ID string } }
+			}
 		}
 		ada.Do(t, `{ viewer { circles { nodes { id } } } }`, nil, &circle)
 		for _, query := range []string{
