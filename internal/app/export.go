@@ -41,10 +41,10 @@ func ExportComments(ctx context.Context, out io.Writer, st social.Store, handle 
 const exportPath = "/export/comments"
 
 // commentExport is a handler: it answers a GET of a signed-in user with all their comments that they can
-// see, newest first, as JSON Lines. It answers 401 if the client is not signed in, and 429 if a
-// rate limit refuses the first page. If a limit refuses a later page, the export waits. If an error
-// occurs later, or the session ends, the connection is cut, so that clients do not take the answer
-// for a complete one.
+// see, newest first, as JSON Lines. It answers 401 if the client is not signed in, 403 to an
+// access token without the scope READ_FEED, and 429 if a rate limit refuses the first page. If a
+// limit refuses a later page, the export waits. If an error occurs later, or the session ends, the
+// connection is cut, so that clients do not take the answer for a complete one.
 type commentExport struct {
 	service      *network.Service
 	authenticate authenticator
@@ -65,6 +65,10 @@ func (e *commentExport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, err := e.authenticate(r.Context(), r.Header.Get("Authorization"))
 	if err != nil || gate.UserOf(ctx).IsZero() {
 		refuseSignedOut(w, err)
+		return
+	}
+	if !gate.SessionOf(ctx).May(social.ScopeReadFeed) {
+		http.Error(w, "This access token lacks the scope READ_FEED.", http.StatusForbidden)
 		return
 	}
 	if after := retryAfter(e.limits.charge(ctx, exportCharge)); after > 0 {

@@ -9,7 +9,7 @@ import (
 	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/graph/relay"
-	"plaza/loaders"
+	"plaza/resolvers/gate"
 	"plaza/resolvers/presenter"
 )
 
@@ -72,7 +72,7 @@ func (r Mutation) RefundAds(ctx context.Context, input model.RefundAdsInput) (*m
 		return nil, err
 	}
 	query, err := chargeQuery(&input)
-	request := adserver.RefundRequest{ChargeQuery: query, Count: input.Count, Reason: input.Reason, By: loaders.For(ctx).Viewer.ID.String()}
+	request := adserver.RefundRequest{ChargeQuery: query, Count: input.Count, Reason: input.Reason, By: gate.UserOf(ctx).String()}
 	var refund *ads.Refund
 	if err == nil {
 		refund, err = r.Server.Refund(ctx, request)

@@ -40,6 +40,27 @@ func TestRequestsForExports(t *testing.T) {
 	}
 }
 
+// TestProgramsExportCommentsWithTheScope: without it, they would read comments on posts that are not
+// public.
+func TestProgramsExportCommentsWithTheScope(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	ada := plaza.As(t, "ada")
+	ada.Comment(t, ada.Status(t, "diary", map[string]any{"kind": "ONLY_ME"}), "note to self")
+	for _, c := range []struct {
+		scopes []string
+		want   int
+	}{
+		{scopesWithout("READ_FEED"), http.StatusForbidden},
+		{[]string{"READ_FEED"}, http.StatusOK},
+	} {
+		status, body := download(t, plaza.URL, "Bearer "+newAccessToken(t, ada, c.scopes...).program.Token)
+		if status != c.want || strings.Contains(body, "note to self") != (c.want == http.StatusOK) {
+			t.Errorf("with %v: %d %s, want %d", c.scopes, status, body, c.want)
+		}
+	}
+}
+
 func requestExport(t *testing.T, ctx context.Context, method string, p plazatest.Person, cursor string) *http.Response { //nolint:revive // ctx may end before the test
 	t.Helper()
 	target := p.URL + "/export"
