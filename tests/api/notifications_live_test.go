@@ -11,8 +11,9 @@ import (
 
 // notified is an item of notificationAdded.
 type notified struct {
-	Cursor, Event string
-	Notification  struct {
+	Cursor, Event, NotificationID string
+	IsInFront                     bool
+	Notification                  *struct {
 		ID, Kind string
 		Actors   []struct{ Handle string }
 		Post     *struct{ ID string }
@@ -21,11 +22,18 @@ type notified struct {
 }
 
 func (n *notified) String() string {
+	if n.Notification == nil {
+		return fmt.Sprintf("%s, %d unread", n.Event, n.Viewer.UnreadNotificationsCount)
+	}
 	var actors []string
 	for _, a := range n.Notification.Actors {
 		actors = append(actors, a.Handle)
 	}
-	return fmt.Sprintf("%s %s by %s, %d unread", n.Event, n.Notification.Kind, strings.Join(actors, " and "), n.Viewer.UnreadNotificationsCount)
+	where := ""
+	if n.Event == "CHANGED" && !n.IsInFront {
+		where = " in its place"
+	}
+	return fmt.Sprintf("%s%s %s by %s, %d unread", n.Event, where, n.Notification.Kind, strings.Join(actors, " and "), n.Viewer.UnreadNotificationsCount)
 }
 
 func notificationsAfter(cursor string) string {
@@ -33,7 +41,8 @@ func notificationsAfter(cursor string) string {
 	if cursor != "" {
 		after = fmt.Sprintf("(after: %q)", cursor)
 	}
-	return `subscription { notificationAdded` + after + ` { cursor event notification { id kind actors { handle } post { id } } viewer { unreadNotificationsCount } } }`
+	return `subscription { notificationAdded` + after + ` {
+		cursor event notificationId isInFront notification { id kind actors { handle } post { id } } viewer { unreadNotificationsCount } } }`
 }
 
 // wantNotified waits for items, and returns the last one.
@@ -50,6 +59,9 @@ func wantNotified(t *testing.T, s *plazatest.Socket, wants ...string) (last noti
 		last = payload.Data.NotificationAdded
 		if last.String() != want || last.Cursor == "" {
 			t.Errorf("got %q, want %q, cursor %q", last.String(), want, last.Cursor)
+		}
+		if last.Notification != nil && last.Notification.ID != last.NotificationID || last.IsInFront != (last.Event == "ADDED" || strings.HasPrefix(want, "CHANGED") && !strings.Contains(want, "in its place")) {
+			t.Errorf("%q: got the id %q, in front: %v", want, last.NotificationID, last.IsInFront)
 		}
 	}
 	return last
@@ -99,6 +111,100 @@ func TestNotificationsArriveLive(t *testing.T) {
 		ada.Mutate(t, "markNotificationsRead", "", map[string]any{"upTo": third.Cursor})
 		ben.Mutate(t, "addReaction", "", map[string]any{"postId": post, "kind": "LIKE"})
 		wantNotified(t, socket, "ADDED REACTION by ben, 2 unread")
+	})
+}
+
+// TestLossesArriveLive: a notification whose comments are deleted, or whose reactions are taken back,
+// changes and disappears live, and for those who resume.
+func TestLossesArriveLive(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben, cem := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem")
+		plaza.Notify(t)
+		socket := ada.Connect(t)
+		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		ben.Follow(t, "ada")
+		start := wantNotified(t, socket, "ADDED FOLLOW by ben, 1 unread")
+
+		post := ada.Status(t, "hello", plazatest.Public)
+		bens := ben.Comment(t, post, "first")
+		first := wantNotified(t, socket, "ADDED COMMENT by ben, 2 unread")
+		cems := cem.Comment(t, post, "second")
+		wantNotified(t, socket, "CHANGED COMMENT by cem and ben, 2 unread")
+		cem.Follow(t, "ada")
+		front := wantNotified(t, socket, "CHANGED FOLLOW by cem and ben, 2 unread")
+		cem.Mutate(t, "deleteComment", "", map[string]any{"commentId": cems})
+		changed := wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 2 unread")
+		if got := notificationCursor(t, ada); got != front.Cursor {
+			t.Error("another notification is in front after a deletion")
+		}
+		ada.Mutate(t, "markNotificationsRead", "", map[string]any{"upTo": changed.Cursor})
+		ben.Mutate(t, "deleteComment", "", map[string]any{"commentId": bens})
+		removed := wantNotified(t, socket, "REMOVED, 0 unread")
+		if removed.NotificationID != first.NotificationID || changed.NotificationID != first.NotificationID {
+			t.Errorf("%s and %s changed, want %s", changed.NotificationID, removed.NotificationID, first.NotificationID)
+		}
+		ben.Mutate(t, "addReaction", "", map[string]any{"postId": post, "kind": "LIKE"})
+		reacted := wantNotified(t, socket, "ADDED REACTION by ben, 1 unread")
+		ben.Mutate(t, "removeReaction", "", map[string]any{"postId": post})
+		last := wantNotified(t, socket, "REMOVED, 0 unread")
+		if last.NotificationID != reacted.NotificationID {
+			t.Errorf("%s is gone, want %s", last.NotificationID, reacted.NotificationID)
+		}
+
+		resumed := func(after notified, wants ...string) {
+			t.Helper()
+			s := ada.Connect(t)
+			s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(after.Cursor)})
+			wantNotified(t, s, append(wants, "ADDED WALL_POST by cem, 1 unread")...)
+			_ = s.Conn.Close()
+		}
+		fresh := ada.Connect(t)
+		fresh.Subscribe(plaza, "1", notificationsAfter(""))
+		cem.Mutate(t, "createPost", "", map[string]any{"content": map[string]any{"status": map[string]any{"text": "hi"}}, "audience": map[string]any{"kind": "PUBLIC"}, "wallOwnerId": ada.IDOf(t, "ada")})
+		wantNotified(t, socket, "ADDED WALL_POST by cem, 1 unread")
+		wantNotified(t, fresh, "ADDED WALL_POST by cem, 1 unread")
+		resumed(start, "CHANGED FOLLOW by cem and ben, 1 unread")
+		resumed(first, "CHANGED FOLLOW by cem and ben, 1 unread", "REMOVED, 1 unread")
+		resumed(changed, "REMOVED, 1 unread")
+		resumed(removed)
+		resumed(reacted, "REMOVED, 1 unread")
+		resumed(last)
+	})
+}
+
+// TestLossesRevealNothing: nothing arrives when something is deleted that the recipient of its
+// notification does not see, or never saw.
+func TestLossesRevealNothing(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben, cem, dan, eve := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "dan"), plaza.As(t, "eve")
+		plaza.Notify(t)
+		socket := ada.Connect(t)
+		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		mine, quiet, evens := ada.Status(t, "mine", plazatest.Public), ada.Status(t, "quiet", plazatest.Public), eve.Status(t, "eve's", plazatest.Public)
+		comments := map[plazatest.Person]string{}
+		for i, c := range []struct {
+			by   plazatest.Person
+			on   string
+			kind string
+			name string
+		}{{ben, mine, "COMMENT", "ben"}, {cem, quiet, "COMMENT", "cem"}, {dan, evens, "MENTION", "dan"}} {
+			comments[c.by] = c.by.Comment(t, c.on, "@ada hi")
+			wantNotified(t, socket, fmt.Sprintf("ADDED %s by %s, %d unread", c.kind, c.name, i+1))
+		}
+		ada.Mutate(t, "muteUser", "", map[string]any{"userId": ada.IDOf(t, "ben")})
+		ada.Mutate(t, "muteThread", "", map[string]any{"postId": quiet})
+		eve.Follow(t, "dan")
+		eve.Mutate(t, "setPostAudience", "", map[string]any{"postId": evens, "audience": map[string]any{"kind": "CIRCLES"}})
+		for by, comment := range comments {
+			by.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment})
+		}
+		plaza.Notify(t)
+		eve.Follow(t, "ada")
+		wantNotified(t, socket, "ADDED FOLLOW by eve, 1 unread")
 	})
 }
 
