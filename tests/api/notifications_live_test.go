@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"plaza/internal/plazatest"
+	"plaza/social"
 )
 
 // notified is an item of notificationAdded.
@@ -45,22 +47,29 @@ func notificationsAfter(cursor string) string {
 		cursor event notificationId isInFront notification { id kind actors { handle } post { id } } viewer { unreadNotificationsCount } } }`
 }
 
+// nextNotified waits for an item.
+func nextNotified(t *testing.T, s *plazatest.Socket) notified {
+	t.Helper()
+	m := s.Next()
+	var payload struct {
+		Data struct{ NotificationAdded notified }
+	}
+	if m.Type != "next" || json.Unmarshal(m.Payload, &payload) != nil {
+		t.Fatalf("want an item, got %+v %s", m, m.Payload)
+	}
+	return payload.Data.NotificationAdded
+}
+
 // wantNotified waits for items, and returns the last one.
 func wantNotified(t *testing.T, s *plazatest.Socket, wants ...string) (last notified) {
 	t.Helper()
 	for _, want := range wants {
-		m := s.Next()
-		var payload struct {
-			Data struct{ NotificationAdded notified }
-		}
-		if m.Type != "next" || json.Unmarshal(m.Payload, &payload) != nil {
-			t.Fatalf("want %q, got %+v %s", want, m, m.Payload)
-		}
-		last = payload.Data.NotificationAdded
+		last = nextNotified(t, s)
 		if last.String() != want || last.Cursor == "" {
 			t.Errorf("got %q, want %q, cursor %q", last.String(), want, last.Cursor)
 		}
-		if last.Notification != nil && last.Notification.ID != last.NotificationID || last.IsInFront != (last.Event == "ADDED" || strings.HasPrefix(want, "CHANGED") && !strings.Contains(want, "in its place")) {
+		moves := last.Event == "ADDED" || strings.HasPrefix(want, "CHANGED") && !strings.Contains(want, "in its place")
+		if last.Notification != nil && last.Notification.ID != last.NotificationID || last.IsInFront != moves {
 			t.Errorf("%q: got the id %q, in front: %v", want, last.NotificationID, last.IsInFront)
 		}
 	}
@@ -206,6 +215,78 @@ func TestLossesRevealNothing(t *testing.T) {
 		eve.Follow(t, "ada")
 		wantNotified(t, socket, "ADDED FOLLOW by eve, 1 unread")
 	})
+}
+
+// TestManyLossesArrive: whoever resumes gets the losses of all notifications that they know, each once,
+// although they are on several pages. On the first page are no others; on later ones there may be.
+func TestManyLossesArrive(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada := plaza.As(t, "ada")
+		plaza.As(t, "ben")
+		const all, page = 120, 100
+		stored := newLostReactions(t, plaza, ada, all)
+		for known, most := range map[int]int{all: all, 70: 70 + all - page, 1: 1 + all - page} { // the last ones: stored is newest first
+			s := ada.Connect(t)
+			s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(stored.cursors[all-known])})
+			gone := map[string]bool{}
+			item := nextNotified(t, s)
+			for ; item.Event == "REMOVED"; item = nextNotified(t, s) {
+				if gone[item.NotificationID] {
+					t.Errorf("%s arrives twice", item.NotificationID)
+				}
+				gone[item.NotificationID] = true
+			}
+			if want := "ADDED WALL_POST by ben, 1 unread"; item.String() != want || len(gone) > most {
+				t.Errorf("%d known: got %q after %d items, want %q after at most %d", known, item.String(), len(gone), want, most)
+			}
+			for _, n := range stored.ids[all-known:] {
+				if !gone[n] {
+					t.Errorf("%d known: %s is not gone", known, n)
+				}
+			}
+			_ = s.Conn.Close()
+		}
+	})
+}
+
+// lostReactions are notifications of one reaction, newest first, which was then taken back.
+type lostReactions struct{ ids, cursors []string }
+
+// newLostReactions notifies a person of reactions, each of which they read, and then of the end of all
+// of them and of a post on their wall.
+func newLostReactions(t *testing.T, plaza *plazatest.Plaza, to plazatest.Person, count int) (made lostReactions) {
+	t.Helper()
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	post, err := social.ParsePostID(to.Status(t, "hello", plazatest.Public))
+	must(err)
+	recipient, err := social.ParseUserID(to.IDOf(t, "ada"))
+	must(err)
+	actor, err := social.ParseUserID(to.IDOf(t, "ben"))
+	must(err)
+	group := social.NotificationGroup{To: recipient, Kind: social.NotifyReaction, Post: post}
+	reaction := social.Notice{NotificationGroup: group, Act: social.Act{Actor: actor}}
+	_, _, err = plaza.Store.LeaseNotifier(t.Context(), "test", time.Hour)
+	must(err)
+	for range count {
+		must(plaza.Store.Notify(t.Context(), "test", time.Hour, "1", []social.Notice{reaction}))
+		newest, err := plaza.Store.Notifications(t.Context(), group.To, social.Page{Limit: 1})
+		must(err)
+		must(plaza.Store.MarkRead(t.Context(), group.To, nil, newest[0].Order))
+		made.ids = append([]string{newest[0].ID.String()}, made.ids...)
+		made.cursors = append([]string{notificationCursor(t, to)}, made.cursors...)
+	}
+	reaction.Undone, reaction.Lost = true, true
+	onWall := social.Notice{NotificationGroup: group, Act: reaction.Act}
+	onWall.Kind = social.NotifyWallPost
+	must(plaza.Store.Notify(t.Context(), "test", time.Hour, "1", []social.Notice{reaction}))
+	must(plaza.Store.Notify(t.Context(), "test", time.Hour, "1", []social.Notice{onWall}))
+	return made
 }
 
 // TestNotificationsAreForOneUser checks who may follow notifications, and with which cursors.
