@@ -29,8 +29,11 @@ type Item struct {
 	CommentID social.CommentID
 	Post      *social.Post
 	Comment   *social.Comment // nil: the post itself is new
-	// Notification is set in updates of notifications, which have no post.
-	Notification *social.Notification
+	// NotificationID is set in updates of notifications, which have no post, and Notification if it
+	// is not removed. IsInFront means that it is new or has another act.
+	NotificationID social.NotificationID
+	Notification   *social.Notification
+	IsInFront      bool
 	// People are the users that the item names, and Relations are the subscriber's relations to
 	// them, as they were checked for this item.
 	People    map[social.UserID]*social.User

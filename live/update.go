@@ -54,10 +54,17 @@ func newChange(ctx context.Context, service *network.Service, post social.PostID
 func newPastUpdate(ctx context.Context, service *network.Service, viewer social.UserID, about topic, found *network.Sighting, after social.Key, hidings uint64) *update {
 	u := newUpdate(ctx, service, "", slices.Values([]social.UserID{viewer}), nil)
 	u.seen = newSighting(*found, hidings)
+	if found.Loss != nil {
+		u.key = social.Key(found.Loss.Order.Bytes())
+		u.see = func(ctx context.Context, _ []social.UserID) (network.Sighting, error) {
+			return service.LossViewers(ctx, viewer, *found.Loss)
+		}
+		return u
+	}
 	if n := found.Notification; n != nil {
 		u.key, u.isKnown = social.Key(n.Order.Bytes()), social.Key(n.ID.Bytes()) <= after
 		u.see = func(ctx context.Context, _ []social.UserID) (network.Sighting, error) {
-			return service.NotificationViewers(ctx, n.To, n.ID)
+			return service.NotificationViewers(ctx, viewer, n.ID)
 		}
 		return u
 	}
@@ -118,8 +125,11 @@ func (u *update) item(g *sighting, viewer social.UserID) *Item {
 	if !u.changes.IsZero() || u.isKnown {
 		event = Changed
 	}
+	if g.Loss != nil {
+		return u.lossItem(g)
+	}
 	if g.Notification != nil {
-		return &Item{Key: u.key, Event: event, Notification: g.Notification}
+		return &Item{Key: u.key, Event: event, NotificationID: g.Notification.ID, Notification: g.Notification, IsInFront: true}
 	}
 	if !u.comment.IsZero() && g.Comment == nil {
 		return &Item{Key: u.key, Event: Removed, CommentID: u.comment}
@@ -128,6 +138,15 @@ func (u *update) item(g *sighting, viewer social.UserID) *Item {
 		Key: u.key, Event: event, PostID: u.changes, CommentID: u.comment, Post: g.Post, Comment: g.Comment, People: g.People, Relations: relations,
 		seen: g, view: g.View(viewer),
 	}
+}
+
+// lossItem returns what is left of a notification that has lost acts.
+func (u *update) lossItem(g *sighting) *Item {
+	event := Changed
+	if g.Notification == nil {
+		event = Removed
+	}
+	return &Item{Key: u.key, Event: event, NotificationID: g.Loss.Notification, Notification: g.Notification}
 }
 
 func (u *update) logUnseen(logger *slog.Logger, err error) {

@@ -125,6 +125,54 @@ func TestEachActCountsOnce(t *testing.T) {
 	}
 }
 
+// TestEachLossCountsOnce: comments are deleted while two servers are killed and started again, and
+// their database fails. Each comment was the only one of its notification.
+func TestEachLossCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ada, bob := w.user("ada"), w.user("bob")
+	servers := []func(){w.run(), w.run()}
+	w.awaitFirstPosition()
+	const comments = 30
+	var deleted []social.CommentID
+	for range comments {
+		c, err := w.AddComment(t.Context(), bob, network.NewComment{Post: w.post(ada), Text: "Hi"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		deleted = append(deleted, c.ID)
+	}
+	w.await(ada, social.NotifyComment, comments)
+	want := map[social.NotificationID]int{}
+	for _, n := range w.all(ada) {
+		want[n.ID] = 1
+	}
+	for _, c := range deleted {
+		if _, err := w.DeleteComment(t.Context(), bob, c); err != nil {
+			t.Fatal(err)
+		}
+		if which := w.store.roll(4); which < len(servers) {
+			servers[which]()
+			servers[which] = w.run()
+		}
+	}
+	testtime.Eventually(t, "all notifications are gone", func() bool { return len(w.all(ada)) == 0 })
+	for _, kill := range servers {
+		kill()
+	}
+	_, losses, err := w.store.NotificationChanges(t.Context(), ada, social.Page{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[social.NotificationID]int{}
+	for _, l := range losses {
+		got[l.Notification]++
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the losses of each notification (-want +got):\n%s", diff)
+	}
+}
+
 // TestAPollNotifiesOnce: two servers are killed while polls close.
 func TestAPollNotifiesOnce(t *testing.T) {
 	t.Parallel()

@@ -214,12 +214,20 @@ func (notificationAddedResolver) Cursor(context.Context, *live.Item) (string, er
 	return cursorBlank, nil
 }
 
+// NotificationID resolves NotificationAdded.notificationId.
+func (notificationAddedResolver) NotificationID(_ context.Context, obj *live.Item) (string, error) {
+	return obj.NotificationID.String(), nil
+}
+
 // Notification resolves NotificationAdded.notification.
 func (notificationAddedResolver) Notification(_ context.Context, obj *live.Item) (*model.Notification, error) {
+	if obj.Notification == nil {
+		return nil, nil
+	}
 	return wrapNotification(obj.Notification), nil
 }
 
 // Viewer resolves NotificationAdded.viewer.
-func (notificationAddedResolver) Viewer(_ context.Context, obj *live.Item) (*model.Viewer, error) {
-	return &model.Viewer{UserID: obj.Notification.To}, nil
+func (notificationAddedResolver) Viewer(ctx context.Context, _ *live.Item) (*model.Viewer, error) {
+	return &model.Viewer{UserID: loaders.For(ctx).Viewer.ID}, nil
 }

@@ -29,7 +29,7 @@ const (
 	EventMemberRemoved   EventKind = "circle.member_removed"
 	EventFollowed        EventKind = "user.followed"
 	EventUnfollowed      EventKind = "user.unfollowed"
-	EventNotified        EventKind = "user.notified" // Target has notifications of new acts
+	EventNotified        EventKind = "user.notified" // Target has notifications with new acts, or fewer
 	EventBlocked         EventKind = "user.blocked"
 	EventUnblocked       EventKind = "user.unblocked"
 	EventMuted           EventKind = "user.muted"

@@ -68,12 +68,23 @@ type Act struct {
 	ID      NotificationID // set when it is added: that act's Notification.Order
 }
 
-// Notice is an act that a user is to be notified of, or one that was undone.
+// Notice is an act that a user is to be notified of, or one that was undone or lost.
 type Notice struct {
 	NotificationGroup
 	Act
 
-	Undone bool
+	Undone bool // the act is removed; that of a comment only where it names this comment
+	Lost   bool // the recipient saw the act until now: a NotificationLoss is stored
+}
+
+// IsNew reports whether the act is to be added.
+func (n *Notice) IsNew() bool { return !n.Undone && !n.Lost }
+
+// NotificationLoss says that a notification has lost acts that its recipient saw. It may have none
+// left, and be gone.
+type NotificationLoss struct {
+	Order        NotificationID // greater than those of all earlier acts and losses
+	Notification NotificationID
 }
 
 // add makes an act the newest one, and replaces an earlier act of the same actor. False: the
@@ -93,7 +104,7 @@ func (n *Notification) add(a Act) bool {
 func Gather(unread map[NotificationGroup]*Notification, notices []Notice, next func() NotificationID) []*Notification {
 	var changed []*Notification
 	for _, notice := range notices {
-		if notice.Undone {
+		if !notice.IsNew() {
 			continue
 		}
 		act := notice.Act
@@ -116,24 +127,29 @@ const NotificationRetention = 90 * 24 * time.Hour
 
 // Notifications stores what users are notified of. One server at a time, the notifier, reads the
 // event log and stores notifications; it has a lease, and stores its position in the log with them,
-// so that each event counts exactly once. Notifications expire NotificationRetention after their
-// newest act, in the background.
+// so that each event counts exactly once. Notifications and losses expire NotificationRetention
+// after their newest act, in the background.
 type Notifications interface {
 	// LeaseNotifier makes a server the notifier for a time, by the database's clock, unless another
 	// server is. It returns the position in the event log where the notifier continues (Tail),
 	// empty if there was none yet. False: another server is the notifier.
 	LeaseNotifier(ctx context.Context, server string, lease time.Duration) (position string, is bool, err error)
-	// Notify stores acts, in their order (see Gather), and removes those that were undone, also
-	// from read notifications; a notification without acts is removed. In the same transaction it
-	// stores the position up to which events have been processed, extends the lease, and appends
+	// Notify stores acts, in their order (see Gather). Then it removes those that were undone, also
+	// from read notifications, and stores the losses; a notification without acts is removed. In
+	// the same transaction it stores the position up to which events have been processed, extends the lease, and appends
 	// the events of NewNotified. ErrConflict: the server is no longer the notifier.
 	Notify(ctx context.Context, server string, lease time.Duration, position string, notices []Notice) error
+	// ActsOn reads the stored acts that name these comments, in any order.
+	ActsOn(ctx context.Context, comments []CommentID) ([]Notice, error)
 	// LeaveNotifier ends a server's lease. If it has none, it does nothing.
 	LeaveNotifier(ctx context.Context, server string) error
 
 	// Notifications lists a user's notifications, the newest act first. Keys are
 	// Notification.Order: a notification that gets another act moves to the front.
 	Notifications(ctx context.Context, to UserID, p Page) ([]*Notification, error)
+	// NotificationChanges reads, at one moment, the same page of Notifications and of the losses
+	// by Order, so that neither lacks what was stored before an entry of the other.
+	NotificationChanges(ctx context.Context, to UserID, p Page) ([]*Notification, []NotificationLoss, error)
 	// UnreadNotifications lists those that the user has not read, newest first, at most limit.
 	UnreadNotifications(ctx context.Context, to UserID, limit int) ([]*Notification, error)
 	// NotificationsByID reads a user's notifications by id; absent ones, and those of others, are
@@ -153,35 +169,16 @@ type Notifications interface {
 	SilentNotificationKinds(ctx context.Context, users []UserID) (map[UserID][]NotificationKind, error)
 }
 
-// NewNotified returns the events of notices that are stored: one for each recipient of an act that
-// was not undone.
+// NewNotified returns the events of notices that are stored: one for each recipient of a new act or
+// a loss.
 func NewNotified(notices []Notice) []Event {
 	var events []Event
 	recipients := map[UserID]bool{}
 	for _, n := range notices {
-		if !n.Undone && !recipients[n.To] {
+		if (n.IsNew() || n.Lost) && !recipients[n.To] {
 			recipients[n.To] = true
 			events = append(events, Event{ID: EventID{id.New()}, Kind: EventNotified, Target: n.To})
 		}
 	}
 	return events
-}
-
-// LastActs keeps the last notice of each actor and group: the others no longer matter.
-func LastActs(notices []Notice) []Notice {
-	type act struct {
-		NotificationGroup
-		actor UserID
-	}
-	last := map[act]int{}
-	for i, n := range notices {
-		last[act{n.NotificationGroup, n.Actor}] = i
-	}
-	var kept []Notice
-	for i, n := range notices {
-		if last[act{n.NotificationGroup, n.Actor}] == i {
-			kept = append(kept, n)
-		}
-	}
-	return kept
 }

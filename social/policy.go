@@ -184,6 +184,12 @@ func InNotification(n NotificationGroup, a Act, p *Post, c *Comment, relations m
 	return n.Kind == NotifyReaction || n.Kind == NotifyWallPost || n.Kind == NotifyMention || n.Kind == NotifyPollClosed
 }
 
+// LosesFromNotification reports whether the recipient of a notification sees that it has lost an
+// act, which was undone, or whose comment is deleted or hidden: they saw the act until then.
+func LosesFromNotification(n NotificationGroup, a Act, p *Post, relations map[UserID]Relation, mutesThread bool) bool {
+	return InNotification(n, a, p, &Comment{Author: a.Actor}, relations, mutesThread)
+}
+
 // CanPostOnWall reports whether author may post on the owner's wall; toAuthor is the owner's
 // relation to the author.
 func CanPostOnWall(owner *User, author UserID, toAuthor Relation) bool {

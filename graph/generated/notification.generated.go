@@ -26,7 +26,9 @@ type NotificationResolver interface {
 type NotificationAddedResolver interface {
 	Cursor(ctx context.Context, obj *live.Item) (string, error)
 
+	NotificationID(ctx context.Context, obj *live.Item) (string, error)
 	Notification(ctx context.Context, obj *live.Item) (*model.Notification, error)
+
 	Viewer(ctx context.Context, obj *live.Item) (*model.Viewer, error)
 }
 
@@ -100,11 +102,18 @@ func (ec *executionContext) _NotificationAdded_cursor(ctx context.Context, field
 	}, ec.marshalNString2string)
 }
 
+func (ec *executionContext) _NotificationAdded_notificationId(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "NotificationAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (string, error) {
+		return ec.resolvers.NotificationAdded().NotificationID(ctx, obj)
+	}, ec.marshalNID2string)
+}
+
 func (ec *executionContext) _NotificationAdded_notification(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "NotificationAdded", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Notification, error) {
 		return ec.resolvers.NotificationAdded().Notification(ctx, obj)
-	}, ec.marshalNNotification2ᚖplazaᚋgraphᚋmodelᚐNotification)
+	}, ec.marshalONotification2ᚖplazaᚋgraphᚋmodelᚐNotification)
 }
 
 func (ec *executionContext) _NotificationAdded_viewer(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
@@ -309,10 +318,16 @@ func (ec *executionContext) _NotificationAdded(ctx context.Context, sel ast.Sele
 			})
 		case "event":
 			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
-		case "notification":
+		case "notificationId":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._NotificationAdded_notificationId(ctx, field, obj)
+			})
+		case "notification":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._NotificationAdded_notification(ctx, field, obj)
 			})
+		case "isInFront":
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsInFront))
 		case "viewer":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._NotificationAdded_viewer(ctx, field, obj)
@@ -413,10 +428,6 @@ func (ec *executionContext) _SetNotificationSettingPayload(ctx context.Context, 
 func (ec *executionContext) unmarshalNMarkNotificationsReadInput2plazaᚋgraphᚋmodelᚐMarkNotificationsReadInput(ctx context.Context, v any) (model.MarkNotificationsReadInput, error) {
 	res, err := ec.unmarshalInputMarkNotificationsReadInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNNotification2plazaᚋgraphᚋmodelᚐNotification(ctx context.Context, sel ast.SelectionSet, v model.Notification) graphql.Marshaler {
-	return ec._Notification(ctx, sel, &v)
 }
 
 func (ec *executionContext) marshalNNotification2ᚕᚖplazaᚋgraphᚋmodelᚐNotificationᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Notification) graphql.Marshaler {
@@ -643,6 +654,13 @@ func (ec *executionContext) marshalOMarkNotificationsReadPayload2ᚖplazaᚋgrap
 		return graphql.Null
 	}
 	return ec._MarkNotificationsReadPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONotification2ᚖplazaᚋgraphᚋmodelᚐNotification(ctx context.Context, sel ast.SelectionSet, v *model.Notification) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Notification(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalONotificationConnection2ᚖplazaᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Notification]) graphql.Marshaler {

@@ -2446,14 +2446,21 @@ type SetNotificationSettingPayload {
   userErrors: [UserError!]!
 }
 
-"A notification that is new or was updated."
+"A notification that is new, has changed, or is gone."
 type NotificationAdded {
-  "Where the notification is in Viewer.notifications now. Pass the last one as ` + "`" + `after` + "`" + ` to resume, on any server."
+  "Where this update is among all of them. Pass the last one as ` + "`" + `after` + "`" + ` to resume, on any server. With ` + "`" + `isInFront` + "`" + `, it is also the cursor of the notification's entry in Viewer.notifications."
   cursor: String!
-  "ADDED: the notification is new. CHANGED: it already existed, and moves to the front."
+  """
+  ADDED: the notification is new. CHANGED: it got another act, or lost some, because a reaction was taken back, or a comment was deleted.
+  REMOVED: none is left that you may see.
+  """
   event: LiveEvent!
-  "The notification."
-  notification: Notification!
+  "The notification's id."
+  notificationId: ID!
+  "The notification; null with REMOVED."
+  notification: Notification
+  "Whether it belongs at the start of the list now: it is new, or got another act. Otherwise it stays where it is."
+  isInFront: Boolean!
   "You, with ` + "`" + `unreadNotificationsCount` + "`" + ` as it is now."
   viewer: Viewer!
 }
@@ -3799,7 +3806,7 @@ type Subscription {
     "Begin with what was written after this: the cursor of an item, or of an entry of Viewer.incoming. Without it, the subscription begins now."
     after: String
   ): IncomingAdded! @scope(needs: READ_FEED)
-  "Your notifications, when they are new and when they are updated. Marking them as read sends nothing."
+  "Your notifications, when they are new, when they change, and when they disappear because of a deletion. Marking them as read sends nothing, and neither does what you do yourself to see less, such as a block."
   notificationAdded(
     "Begin with what happened after this: the cursor of an item, or of an entry of Viewer.notifications. Without it, the subscription begins now."
     after: String

@@ -18,6 +18,9 @@ type Sighting struct {
 	// Notification is one of a viewer's own notifications. Then there is no post, and no people are
 	// named.
 	Notification *social.Notification
+	// Loss is set if one of a viewer's own notifications has lost acts. Notification is then what
+	// the viewer sees of it now; nil: nothing.
+	Loss *social.NotificationLoss
 }
 
 // NewsViewers finds the viewers whose news contain a post. A deleted post has none.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"plaza/fault"
 	"plaza/social"
@@ -59,31 +60,90 @@ func notificationKey(_ social.UserID, n *social.Notification) social.Key {
 	return social.Key(n.Order.Bytes())
 }
 
-// NewestNotification returns the position of a user's newest notification, after which
-// NotificationsSince continues.
+// NewestNotification returns the position of the newest change of a user's notifications, after
+// which NotificationsSince continues.
 func (s *Service) NewestNotification(ctx context.Context, to social.UserID) (social.Key, error) {
-	found, err := s.store.Notifications(ctx, to, social.Page{Limit: 1})
-	if err != nil || len(found) == 0 {
-		return social.Key(social.NotificationID{}.Bytes()), err
+	found, lost, err := s.store.NotificationChanges(ctx, to, social.Page{Limit: 1})
+	newest := social.Key(social.NotificationID{}.Bytes())
+	if len(found) > 0 {
+		newest = notificationKey(to, found[0])
 	}
-	return notificationKey(to, found[0]), nil
+	if len(lost) > 0 {
+		newest = max(newest, social.Key(lost[0].Order.Bytes()))
+	}
+	return newest, err
 }
 
-// NotificationsSince reads a viewer's notifications that got acts after a position, at most limit.
-// It leaves out those of which the viewer does not see any of these acts.
+// NotificationsSince reads a viewer's notifications that got or lost acts after a position, at most
+// limit. It leaves out those of which the viewer does not see any of the new acts, and losses of
+// notifications that are newer than the position: what is left of those is an entry of its own.
 func (s *Service) NotificationsSince(ctx context.Context, viewer social.UserID, after social.Key, limit int) (Past, error) {
-	found, err := s.store.Notifications(ctx, viewer, since(after, limit))
-	if err != nil || len(found) == 0 {
+	found, lost, err := s.store.NotificationChanges(ctx, viewer, since(after, limit))
+	changes := notificationChanges(found, lost)
+	if err != nil || len(changes) == 0 {
 		return Past{Last: after}, err
 	}
-	past := Past{Last: notificationKey(viewer, found[0]), More: len(found) == limit}
-	_, err = s.Viewer(viewer).dropHiddenActs(ctx, found)
-	for _, n := range slices.Backward(found) {
-		if len(n.Acts) > 0 && social.Key(n.Acts[0].ID.Bytes()) > after {
-			past.Seen = append(past.Seen, sightNotification(n))
+	past := Past{More: len(changes) >= limit}
+	changes = changes[:min(limit, len(changes))]
+	past.Last = changes[len(changes)-1].key
+	v := s.Viewer(viewer)
+	if _, err := v.dropHiddenActs(ctx, found); err != nil {
+		return past, err
+	}
+	known, err := v.NotificationsByID(ctx, lostBefore(after, changes))
+	if err != nil {
+		return past, err
+	}
+	for i, c := range changes {
+		switch {
+		case c.found != nil:
+			if acts := c.found.Acts; len(acts) > 0 && social.Key(acts[0].ID.Bytes()) > after {
+				past.Seen = append(past.Seen, sightNotification(c.found))
+			}
+		case c.matters(after, changes[i+1:]):
+			past.Seen = append(past.Seen, sightLoss(viewer, c.lost, known[c.lost.Notification]))
 		}
 	}
-	return past, err
+	return past, nil
+}
+
+// notificationChange is a notification that got an act, or a loss.
+type notificationChange struct {
+	key   social.Key
+	found *social.Notification // nil: a loss
+	lost  social.NotificationLoss
+}
+
+// notificationChanges merges pages of notifications and losses, both newest first. It returns the
+// oldest first.
+func notificationChanges(found []*social.Notification, lost []social.NotificationLoss) []notificationChange {
+	var all []notificationChange
+	for _, n := range found {
+		all = append(all, notificationChange{key: notificationKey(n.To, n), found: n})
+	}
+	for _, l := range lost {
+		all = append(all, notificationChange{key: social.Key(l.Order.Bytes()), lost: l})
+	}
+	slices.SortFunc(all, func(a, b notificationChange) int { return strings.Compare(string(a.key), string(b.key)) })
+	return all
+}
+
+// matters reports whether a loss matters to someone who knows the notifications up to a position: it
+// is not followed by another loss of the same notification.
+func (c *notificationChange) matters(after social.Key, later []notificationChange) bool {
+	isSame := func(other notificationChange) bool { return other.lost.Notification == c.lost.Notification }
+	return social.Key(c.lost.Notification.Bytes()) <= after && !slices.ContainsFunc(later, isSame)
+}
+
+// lostBefore lists the notifications up to a position that have lost acts after it.
+func lostBefore(after social.Key, changes []notificationChange) []social.NotificationID {
+	var ids []social.NotificationID
+	for i, c := range changes {
+		if c.found == nil && c.matters(after, changes[i+1:]) {
+			ids = append(ids, c.lost.Notification)
+		}
+	}
+	return ids
 }
 
 // NotificationViewers finds out whether a notification's recipient may see it now.
@@ -95,8 +155,18 @@ func (s *Service) NotificationViewers(ctx context.Context, to social.UserID, not
 	return sightNotification(found[notification]), nil
 }
 
+// LossViewers finds out what the recipient of a notification that has lost acts sees of it now.
+func (s *Service) LossViewers(ctx context.Context, to social.UserID, loss social.NotificationLoss) (Sighting, error) {
+	found, err := s.Viewer(to).NotificationsByID(ctx, []social.NotificationID{loss.Notification})
+	return sightLoss(to, loss, found[loss.Notification]), err
+}
+
 func sightNotification(n *social.Notification) Sighting {
 	return Sighting{Notification: n, Viewers: map[social.UserID]map[social.UserID]social.Relation{n.To: {}}}
+}
+
+func sightLoss(to social.UserID, loss social.NotificationLoss, left *social.Notification) Sighting {
+	return Sighting{Loss: &loss, Notification: left, Viewers: map[social.UserID]map[social.UserID]social.Relation{to: {}}}
 }
 
 // MaxUnread is the maximum number of unread notifications that are counted.

@@ -8,16 +8,29 @@ import (
 	"plaza/social"
 )
 
-// withoutHidden drops the notices of acts that their recipients do not see now, by InNotification.
+// withoutHidden drops the notices of acts that their recipients do not see now, by InNotification,
+// and the losses of acts that they did not see.
 func (s *Service) withoutHidden(ctx context.Context, t threadsRead, notices []social.Notice) ([]social.Notice, error) {
 	relations, err := s.recipientRelations(ctx, t, notices)
 	if err != nil {
 		return nil, err
 	}
 	muted, err := s.mutedByRecipients(ctx, t, notices)
-	return slices.DeleteFunc(notices, func(n social.Notice) bool {
-		return !n.Undone && !social.InNotification(n.NotificationGroup, n.Act, t.posts[n.Post], t.comments[n.Act.Comment], relations[n.To], muted[social.ThreadMute{Post: n.Post, User: n.To}])
-	}), err
+	var kept []social.Notice
+	for _, n := range notices {
+		mutes := muted[social.ThreadMute{Post: n.Post, User: n.To}]
+		if n.IsNew() {
+			if social.InNotification(n.NotificationGroup, n.Act, t.posts[n.Post], t.comments[n.Act.Comment], relations[n.To], mutes) {
+				kept = append(kept, n)
+			}
+			continue
+		}
+		n.Lost = n.Lost && social.LosesFromNotification(n.NotificationGroup, n.Act, t.posts[n.Post], relations[n.To], mutes)
+		if n.Undone || n.Lost {
+			kept = append(kept, n)
+		}
+	}
+	return kept, err
 }
 
 // recipientRelations reads the relations of recipients to the actors, and to the authors of the

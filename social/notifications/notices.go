@@ -8,8 +8,8 @@ import (
 )
 
 // NoticesOf returns the notices that follow from events, in their order. Acts that the recipient
-// does not see are left out, so that they can't be inferred from the order or the number of
-// notifications. What is hidden later is left out on reading: see Viewer.Notifications of package
+// does not see are left out, and losses of such acts, so that they can't be inferred from the order
+// or the number of notifications. What is hidden later is left out on reading: see Viewer.Notifications of package
 // network.
 func (s *Service) NoticesOf(ctx context.Context, events []social.Event) ([]social.Notice, error) {
 	t, err := s.readThreads(ctx, events)
@@ -27,7 +27,7 @@ func (s *Service) NoticesOf(ctx context.Context, events []social.Event) ([]socia
 		return nil, err
 	}
 	notices, err = s.withoutHidden(ctx, t, notices)
-	return social.LastActs(notices), err
+	return lastActs(notices), err
 }
 
 // noticesOf returns the notices of one event, for everyone it concerns, best first. If it has
@@ -46,8 +46,11 @@ func (t threadsRead) noticesOf(e *social.Event) []social.Notice {
 		}
 		notice.NotificationGroup = social.NotificationGroup{To: post.Author, Kind: social.NotifyReaction, Post: e.Post}
 		notice.Undone = e.Kind == social.EventReactionRemoved
+		notice.Lost = notice.Undone
 	case social.EventCommentAdded:
 		return t.commentNotices(e)
+	case social.EventCommentDeleted:
+		return t.deletionNotices(e)
 	case social.EventPollClosed:
 		return t.closingNotices(e)
 	default:
@@ -97,6 +100,21 @@ func (t threadsRead) commentNotices(e *social.Event) (notices []social.Notice) {
 	return t.withMentions(notices, e.Post, act, comment.Text)
 }
 
+// deletionNotices takes a comment out of notifications. Where moderators have only hidden it, it
+// stays stored, because they may restore it.
+func (t threadsRead) deletionNotices(e *social.Event) []social.Notice {
+	comment := t.comments[e.Comment]
+	gone := comment == nil || comment.Deleted
+	if !gone && !comment.Hidden {
+		return nil // it is restored already
+	}
+	var notices []social.Notice
+	for _, stored := range t.acts[e.Comment] {
+		notices = append(notices, social.Notice{NotificationGroup: stored.NotificationGroup, Act: stored.Act, Undone: gone, Lost: true})
+	}
+	return notices
+}
+
 // closingNotices notifies the author of a poll, and those who voted.
 func (t threadsRead) closingNotices(e *social.Event) []social.Notice {
 	post := t.posts[e.Post]
@@ -109,4 +127,32 @@ func (t threadsRead) closingNotices(e *social.Event) []social.Notice {
 		notices = append(notices, social.Notice{NotificationGroup: group, Act: social.Act{Actor: post.Author}})
 	}
 	return notices
+}
+
+// lastActs keeps the last notice of each actor and group, because the others no longer matter, and
+// those of each comment that was deleted: it may be in another notification of the group.
+func lastActs(notices []social.Notice) []social.Notice {
+	type act struct {
+		social.NotificationGroup
+		actor social.UserID
+		gone  social.CommentID
+	}
+	of := func(n *social.Notice) act {
+		a := act{NotificationGroup: n.NotificationGroup, actor: n.Actor}
+		if !n.IsNew() {
+			a.gone = n.Act.Comment
+		}
+		return a
+	}
+	last := map[act]int{}
+	for i := range notices {
+		last[of(&notices[i])] = i
+	}
+	var kept []social.Notice
+	for i := range notices {
+		if last[of(&notices[i])] == i {
+			kept = append(kept, notices[i])
+		}
+	}
+	return kept
 }

@@ -44,6 +44,20 @@ func (v *village) Comments(_ context.Context, ids []social.CommentID) (map[socia
 	return found, nil
 }
 
+// ActsOn implements notifications.Store: ada and cyd have been notified of the reply.
+func (v *village) ActsOn(_ context.Context, comments []social.CommentID) ([]social.Notice, error) {
+	var acts []social.Notice
+	for _, c := range comments {
+		if c == v.reply.ID {
+			act := social.Act{Actor: v.ben.ID, Comment: c}
+			reply := social.NotificationGroup{To: v.ada.ID, Kind: social.NotifyReply, Post: v.post.ID, Comment: v.first.ID}
+			mention := social.NotificationGroup{To: v.cyd.ID, Kind: social.NotifyMention, Post: v.post.ID}
+			acts = append(acts, social.Notice{NotificationGroup: reply, Act: act}, social.Notice{NotificationGroup: mention, Act: act})
+		}
+	}
+	return acts, nil
+}
+
 func (v *village) UsersByHandle(context.Context, []string) (map[string]*social.User, error) {
 	return map[string]*social.User{"ada": &v.ada, "cyd": &v.cyd}, nil
 }
@@ -128,6 +142,58 @@ func TestOneNoticeOfEachEvent(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("who is notified of what (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestADeletedCommentLeavesNotifications: its acts are undone, and their recipients lose them if they
+// see them. A comment that is only hidden stays stored.
+func TestADeletedCommentLeavesNotifications(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		given    func(*village)
+		ada, cyd string
+	}{
+		"the comment is deleted":         {given: func(v *village) { v.reply.Deleted = true }, ada: "undone, lost", cyd: "undone, lost"},
+		"it is hidden":                   {given: func(v *village) { v.reply.Hidden = true }, ada: "lost", cyd: "lost"},
+		"it is restored":                 {given: func(*village) {}},
+		"its kind is turned off":         {given: func(v *village) { v.reply.Deleted = true; v.silent[v.ada.ID] = social.NotificationKinds }, ada: "undone, lost", cyd: "undone, lost"},
+		"the thread is muted":            {given: func(v *village) { v.reply.Deleted = true; v.post.Muters = 1 }, ada: "undone", cyd: "undone, lost"},
+		"it is hidden in a muted thread": {given: func(v *village) { v.reply.Hidden = true; v.post.Muters = 1 }, cyd: "lost"},
+		"the post is for few": {
+			given: func(v *village) { v.reply.Deleted = true; v.post.Audience.Kind = social.AudienceOnlyMe }, ada: "undone, lost", cyd: "undone",
+		},
+		"ada mutes ben": {
+			given: func(v *village) {
+				v.reply.Deleted = true
+				v.relations[social.Pair{Viewer: v.ada.ID, Other: v.ben.ID}] = social.Relation{Mutes: true}
+			},
+			ada: "undone", cyd: "undone, lost",
+		},
+		"ben blocks cyd": {
+			given: func(v *village) {
+				v.reply.Deleted = true
+				v.relations[social.Pair{Viewer: v.cyd.ID, Other: v.ben.ID}] = social.Relation{BlockedBy: true}
+			},
+			ada: "undone, lost", cyd: "undone",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVillage()
+			c.given(v)
+			deleted := social.Event{Kind: social.EventCommentDeleted, Actor: v.ben.ID, Post: v.post.ID, Comment: v.reply.ID}
+			notices, err := notifications.New(v, v).NoticesOf(t.Context(), []social.Event{deleted})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[social.UserID]string{}
+			for _, n := range notices {
+				got[n.To] = map[[2]bool]string{{true, true}: "undone, lost", {true, false}: "undone", {false, true}: "lost"}[[2]bool{n.Undone, n.Lost}]
+			}
+			if got[v.ada.ID] != c.ada || got[v.cyd.ID] != c.cyd || len(notices) != len(got) {
+				t.Errorf("ada: %q, want %q; cyd: %q, want %q", got[v.ada.ID], c.ada, got[v.cyd.ID], c.cyd)
 			}
 		})
 	}

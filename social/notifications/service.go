@@ -14,6 +14,7 @@ type Store interface {
 	MutedThreads(ctx context.Context, mutes []social.ThreadMute) (map[social.ThreadMute]bool, error)
 	Comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error)
 	UsersByHandle(ctx context.Context, handles []string) (map[string]*social.User, error)
+	ActsOn(ctx context.Context, comments []social.CommentID) ([]social.Notice, error)
 	SetNotificationKind(ctx context.Context, user social.UserID, kind social.NotificationKind, enabled bool) error
 	SilentNotificationKinds(ctx context.Context, users []social.UserID) (map[social.UserID][]social.NotificationKind, error)
 }

@@ -29,8 +29,8 @@ func (s *Service) SetSetting(ctx context.Context, user social.UserID, setting so
 }
 
 // wanted selects the notices that recipients get. The notices of each event are in order of
-// preference: each recipient gets the first one of a kind that they have not turned off. An undone
-// act is always removed: it may be from before the kind was turned off.
+// preference: each recipient gets the first one of a kind that they have not turned off. An act
+// that was undone or lost always counts: it may be from before the kind was turned off.
 func (s *Service) wanted(ctx context.Context, events [][]social.Notice) ([]social.Notice, error) {
 	silent, err := s.silentKinds(ctx, events)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Service) wanted(ctx context.Context, events [][]social.Notice) ([]socia
 	for _, notices := range events {
 		first := len(wanted)
 		for _, n := range notices {
-			isSilent := !n.Undone && slices.Contains(silent[n.To], n.Kind)
+			isSilent := n.IsNew() && slices.Contains(silent[n.To], n.Kind)
 			if !isSilent && !slices.ContainsFunc(wanted[first:], func(better social.Notice) bool { return better.To == n.To }) {
 				wanted = append(wanted, n)
 			}
@@ -54,7 +54,7 @@ func (s *Service) silentKinds(ctx context.Context, events [][]social.Notice) (ma
 	recipients := map[social.UserID]bool{}
 	for _, notices := range events {
 		for _, n := range notices {
-			if !n.Undone {
+			if n.IsNew() {
 				recipients[n.To] = true
 			}
 		}

@@ -17,6 +17,7 @@ type threadsRead struct {
 	comments  map[social.CommentID]*social.Comment // with their parents
 	mentioned map[string]*social.User              // by handle
 	voters    map[social.PostID][]social.UserID    // of polls that have closed
+	acts      map[social.CommentID][]social.Notice // stored acts on comments that are deleted or hidden
 }
 
 func (s *Service) readThreads(ctx context.Context, events []social.Event) (t threadsRead, err error) {
@@ -24,7 +25,7 @@ func (s *Service) readThreads(ctx context.Context, events []social.Event) (t thr
 	var comments []social.CommentID
 	for i := range events {
 		switch e := &events[i]; e.Kind {
-		case social.EventCommentAdded:
+		case social.EventCommentAdded, social.EventCommentDeleted:
 			posts, comments = append(posts, e.Post), append(comments, e.Comment)
 		case social.EventPostCreated, social.EventReactionAdded, social.EventReactionRemoved, social.EventPollClosed:
 			posts = append(posts, e.Post)
@@ -45,6 +46,9 @@ func (s *Service) readThreads(ctx context.Context, events []social.Event) (t thr
 		return t, err
 	}
 	if t.voters, err = s.readVoters(ctx, t.posts, events); err != nil {
+		return t, err
+	}
+	if t.acts, err = s.readActs(ctx, events); err != nil {
 		return t, err
 	}
 	return t, s.readParents(ctx, t.comments)
@@ -97,6 +101,25 @@ func (s *Service) readVoters(ctx context.Context, posts map[social.PostID]*socia
 		voters[e.Post] = read
 	}
 	return voters, nil
+}
+
+// readActs reads the acts that name comments which are deleted or hidden.
+func (s *Service) readActs(ctx context.Context, events []social.Event) (map[social.CommentID][]social.Notice, error) {
+	var gone []social.CommentID
+	for i := range events {
+		if events[i].Kind == social.EventCommentDeleted {
+			gone = append(gone, events[i].Comment)
+		}
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	read, err := s.store.ActsOn(ctx, gone)
+	acts := map[social.CommentID][]social.Notice{}
+	for _, n := range read {
+		acts[n.Act.Comment] = append(acts[n.Act.Comment], n)
+	}
+	return acts, err
 }
 
 // readParents adds the comments that are answered.

@@ -258,12 +258,15 @@ func callNotifications(w *town, ada, ben, cem social.NewUser) {
 		}
 		return notice
 	}
-	undone := act(ada, social.NotifyReaction, ben)
+	undone, reply := act(ada, social.NotifyReaction, ben), act(ada, social.NotifyReply, ben)
 	undone.Undone = true
+	deleted := reply
+	deleted.Undone, deleted.Lost = true, true
 	for position, notices := range [][]social.Notice{
-		{act(ada, social.NotifyReaction, ben), act(cem, social.NotifyFollow, ben), act(ada, social.NotifyReply, ben)},
+		{act(ada, social.NotifyReaction, ben), act(cem, social.NotifyFollow, ben), act(ada, social.NotifyReply, ben), reply},
 		{act(ada, social.NotifyReaction, cem)},
 		{undone},
+		{deleted},
 		nil,
 	} {
 		w.ok(w.Notify(w.ctx, server, lease, strconv.Itoa(position), notices))
@@ -273,7 +276,11 @@ func callNotifications(w *town, ada, ben, cem social.NewUser) {
 		found, err := w.Notifications(w.ctx, ada.User.ID, p)
 		w.ok(err)
 		all = append(all, found...)
+		_, _, err = w.NotificationChanges(w.ctx, ada.User.ID, p)
+		w.ok(err)
 	})
+	_, err = w.ActsOn(w.ctx, []social.CommentID{reply.Act.Comment, {ID: id.New()}})
+	w.ok(err)
 	_, err = w.UnreadNotifications(w.ctx, ada.User.ID, 20)
 	w.ok(err)
 	_, err = w.NotificationsByID(w.ctx, ada.User.ID, []social.NotificationID{all[0].ID})

@@ -242,6 +242,7 @@ func (w *world) notifyAbout(l *life) {
 	}
 	n.notify(notice(social.NotificationGroup{To: l.ben.ID, Kind: social.NotifyFollow}, l.ada, l.cem)...)
 	n.notify(notice(social.NotificationGroup{To: l.cem.ID, Kind: social.NotifyFollow}, l.ben)...)
+	n.notify(lost(notice(followed(l.ben), l.cem)[0], false))
 	w.setKinds(l.ben, false, social.NotifyFollow)
 	w.setKinds(l.cem, false, social.NotifyFollow)
 }
@@ -283,6 +284,7 @@ func (w *world) checkRemains(l *life) {
 	w.ok(err, "Muted")
 	w.same(len(blocked)+len(muted), 0, "the number of blocks and mutes")
 	w.same([]string{w.notified(l.ben), w.notified(l.ada), w.notified(l.cem)}, []string{"", "REACTION by 1", "REACTION by 1"}, "the notifications")
+	w.same(w.changes(l.ben), []int(nil), "the losses")
 	w.same(w.silent(l.ben, l.cem), map[social.UserID][]social.NotificationKind{l.cem.ID: {social.NotifyFollow}}, "the kinds that are off")
 	w.checkPostsAround(l)
 }

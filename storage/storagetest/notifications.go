@@ -20,6 +20,9 @@ var notificationCases = []testCase{
 	{"ReadNotificationsTakeNoActs", readNotificationsTakeNoActs},
 	{"FullNotificationsTakeNoActs", fullNotificationsTakeNoActs},
 	{"ActsAreUndone", actsAreUndone},
+	{"ACommentLeavesItsNotifications", aCommentLeavesItsNotifications},
+	{"LossesAreListed", lossesAreListed},
+	{"ChangesArePaged", changesArePaged},
 	{"NotificationsArePaged", notificationsArePaged},
 	{"NotificationsAreMarkedAsRead", notificationsAreMarkedAsRead},
 	{"NotificationsBelongToOneUser", notificationsBelongToOneUser},
@@ -215,6 +218,133 @@ func actsAreUndone(w *world) {
 	n.notify(append(notice(reacted(ada, newPostID()), ben), undo(ben))...)
 	w.same(w.notified(ada), "REACTION by 1, REACTION by 1", "what is left of three notifications")
 	w.same(actorsOf(w.notifications(ada)[1]), []social.UserID{cem.ID}, "who is left")
+}
+
+// commented returns the notice of a comment on a post.
+func commented(to person, post social.PostID, actor person, comment social.CommentID) social.Notice {
+	group := social.NotificationGroup{To: to.ID, Kind: social.NotifyComment, Post: post}
+	return social.Notice{NotificationGroup: group, Act: social.Act{Actor: actor.ID, Comment: comment}}
+}
+
+// lost returns the notice of the loss of an act, which is removed if it is undone.
+func lost(n social.Notice, undone bool) social.Notice {
+	n.Undone, n.Lost = undone, true
+	return n
+}
+
+// changes reads all of a user's notifications and losses. It describes the losses, newest first:
+// each by the place of its notification among the given ones.
+func (w *world) changes(to person, of ...*social.Notification) (losses []int) {
+	w.t.Helper()
+	found, lost, err := w.NotificationChanges(w.ctx, to.ID, everything)
+	w.ok(err, "NotificationChanges")
+	w.same(found, w.notifications(to), "the notifications among the changes")
+	for i, l := range lost {
+		if i > 0 && l.Order.Compare(lost[i-1].Order.ID) >= 0 {
+			w.t.Errorf("loss %d is not older than the one before", i)
+		}
+		losses = append(losses, slices.IndexFunc(of, func(n *social.Notification) bool { return n.ID == l.Notification }))
+	}
+	return losses
+}
+
+// aCommentLeavesItsNotifications: an act on a comment is found by the comment, and taken out of the
+// notification that names it, even if another one of the group has a later comment by the actor.
+func aCommentLeavesItsNotifications(w *world) {
+	ada, ben, cem := w.user(), w.user(), w.user()
+	n, post, first, second := w.notifier(), newPostID(), newCommentID(), newCommentID()
+	old, later, other := commented(ada, post, ben, first), commented(ada, post, ben, second), commented(cem, post, ben, first)
+	n.notify(old, commented(ada, post, cem, newCommentID()), other)
+	w.ok(w.MarkRead(w.ctx, ada.ID, nil, w.notifications(ada)[0].Order), "MarkRead")
+	n.notify(later)
+	before := w.notifications(ada)
+
+	acts, err := w.ActsOn(w.ctx, []social.CommentID{first, newCommentID()})
+	w.ok(err, "ActsOn")
+	recipients := map[social.UserID]bool{}
+	for _, a := range acts {
+		w.same([]any{a.Kind, a.Post, a.Actor, a.Act.Comment, a.IsNew()}, []any{social.NotifyComment, post, ben.ID, first, true}, "an act on the comment")
+		recipients[a.To] = true
+	}
+	w.same(recipients, map[social.UserID]bool{ada.ID: true, cem.ID: true}, "who was notified of the comment")
+	w.same(len(acts), 2, "the number of acts")
+
+	n.notify(lost(old, true), lost(other, true))
+	n.notify(lost(old, true), lost(other, true))
+	found := w.notifications(ada)
+	w.same(found[0], before[0], "the notification of the later comment")
+	w.same([]any{found[1].ID, found[1].Order, actorsOf(found[1])}, []any{before[1].ID, before[1].Order, []social.UserID{cem.ID}}, "what is left of the other")
+	w.same(w.notified(cem), "", "what is left of the only comment")
+	acts, err = w.ActsOn(w.ctx, []social.CommentID{first})
+	w.ok(err, "ActsOn")
+	w.same(len(acts), 0, "the number of acts on the comment afterwards")
+	w.same(w.changes(ada, before...), []int{1}, "what ada has lost")
+	n.notify(lost(later, false))
+	w.same(w.notifications(ada), found, "the notifications after a loss of something that stays")
+	w.same(w.changes(ada, before...), []int{0, 1}, "what ada has lost")
+}
+
+// lossesAreListed: they have events, and an act that was undone without a loss has none.
+func lossesAreListed(w *world) {
+	ada, ben, cem, dan := w.user(), w.user(), w.user(), w.user()
+	n, post := w.notifier(), newPostID()
+	for range 2 { // ben reacts, ada reads it, and ben reacts again
+		n.notify(notice(reacted(ada, post), ben)...)
+		w.ok(w.MarkRead(w.ctx, ada.ID, nil, w.notifications(ada)[0].Order), "MarkRead")
+	}
+	n.notify(notice(followed(ada), cem, dan)...)
+	before, tail := w.notifications(ada), w.tail()
+	quietly := notice(followed(ada), cem)[0]
+	quietly.Undone = true
+	n.notify(quietly)
+	w.same(w.changes(ada), []int(nil), "losses of what ada did not see")
+	n.notify(append(notice(followed(cem), ben), lost(notice(reacted(ada, post), ben)[0], true))...)
+	got := w.changes(ada, before...)
+	slices.Sort(got)
+	w.same(got, []int{1, 2}, "the notifications that have lost an act")
+	w.same(w.notified(ada), "FOLLOW by 1", "what is left")
+	w.same(w.changes(cem), []int(nil), "the losses of someone else")
+	n.notify(notice(followed(cem), dan)...)
+	var notified []social.UserID
+	for _, e := range tail.rest() {
+		notified = append(notified, e.Target)
+	}
+	w.same(notified, []social.UserID{cem.ID, ada.ID, cem.ID}, "who was notified")
+}
+
+// changesArePaged: notifications and losses have a common order, and each page of both is at most
+// as long as asked for.
+func changesArePaged(w *world) {
+	ada, ben := w.user(), w.user()
+	n := w.notifier()
+	var orders []social.NotificationID // oldest first
+	for range 3 {
+		group := reacted(ada, newPostID())
+		n.notify(notice(group, ben)...)
+		orders = append(orders, w.notifications(ada)[0].Order)
+		n.notify(lost(notice(group, ben)[0], false))
+		_, losses, err := w.NotificationChanges(w.ctx, ada.ID, social.Page{Limit: 1})
+		w.ok(err, "NotificationChanges")
+		w.same([]any{len(losses), losses[0].Notification}, []any{1, orders[len(orders)-1]}, "the newest loss")
+		orders = append(orders, losses[0].Order)
+	}
+	if !slices.IsSortedFunc(orders, func(a, b social.NotificationID) int { return a.Compare(b.ID) }) {
+		w.t.Error("the orders do not grow")
+	}
+	for after, want := range map[int][]social.NotificationID{
+		0: {orders[2], orders[4], orders[1], orders[3]}, 1: {orders[2], orders[4], orders[3], orders[5]}, 4: {orders[5]}, 5: nil,
+	} {
+		found, losses, err := w.NotificationChanges(w.ctx, ada.ID, social.Page{Before: keyOf(orders[after].ID), Limit: 2, Last: true})
+		w.ok(err, "NotificationChanges")
+		var got []social.NotificationID
+		for _, n := range slices.Backward(found) {
+			got = append(got, n.Order)
+		}
+		for _, l := range slices.Backward(losses) {
+			got = append(got, l.Order)
+		}
+		w.same(got, want, "what follows change %d", after)
+	}
 }
 
 func notificationsArePaged(w *world) {

@@ -546,6 +546,14 @@ func (all *several) Notifications(ctx context.Context, to social.UserID, p socia
 	return all.next().Notifications(ctx, to, p)
 }
 
+func (all *several) ActsOn(ctx context.Context, comments []social.CommentID) ([]social.Notice, error) {
+	return all.next().ActsOn(ctx, comments)
+}
+
+func (all *several) NotificationChanges(ctx context.Context, to social.UserID, p social.Page) ([]*social.Notification, []social.NotificationLoss, error) {
+	return all.next().NotificationChanges(ctx, to, p)
+}
+
 func (all *several) UnreadNotifications(ctx context.Context, to social.UserID, limit int) ([]*social.Notification, error) {
 	return all.next().UnreadNotifications(ctx, to, limit)
 }

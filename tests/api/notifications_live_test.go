@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"plaza/internal/plazatest"
+	"plaza/social"
 )
 
 // notified is an item of notificationAdded.
 type notified struct {
-	Cursor, Event string
-	Notification  struct {
+	Cursor, Event, NotificationID string
+	IsInFront                     bool
+	Notification                  *struct {
 		ID, Kind string
 		Actors   []struct{ Handle string }
 		Post     *struct{ ID string }
@@ -21,11 +24,18 @@ type notified struct {
 }
 
 func (n *notified) String() string {
+	if n.Notification == nil {
+		return fmt.Sprintf("%s, %d unread", n.Event, n.Viewer.UnreadNotificationsCount)
+	}
 	var actors []string
 	for _, a := range n.Notification.Actors {
 		actors = append(actors, a.Handle)
 	}
-	return fmt.Sprintf("%s %s by %s, %d unread", n.Event, n.Notification.Kind, strings.Join(actors, " and "), n.Viewer.UnreadNotificationsCount)
+	where := ""
+	if n.Event == "CHANGED" && !n.IsInFront {
+		where = " in its place"
+	}
+	return fmt.Sprintf("%s%s %s by %s, %d unread", n.Event, where, n.Notification.Kind, strings.Join(actors, " and "), n.Viewer.UnreadNotificationsCount)
 }
 
 func notificationsAfter(cursor string) string {
@@ -33,23 +43,34 @@ func notificationsAfter(cursor string) string {
 	if cursor != "" {
 		after = fmt.Sprintf("(after: %q)", cursor)
 	}
-	return `subscription { notificationAdded` + after + ` { cursor event notification { id kind actors { handle } post { id } } viewer { unreadNotificationsCount } } }`
+	return `subscription { notificationAdded` + after + ` {
+		cursor event notificationId isInFront notification { id kind actors { handle } post { id } } viewer { unreadNotificationsCount } } }`
+}
+
+// nextNotified waits for an item.
+func nextNotified(t *testing.T, s *plazatest.Socket) notified {
+	t.Helper()
+	m := s.Next()
+	var payload struct {
+		Data struct{ NotificationAdded notified }
+	}
+	if m.Type != "next" || json.Unmarshal(m.Payload, &payload) != nil {
+		t.Fatalf("want an item, got %+v %s", m, m.Payload)
+	}
+	return payload.Data.NotificationAdded
 }
 
 // wantNotified waits for items, and returns the last one.
 func wantNotified(t *testing.T, s *plazatest.Socket, wants ...string) (last notified) {
 	t.Helper()
 	for _, want := range wants {
-		m := s.Next()
-		var payload struct {
-			Data struct{ NotificationAdded notified }
-		}
-		if m.Type != "next" || json.Unmarshal(m.Payload, &payload) != nil {
-			t.Fatalf("want %q, got %+v %s", want, m, m.Payload)
-		}
-		last = payload.Data.NotificationAdded
+		last = nextNotified(t, s)
 		if last.String() != want || last.Cursor == "" {
 			t.Errorf("got %q, want %q, cursor %q", last.String(), want, last.Cursor)
+		}
+		moves := last.Event == "ADDED" || strings.HasPrefix(want, "CHANGED") && !strings.Contains(want, "in its place")
+		if last.Notification != nil && last.Notification.ID != last.NotificationID || last.IsInFront != moves {
+			t.Errorf("%q: got the id %q, in front: %v", want, last.NotificationID, last.IsInFront)
 		}
 	}
 	return last
@@ -100,6 +121,172 @@ func TestNotificationsArriveLive(t *testing.T) {
 		ben.Mutate(t, "addReaction", "", map[string]any{"postId": post, "kind": "LIKE"})
 		wantNotified(t, socket, "ADDED REACTION by ben, 2 unread")
 	})
+}
+
+// TestLossesArriveLive: a notification whose comments are deleted, or whose reactions are taken back,
+// changes and disappears live, and for those who resume.
+func TestLossesArriveLive(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben, cem := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem")
+		plaza.Notify(t)
+		socket := ada.Connect(t)
+		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		ben.Follow(t, "ada")
+		start := wantNotified(t, socket, "ADDED FOLLOW by ben, 1 unread")
+
+		post := ada.Status(t, "hello", plazatest.Public)
+		bens := ben.Comment(t, post, "first")
+		first := wantNotified(t, socket, "ADDED COMMENT by ben, 2 unread")
+		cems := cem.Comment(t, post, "second")
+		wantNotified(t, socket, "CHANGED COMMENT by cem and ben, 2 unread")
+		cem.Follow(t, "ada")
+		front := wantNotified(t, socket, "CHANGED FOLLOW by cem and ben, 2 unread")
+		cem.Mutate(t, "deleteComment", "", map[string]any{"commentId": cems})
+		changed := wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 2 unread")
+		if got := notificationCursor(t, ada); got != front.Cursor {
+			t.Error("another notification is in front after a deletion")
+		}
+		ada.Mutate(t, "markNotificationsRead", "", map[string]any{"upTo": changed.Cursor})
+		ben.Mutate(t, "deleteComment", "", map[string]any{"commentId": bens})
+		removed := wantNotified(t, socket, "REMOVED, 0 unread")
+		if removed.NotificationID != first.NotificationID || changed.NotificationID != first.NotificationID {
+			t.Errorf("%s and %s changed, want %s", changed.NotificationID, removed.NotificationID, first.NotificationID)
+		}
+		ben.Mutate(t, "addReaction", "", map[string]any{"postId": post, "kind": "LIKE"})
+		reacted := wantNotified(t, socket, "ADDED REACTION by ben, 1 unread")
+		ben.Mutate(t, "removeReaction", "", map[string]any{"postId": post})
+		last := wantNotified(t, socket, "REMOVED, 0 unread")
+		if last.NotificationID != reacted.NotificationID {
+			t.Errorf("%s is gone, want %s", last.NotificationID, reacted.NotificationID)
+		}
+
+		resumed := func(after notified, wants ...string) {
+			t.Helper()
+			s := ada.Connect(t)
+			s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(after.Cursor)})
+			wantNotified(t, s, append(wants, "ADDED WALL_POST by cem, 1 unread")...)
+			_ = s.Conn.Close()
+		}
+		fresh := ada.Connect(t)
+		fresh.Subscribe(plaza, "1", notificationsAfter(""))
+		cem.Mutate(t, "createPost", "", map[string]any{"content": map[string]any{"status": map[string]any{"text": "hi"}}, "audience": map[string]any{"kind": "PUBLIC"}, "wallOwnerId": ada.IDOf(t, "ada")})
+		wantNotified(t, socket, "ADDED WALL_POST by cem, 1 unread")
+		wantNotified(t, fresh, "ADDED WALL_POST by cem, 1 unread")
+		resumed(start, "CHANGED FOLLOW by cem and ben, 1 unread")
+		resumed(first, "CHANGED FOLLOW by cem and ben, 1 unread", "REMOVED, 1 unread")
+		resumed(changed, "REMOVED, 1 unread")
+		resumed(removed)
+		resumed(reacted, "REMOVED, 1 unread")
+		resumed(last)
+	})
+}
+
+// TestLossesRevealNothing: nothing arrives when something is deleted that the recipient of its
+// notification does not see, or never saw.
+func TestLossesRevealNothing(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben, cem, dan, eve := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "dan"), plaza.As(t, "eve")
+		plaza.Notify(t)
+		socket := ada.Connect(t)
+		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		mine, quiet, evens := ada.Status(t, "mine", plazatest.Public), ada.Status(t, "quiet", plazatest.Public), eve.Status(t, "eve's", plazatest.Public)
+		comments := map[plazatest.Person]string{}
+		for i, c := range []struct {
+			by   plazatest.Person
+			on   string
+			kind string
+			name string
+		}{{ben, mine, "COMMENT", "ben"}, {cem, quiet, "COMMENT", "cem"}, {dan, evens, "MENTION", "dan"}} {
+			comments[c.by] = c.by.Comment(t, c.on, "@ada hi")
+			wantNotified(t, socket, fmt.Sprintf("ADDED %s by %s, %d unread", c.kind, c.name, i+1))
+		}
+		ada.Mutate(t, "muteUser", "", map[string]any{"userId": ada.IDOf(t, "ben")})
+		ada.Mutate(t, "muteThread", "", map[string]any{"postId": quiet})
+		eve.Follow(t, "dan")
+		eve.Mutate(t, "setPostAudience", "", map[string]any{"postId": evens, "audience": map[string]any{"kind": "CIRCLES"}})
+		for by, comment := range comments {
+			by.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment})
+		}
+		plaza.Notify(t)
+		eve.Follow(t, "ada")
+		wantNotified(t, socket, "ADDED FOLLOW by eve, 1 unread")
+	})
+}
+
+// TestManyLossesArrive: whoever resumes gets the losses of all notifications that they know, each once,
+// although they are on several pages. On the first page are no others; on later ones there may be.
+func TestManyLossesArrive(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada := plaza.As(t, "ada")
+		plaza.As(t, "ben")
+		const all, page = 120, 100
+		stored := newLostReactions(t, plaza, ada, all)
+		for known, most := range map[int]int{all: all, 70: 70 + all - page, 1: 1 + all - page} { // the last ones: stored is newest first
+			s := ada.Connect(t)
+			s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(stored.cursors[all-known])})
+			gone := map[string]bool{}
+			item := nextNotified(t, s)
+			for ; item.Event == "REMOVED"; item = nextNotified(t, s) {
+				if gone[item.NotificationID] {
+					t.Errorf("%s arrives twice", item.NotificationID)
+				}
+				gone[item.NotificationID] = true
+			}
+			if want := "ADDED WALL_POST by ben, 1 unread"; item.String() != want || len(gone) > most {
+				t.Errorf("%d known: got %q after %d items, want %q after at most %d", known, item.String(), len(gone), want, most)
+			}
+			for _, n := range stored.ids[all-known:] {
+				if !gone[n] {
+					t.Errorf("%d known: %s is not gone", known, n)
+				}
+			}
+			_ = s.Conn.Close()
+		}
+	})
+}
+
+// lostReactions are notifications of one reaction, newest first, which was then taken back.
+type lostReactions struct{ ids, cursors []string }
+
+// newLostReactions notifies a person of reactions, each of which they read, and then of the end of all
+// of them and of a post on their wall.
+func newLostReactions(t *testing.T, plaza *plazatest.Plaza, to plazatest.Person, count int) (made lostReactions) {
+	t.Helper()
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	post, err := social.ParsePostID(to.Status(t, "hello", plazatest.Public))
+	must(err)
+	recipient, err := social.ParseUserID(to.IDOf(t, "ada"))
+	must(err)
+	actor, err := social.ParseUserID(to.IDOf(t, "ben"))
+	must(err)
+	group := social.NotificationGroup{To: recipient, Kind: social.NotifyReaction, Post: post}
+	reaction := social.Notice{NotificationGroup: group, Act: social.Act{Actor: actor}}
+	_, _, err = plaza.Store.LeaseNotifier(t.Context(), "test", time.Hour)
+	must(err)
+	for range count {
+		must(plaza.Store.Notify(t.Context(), "test", time.Hour, "1", []social.Notice{reaction}))
+		newest, err := plaza.Store.Notifications(t.Context(), group.To, social.Page{Limit: 1})
+		must(err)
+		must(plaza.Store.MarkRead(t.Context(), group.To, nil, newest[0].Order))
+		made.ids = append([]string{newest[0].ID.String()}, made.ids...)
+		made.cursors = append([]string{notificationCursor(t, to)}, made.cursors...)
+	}
+	reaction.Undone, reaction.Lost = true, true
+	onWall := social.Notice{NotificationGroup: group, Act: reaction.Act}
+	onWall.Kind = social.NotifyWallPost
+	must(plaza.Store.Notify(t.Context(), "test", time.Hour, "1", []social.Notice{reaction}))
+	must(plaza.Store.Notify(t.Context(), "test", time.Hour, "1", []social.Notice{onWall}))
+	return made
 }
 
 // TestNotificationsAreForOneUser checks who may follow notifications, and with which cursors.

@@ -80,8 +80,9 @@ export const onLive = {
   commentChanged: ({ event, commentId }, cache) => {
     if (event === 'REMOVED') cache.evict({ __typename: 'Comment', id: commentId })
   },
-  notificationAdded: ({ cursor, notification }, cache) => {
-    cache.update(...moveToTop({ __typename: 'NotificationEdge', cursor, node: notification }))
+  notificationAdded: ({ event, cursor, notificationId, notification, isInFront }, cache) => {
+    if (event === 'REMOVED') cache.evict({ __typename: 'Notification', id: notificationId })
+    if (isInFront) cache.update(...moveToTop({ __typename: 'NotificationEdge', cursor, node: notification }))
   },
 }
 
@@ -91,7 +92,7 @@ const subscriptions = {
   incomingAdded: `subscription { incomingAdded { cursor event post { ...Shown } } } ${shown}`,
   commentAdded: `subscription($post: ID!) { commentAdded(postId: $post) { cursor event comment { ...Said parent { id repliesCount } post { id commentCount } } } } ${comment}`,
   commentChanged: `subscription($post: ID!) { commentChanged(postId: $post) { event commentId comment { ...Said } } } ${comment}`,
-  notificationAdded: `subscription { notificationAdded { cursor event notification { id kind actorsCount actors { id handle } isRead updatedAt } viewer { id unreadNotificationsCount } } }`,
+  notificationAdded: `subscription { notificationAdded { cursor event notificationId isInFront notification { id kind actorsCount actors { id handle } isRead updatedAt } viewer { id unreadNotificationsCount } } }`,
   postChanged: `subscription($posts: [ID!]!) { postChanged(postIds: $posts, current: true) { event postId post { ...Shown } } } ${shown}`,
 }
 
@@ -118,13 +119,12 @@ const mine = (name, document, input, { apply, reread = [] } = {}) => ({ name, ru
 } })
 
 // theirs are the steps of someone else, which arrive as live events.
-const theirs = (name, mutationName, input, { fields = '', notifies = false, reread = [] } = {}) => ({ name, run: async (w) => {
+const theirs = (name, mutationName, input, { fields = '', notifies = false } = {}) => ({ name, run: async (w) => {
   const before = await notifications()
   const payload = (await post(mutation(mutationName, fields), { in: input(w) }))[mutationName]
   assert.deepEqual(payload.userErrors, [], name)
   w.last = payload
   while (notifies && (await notifications()).length === before.length) await pause(20)
-  for (const page of reread) await w.client.fetch(page, w.variables)
 } })
 const notifications = async () => (await post(pages.notifications, {}, token)).viewer.notifications.edges
 const remember = (name, step) => ({ ...step, run: async (w) => { await step.run(w); w[name] = (w.last.post ?? w.last.comment ?? w.last.circle).id } })
@@ -165,16 +165,17 @@ const steps = [
   theirs('they post on the wall', 'createPost', (w) => ({ content: status('hello'), audience: everyone, wallOwnerId: w.me }), { notifies: true }),
   theirs('they edit', 'editPost', (w) => ({ postId: w.theirs, content: status('edited by bob') })),
   theirs('they react', 'addReaction', (w) => ({ postId: w.thread, kind: 'LOVE' }), { notifies: true }),
+  theirs('they take the reaction back', 'removeReaction', (w) => ({ postId: w.thread })),
   theirs('they vote', 'votePoll', (w) => ({ postId: w.poll, option: 0 })),
   remember('heard', theirs('they comment', 'addComment', (w) => ({ postId: w.thread, text: 'heard' }), { fields: 'comment { id }', notifies: true })),
   theirs('they edit a comment', 'editComment', (w) => ({ commentId: w.heard, text: 'heard better' })),
-  theirs('they delete a comment', 'deleteComment', (w) => ({ commentId: w.heard }), { reread: ['notifications'] }),
+  theirs('they delete a comment', 'deleteComment', (w) => ({ commentId: w.heard })),
   remember('asked', theirs('they comment again', 'addComment', (w) => ({ postId: w.thread, text: 'asked' }), { fields: 'comment { id }', notifies: true })),
   remember('answered', theirs('they reply', 'addComment', (w) => ({ postId: w.thread, parentId: w.asked, text: 'answered' }), { fields: 'comment { id }' })),
   remember('added', theirs('they reply again', 'addComment', (w) => ({ postId: w.thread, parentId: w.asked, text: 'added' }), { fields: 'comment { id }' })),
-  theirs('they delete a reply', 'deleteComment', (w) => ({ commentId: w.added }), { reread: ['notifications'] }),
-  theirs('they delete a comment with a reply', 'deleteComment', (w) => ({ commentId: w.asked }), { reread: ['notifications'] }),
-  theirs('they delete the last reply of a tombstone', 'deleteComment', (w) => ({ commentId: w.answered }), { reread: ['notifications'] }),
+  theirs('they delete a reply', 'deleteComment', (w) => ({ commentId: w.added })),
+  theirs('they delete a comment with a reply', 'deleteComment', (w) => ({ commentId: w.asked })),
+  theirs('they delete the last reply of a tombstone', 'deleteComment', (w) => ({ commentId: w.answered })),
   theirs('they narrow the audience', 'setPostAudience', (w) => ({ postId: w.narrowed, audience: { kind: 'ONLY_ME' } })),
   theirs('they delete a post', 'deletePost', (w) => ({ postId: w.deleted })),
 

@@ -10,7 +10,7 @@ import (
 // TestDocumentsReadThemselves checks that hand-written decoding agrees with the struct tags.
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
-	for _, d := range []mdb.Document{&document{}, &actDocument{}} {
+	for _, d := range []mdb.Document{&document{}, &actDocument{}, &lossDocument{}} {
 		mdbtest.ReadsItself(t, d, func(any) int { return mdb.FirstVersion })
 	}
 }
@@ -20,6 +20,7 @@ func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	mdbtest.ReadsEveryVersion(t, map[string]func() any{
 		"notifications": func() any { return &document{} }, "notifier": func() any { return &notifierDocument{} },
+		"notificationLosses":   func() any { return &lossDocument{} },
 		"notificationSettings": func() any { return &settingsDocument{} },
 	})
 }

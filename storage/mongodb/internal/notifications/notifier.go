@@ -71,13 +71,8 @@ func (s *Store) Notify(ctx context.Context, server string, lease time.Duration, 
 		if err := s.addActs(ctx, notices, next); err != nil {
 			return err
 		}
-		for _, notice := range notices {
-			if !notice.Undone {
-				continue
-			}
-			if _, err := s.undoActs(ctx, notice.Actor, mdb.Doc("acts.actor", notice.Actor, "group", groupKey(notice.NotificationGroup), "to", notice.To), undoneTogether); err != nil {
-				return err
-			}
+		if err := s.takeActs(ctx, notices); err != nil {
+			return err
 		}
 		if events := social.NewNotified(notices); len(events) > 0 {
 			return s.append(ctx, events...)
@@ -108,7 +103,7 @@ func (s *Store) moveOn(ctx context.Context, server string, lease time.Duration, 
 	}, err
 }
 
-// addActs stores the acts that were not undone.
+// addActs stores new acts.
 func (s *Store) addActs(ctx context.Context, notices []social.Notice, next func() social.NotificationID) error {
 	open, err := s.openOf(ctx, notices)
 	if err != nil {
@@ -144,7 +139,7 @@ func (s *Store) openOf(ctx context.Context, notices []social.Notice) (map[social
 	var groups []bson.Binary
 	var recipients []social.UserID
 	for _, notice := range notices {
-		if !notice.Undone {
+		if notice.IsNew() {
 			groups, recipients = append(groups, groupKey(notice.NotificationGroup)), append(recipients, notice.To)
 		}
 	}
@@ -158,45 +153,4 @@ func (s *Store) openOf(ctx context.Context, notices []social.Notice) (map[social
 		open[n.NotificationGroup] = n
 	}
 	return open, err
-}
-
-// undoneTogether is how many notifications one transaction takes acts out of.
-const undoneTogether = 500
-
-// undoActs removes what a user did from some of the notifications that match, and those without any
-// other act. It returns how many it found.
-func (s *Store) undoActs(ctx context.Context, actor social.UserID, which bson.D, limit int) (int, error) {
-	docs, err := mdb.FindAll[document](ctx, s.notifications, which, limit, options.Find().SetLimit(int64(limit)).SetHint(byActor))
-	if err != nil || len(docs) == 0 {
-		return 0, err
-	}
-	models := mdb.Map(docs, func(d *document) mongo.WriteModel {
-		one := mdb.Doc("_id", d.ID, "to", d.To)
-		if len(d.Acts) == 1 {
-			return mongo.NewDeleteOneModel().SetFilter(one)
-		}
-		return mongo.NewUpdateOneModel().SetFilter(one).SetUpdate(mdb.Doc("$pull", mdb.Doc("acts", mdb.Doc("actor", actor))))
-	})
-	_, err = s.notifications.BulkWrite(ctx, models)
-	return len(docs), err
-}
-
-// ForgetActs removes some of what a user did from the notifications of others, and returns whether
-// there was any.
-func (s *Store) ForgetActs(ctx context.Context, actor social.UserID) (did bool, err error) {
-	err = s.calls.Write(ctx, "forget acts", nil, func(ctx context.Context) error {
-		n, err := s.undoActs(ctx, actor, mdb.Doc("acts.actor", actor), undoneTogether)
-		did = n > 0
-		return err
-	})
-	return did && err == nil, err
-}
-
-// ForgetRecipient removes all notifications to a user, and the user's settings.
-func (s *Store) ForgetRecipient(ctx context.Context, to social.UserID) error {
-	if _, err := s.notifications.DeleteMany(ctx, mdb.Doc("to", to), options.DeleteMany().SetHint(byRecipient)); err != nil {
-		return err
-	}
-	_, err := s.settings.DeleteOne(ctx, mdb.Doc("_id", to))
-	return err
 }

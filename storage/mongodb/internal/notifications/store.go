@@ -15,6 +15,7 @@ import (
 type Store struct {
 	calls         *mdb.DB
 	notifications *mongo.Collection
+	losses        *mongo.Collection
 	notifier      *mongo.Collection
 	settings      *mongo.Collection
 	append        Append
@@ -30,7 +31,7 @@ var _ social.Notifications = (*Store)(nil)
 func New(db *mongo.Database, calls *mdb.DB, appendEvents Append) *Store {
 	return &Store{
 		calls: calls, append: appendEvents,
-		notifications: db.Collection("notifications"), notifier: db.Collection("notifier"), settings: db.Collection("notificationSettings"),
+		notifications: db.Collection("notifications"), losses: db.Collection("notificationLosses"), notifier: db.Collection("notifier"), settings: db.Collection("notificationSettings"),
 	}
 }
 
@@ -40,6 +41,7 @@ const (
 	byUnread    = "unread"
 	byOpen      = "open"
 	byActor     = "actor"
+	byComment   = "comment"
 )
 
 // Indexes returns the declared indexes of each collection.
@@ -50,6 +52,11 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 			mdb.IndexHaving("unread", byUnread, mdb.Doc("to", 1, "latest", -1)),
 			mdb.IndexHaving("open", byOpen, mdb.Doc("group", 1)),
 			mdb.Index(byActor, mdb.Doc("acts.actor", 1, "group", 1)),
+			mdb.IndexHaving("acts.comment", byComment, mdb.Doc("acts.comment", 1)),
+			mdb.ExpiringIndex("at", social.NotificationRetention),
+		},
+		s.losses: {
+			mdb.Index(byRecipient, mdb.Doc("to", 1, "_id", -1)),
 			mdb.ExpiringIndex("at", social.NotificationRetention),
 		},
 		s.notifier: nil, // one document
@@ -61,6 +68,7 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 func ShardKeys() map[string]bson.D {
 	return map[string]bson.D{
 		"notifications":        mdb.Doc("to", "hashed"),
+		"notificationLosses":   mdb.Doc("to", "hashed"),
 		"notifier":             nil,                      // one document
 		"notificationSettings": mdb.Doc("_id", "hashed"), // the user
 	}
@@ -68,13 +76,16 @@ func ShardKeys() map[string]bson.D {
 
 // Notifications implements social.Notifications.
 func (s *Store) Notifications(ctx context.Context, to social.UserID, p social.Page) (found []*social.Notification, err error) {
-	q := mdb.ListQuery{Filter: mdb.Doc("to", to), Key: "latest", Value: mdb.IDKey, Desc: true, Hint: byRecipient, Page: p}
 	err = s.calls.Read(ctx, "notifications", func(ctx context.Context) error {
-		docs, err := mdb.ReadList[document](ctx, s.notifications, q)
+		docs, err := mdb.ReadList[document](ctx, s.notifications, listOf(to, p))
 		found = mdb.Map(docs, (*document).notification)
 		return err
 	})
 	return found, err
+}
+
+func listOf(to social.UserID, p social.Page) mdb.ListQuery {
+	return mdb.ListQuery{Filter: mdb.Doc("to", to), Key: "latest", Value: mdb.IDKey, Desc: true, Hint: byRecipient, Page: p}
 }
 
 // UnreadNotifications implements social.Notifications.

@@ -22,9 +22,6 @@ var (
 		ON CONFLICT (id) DO UPDATE SET latest = excluded.latest`)
 	putAct = sqldb.Define(`INSERT INTO notification_acts (notification, actor, comment, id) VALUES (?, ?, ?, ?)
 		ON CONFLICT (notification, actor) DO UPDATE SET comment = excluded.comment, id = excluded.id`)
-	notificationsWithAct = sqldb.Define(`SELECT notifications.id FROM notifications INDEXED BY notifications_by_group
-		CROSS JOIN notification_acts ON notification_acts.notification = notifications.id AND notification_acts.actor = ?5
-		WHERE recipient = ?1 AND kind = ?2 AND post IS ?3 AND notifications.comment IS ?4`)
 )
 
 // LeaseNotifier implements social.Notifications.
@@ -59,13 +56,8 @@ func (s *Store) Notify(ctx context.Context, server string, lease time.Duration, 
 		if err := s.addActs(tx, notices); err != nil {
 			return err
 		}
-		for _, notice := range notices {
-			if !notice.Undone {
-				continue
-			}
-			if err := undoAct(tx, notice); err != nil {
-				return err
-			}
+		if err := s.takeActs(tx, notices); err != nil {
+			return err
 		}
 		for _, e := range social.NewNotified(notices) {
 			if err := tx.Append(e); err != nil {
@@ -76,12 +68,12 @@ func (s *Store) Notify(ctx context.Context, server string, lease time.Duration, 
 	})
 }
 
-// addActs stores the acts that were not undone.
+// addActs stores new acts.
 func (s *Store) addActs(tx *eventlog.Tx, notices []social.Notice) error {
 	unread := map[social.NotificationGroup]*social.Notification{}
 	for _, notice := range notices {
 		group := notice.NotificationGroup
-		if _, done := unread[group]; done || notice.Undone {
+		if _, done := unread[group]; done || !notice.IsNew() {
 			continue
 		}
 		n, err := unreadInGroup(tx, group)
@@ -146,14 +138,4 @@ func storeNotification(tx *eventlog.Tx, n *social.Notification, from social.Noti
 		}
 	}
 	return nil
-}
-
-// undoAct removes an act from all notifications of its group.
-func undoAct(tx *eventlog.Tx, notice social.Notice) error {
-	g := notice.NotificationGroup
-	found, err := sqldb.All(tx, notificationsWithAct, scanNotificationID, g.To.Bytes(), string(g.Kind), sqldb.OrNull(g.Post.ID), sqldb.OrNull(g.Comment.ID), notice.Actor.Bytes())
-	if err != nil {
-		return err
-	}
-	return deleteActs(tx, found, notice.Actor)
 }

@@ -2,6 +2,7 @@ package notifications
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -62,13 +63,17 @@ func New(db *sqldb.DB, log *eventlog.Log, clock func() time.Time, next NextID, r
 // Notifications implements social.Notifications.
 func (s *Store) Notifications(ctx context.Context, to social.UserID, p social.Page) ([]*social.Notification, error) {
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Notification, error) {
-		sp := sqldb.Descending(p)
-		found, err := sqldb.All(tx, notificationsOf.Along(sp), scanNotification, to.Bytes(), sp.Low, sp.High, sp.Limit)
-		if err != nil {
-			return nil, err
-		}
-		return sqldb.InListOrder(sp, found), readActs(tx, found)
+		return page(tx, to, p)
 	})
+}
+
+func page(tx sqldb.Reader, to social.UserID, p social.Page) ([]*social.Notification, error) {
+	sp := sqldb.Descending(p)
+	found, err := sqldb.All(tx, notificationsOf.Along(sp), scanNotification, to.Bytes(), sp.Low, sp.High, sp.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return sqldb.InListOrder(sp, found), readActs(tx, found)
 }
 
 // UnreadNotifications implements social.Notifications.
@@ -121,13 +126,14 @@ func Forget(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
 	if err := deleteActs(tx, found, user); err != nil {
 		return false, err
 	}
-	left, err = sqldb.DeleteSome(tx.Tx, user, someNotificationsTo)
+	left, err = sqldb.DeleteSome(tx.Tx, user, someNotificationsTo, someLossesOf)
 	return left || len(found) == sqldb.Batch, err
 }
 
-// Expire removes notifications whose newest act is too old.
+// Expire removes notifications whose newest act is too old, and losses that are.
 func (s *Store) Expire(ctx context.Context) error {
-	return s.db.DeleteAll(ctx, oldNotifications, id.FirstAt(time.Now().Add(-social.NotificationRetention)).Bytes())
+	before := id.FirstAt(time.Now().Add(-social.NotificationRetention)).Bytes()
+	return errors.Join(s.db.DeleteAll(ctx, oldNotifications, before), s.db.DeleteAll(ctx, oldLosses, before))
 }
 
 // deleteActs removes what a user did from notifications, and those without any other act.
