@@ -63,18 +63,23 @@ PARALLEL := $(shell expr 2 '*' "$$(getconf _NPROCESSORS_ONLN)")
 # Never uses the test cache, because random cases are new in each run. Runs no go vet, because make verify does.
 GOTEST := go test -count=1 -vet=off -shuffle=on -timeout 3h -parallel $(PARALLEL)
 
-# The whole suite runs in two halves, and each test is in one of them. The second runs even if the first fails.
+# The whole suite runs in two halves, and each test is in one of them. The second runs even if the first fails. Both use one
+# MongoDB: the second takes over the first's databases.
 .PHONY: test
 ifeq ($(PKG) $(TESTFLAGS),./... )
 test: $(WITHMONGO) need-race ## run all tests, on SQLite and on MongoDB, with the race detector where things happen at the same time
-	@status=0; \
-	$(WITHMONGO) -- $(GOTEST) $(RACE) -skip '$(SEQUENTIAL_TESTS)' ./... || status=$$?; \
-	echo 'make: the rest, without the race detector' >&2; \
-	$(WITHMONGO) -- $(GOTEST) -run '$(SEQUENTIAL_TESTS)' $(SEQUENTIAL_PKG) || status=$$?; \
-	exit $$status
+	@$(WITHMONGO) -- $(MAKE) --no-print-directory halves
 else
 test: race
 endif
+
+.PHONY: halves
+halves:
+	@status=0; \
+	$(GOTEST) $(RACE) -skip '$(SEQUENTIAL_TESTS)' ./... || status=$$?; \
+	echo 'make: the rest, without the race detector' >&2; \
+	$(GOTEST) -run '$(SEQUENTIAL_TESTS)' $(SEQUENTIAL_PKG) || status=$$?; \
+	exit $$status
 
 .PHONY: race
 race: $(WITHMONGO) need-race ## run all tests with the race detector

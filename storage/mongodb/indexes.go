@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -72,9 +73,17 @@ func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 func (s *Store) createIndexes(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
+	// A command for each collection that has no indexes would fail where the collection exists.
+	exist, err := s.settings.Database().ListCollectionNames(ctx, mdb.Doc())
+	if err != nil {
+		return mdb.Translate(ctx, "collections", err)
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(indexParallel)
 	for c, models := range s.allIndexes() {
+		if len(models) == 0 && slices.Contains(exist, c.Name()) {
+			continue
+		}
 		group.Go(func() error {
 			if err := s.indexes.BringUpToDate(ctx, c, models); err != nil {
 				return mdb.Translate(ctx, fmt.Sprintf("indexes of %s.%s", c.Database().Name(), c.Name()), err)

@@ -119,7 +119,7 @@ func TestCommandCounts(t *testing.T) {
 func countCommands(t *testing.T, layout string) {
 	t.Helper()
 	log := &commandLog{}
-	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(log.monitor()), Feeds: layout}))
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(log.monitor()), Feeds: layout}))
 	reader := plaza.As(t, "reader")
 	post := fillNews(t, plaza, reader)
 	reader.Do(t, `{ viewer { news(first: 1) { nodes { id } } } }`, nil, nil) // builds the list in layouts that keep one
@@ -151,7 +151,7 @@ func countCommands(t *testing.T, layout string) {
 // whatever the size of the page.
 func TestCommandCountsOfAds(t *testing.T) {
 	log := &commandLog{}
-	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()}))
 	ada := plaza.As(t, "ada")
 	plazatest.Grant(t, plaza, "GRANT: ads:manage ada")
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
@@ -192,7 +192,7 @@ func TestCommandCountsOfAds(t *testing.T) {
 // whatever its size.
 func TestCommandCountsOfNotifications(t *testing.T) {
 	log := &commandLog{}
-	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()}))
 	reader := plaza.As(t, "reader")
 	f := &newsFiller{t: t, service: network.New(plaza.Store, plazatest.Cheap)}
 	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))
@@ -225,7 +225,7 @@ func TestCommandCountsOfNotifications(t *testing.T) {
 // TestCommandCountsOfMentions reads a thread in which every comment mentions two people.
 func TestCommandCountsOfMentions(t *testing.T) {
 	log := &commandLog{}
-	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()}))
 	reader := plaza.As(t, "reader")
 	f := &newsFiller{t: t, service: network.New(plaza.Store, plazatest.Cheap)}
 	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))

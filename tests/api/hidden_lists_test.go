@@ -93,7 +93,7 @@ func forOtherThreads(t *testing.T, run func(*testing.T, storage.Store, *commands
 		t.Run(fmt.Sprint("mongodb ", layout), func(t *testing.T) {
 			t.Parallel()
 			sent := &commands{}
-			run(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Comments: layout, Monitor: sent.monitor()}), sent)
+			run(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Comments: layout, Monitor: sent.monitor()}), sent)
 		})
 	}
 }

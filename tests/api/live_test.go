@@ -194,7 +194,7 @@ func TestDeletingTheAccountClosesSockets(t *testing.T) {
 // TestServersShareEvents makes a post through one server for a subscriber of another.
 func TestServersShareEvents(t *testing.T) {
 	t.Parallel()
-	uri := plazatest.MongoURI(t)
+	uri := plazatest.PooledURI(t)
 	one := plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{}))
 	other := plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{}))
 	ada, bob := one.As(t, "ada"), one.As(t, "bob")

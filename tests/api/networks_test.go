@@ -24,7 +24,7 @@ func TestImportedNetworks(t *testing.T) {
 		t.Skipf("SKIPPED: no real networks: %v", err)
 	}
 	log := &commandLog{}
-	st := plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()})
+	st := plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()})
 	reader := importNetworks(t, st, 107)
 	plaza := plazatest.ServeCounted(t, st)
 	service := network.New(st, plazatest.Cheap)

@@ -525,7 +525,7 @@ func twoServers(t *testing.T, e plazatest.Engine) []*plazatest.Plaza {
 		plaza := plazatest.Start(t, e)
 		return []*plazatest.Plaza{plaza, plaza}
 	}
-	uri := plazatest.MongoURI(t)
+	uri := plazatest.PooledURI(t)
 	return []*plazatest.Plaza{
 		plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{})),
 		plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{})),

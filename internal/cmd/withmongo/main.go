@@ -73,7 +73,7 @@ func run(args []string) (int, error) {
 	// A killed parent cannot pass a signal on: "go run" does not when it is terminated.
 	go awaitParent(signals)
 
-	uri := os.Getenv(mongotest.EnvURI)
+	uri, temporary := os.Getenv(mongotest.EnvURI), false
 
 	if uri == "" {
 		server, err := start(signals)
@@ -82,7 +82,7 @@ func run(args []string) (int, error) {
 		case err == nil:
 			defer stop(server)
 
-			uri = server.URI()
+			uri, temporary = server.URI(), true
 		case errors.Is(err, mongotest.ErrUnavailable) && os.Getenv("CI") != "true":
 			uri = mongotest.None
 
@@ -93,7 +93,7 @@ func run(args []string) (int, error) {
 		}
 	}
 
-	env, remove, err := environment(uri)
+	env, remove, err := environment(uri, temporary)
 	if err != nil {
 		return 1, err
 	}
@@ -104,8 +104,11 @@ func run(args []string) (int, error) {
 }
 
 // environment returns the environment of the command, and what removes its temporary files.
-func environment(uri string) (env []string, remove func(), err error) {
+func environment(uri string, temporary bool) (env []string, remove func(), err error) {
 	env = append(os.Environ(), mongotest.EnvURI+"="+uri)
+	if temporary {
+		env = append(env, mongotest.EnvTemporary+"=true")
+	}
 
 	memory := mongotest.MemoryFolder()
 	if memory == "" {

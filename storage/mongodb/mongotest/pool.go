@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,10 @@ import (
 	"plaza/internal/testtime"
 )
 
+// EnvTemporary names the environment variable that says that the server ends with the tests. Test
+// processes then leave the databases of [Reused] to each other, instead of dropping them.
+const EnvTemporary = "PLAZA_TEST_MONGODB_TEMPORARY"
+
 // pool holds the databases that [Reused] hands out, for all tests of this process.
 var pool struct {
 	mu     sync.Mutex
@@ -29,14 +34,20 @@ var pool struct {
 // server time.
 const mostFree = 8
 
-// Reused is [Database], but the database may come from an earlier test of this process. It then has
+// Reused is [Database], but the database may come from an earlier test, also of another process on
+// a server that ends with the tests. It then has
 // that test's collections and indexes, without documents: MongoDB takes longer to create and drop
 // the collections of one database than most tests run. Layouts share databases, because an index of
 // one name is the same in all of them. The package's TestMain has to run its tests with [Tests].
 func Reused(tb testing.TB) (uri, name string) {
 	tb.Helper()
 
-	uri, name = URI(tb), takeFree(tb.Name())
+	uri = URI(tb)
+
+	name, err := takeFree(uri, tb.Name())
+	if err != nil {
+		tb.Fatalf("mongotest: looking for a database that another process has left: %v", err)
+	}
 
 	tb.Cleanup(func() {
 		if err := release(uri, name); err != nil {
@@ -47,27 +58,49 @@ func Reused(tb testing.TB) (uri, name string) {
 	return uri, name
 }
 
-// Tests runs the tests of a package, and then drops the databases that [Reused] made for them.
+// Tests runs the tests of a package, and then drops the databases that [Reused] made for them, or
+// leaves them to another package.
 type Tests struct{ *testing.M }
 
 // Run returns the exit code.
 func (t Tests) Run() int {
 	code := t.M.Run()
-	if err := dropFree(); err != nil {
-		fmt.Fprintln(os.Stderr, "mongotest: dropping databases:", err)
+	if err := giveAllAway(); err != nil {
+		fmt.Fprintln(os.Stderr, "mongotest: giving databases away:", err)
 		code = max(code, 1)
 	}
 
 	return code
 }
 
-func takeFree(test string) string {
+// takeFree takes a database that a test of this process has left, or one of another process, or
+// makes a new name.
+func takeFree(uri, test string) (string, error) {
+	if name := takeOwn(); name != "" {
+		return name, nil
+	}
+
+	client, err := poolClient(uri)
+	if err != nil {
+		return "", err
+	}
+
+	ctx, cancel := context.WithTimeout(context.Background(), testtime.Patience())
+	defer cancel()
+
+	name, err := takeLeft(ctx, client)
+
+	return cmp.Or(name, databaseName(test)), err
+}
+
+// takeOwn takes a database that this process has left: "" for none.
+func takeOwn() string {
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
 
 	last := len(pool.free) - 1
 	if last < 0 {
-		return databaseName(test)
+		return ""
 	}
 
 	name := pool.free[last]
@@ -76,8 +109,45 @@ func takeFree(test string) string {
 	return name
 }
 
-// release empties a database and keeps it for a later test. It drops the one that has been unused
-// for longest when there are too many.
+// leftDatabase is a database that a process has emptied and left to others.
+type leftDatabase struct {
+	Name string `bson:"_id"`
+}
+
+// left is where processes leave databases.
+func left(client *mongo.Client) *mongo.Collection {
+	return client.Database("plaza_tests").Collection("left")
+}
+
+// takeLeft takes a database that another process has left: "" for none.
+func takeLeft(ctx context.Context, client *mongo.Client) (string, error) {
+	if os.Getenv(EnvTemporary) == "" {
+		return "", nil
+	}
+
+	var free leftDatabase
+
+	err := left(client).FindOneAndDelete(ctx, bson.D{}).Decode(&free)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return "", nil
+	}
+
+	return free.Name, err //nolint:wrapcheck // the caller says what it is about
+}
+
+// giveAway leaves an empty database to other processes, or drops it if the server stays.
+func giveAway(ctx context.Context, client *mongo.Client, name string) error {
+	if os.Getenv(EnvTemporary) == "" {
+		return client.Database(name).Drop(ctx) //nolint:wrapcheck // the caller says what it is about
+	}
+
+	_, err := left(client).InsertOne(ctx, leftDatabase{name})
+
+	return err //nolint:wrapcheck // the caller says what it is about
+}
+
+// release empties a database and keeps it for a later test. It gives the one away that has been
+// unused for longest when there are too many.
 func release(uri, name string) error {
 	client, err := poolClient(uri)
 	if err != nil {
@@ -92,7 +162,7 @@ func release(uri, name string) error {
 	}
 
 	if oldest := keep(name); oldest != "" {
-		return client.Database(oldest).Drop(ctx) //nolint:wrapcheck // the caller says what it is about
+		return giveAway(ctx, client, oldest)
 	}
 
 	return nil
@@ -129,9 +199,9 @@ func poolClient(uri string) (*mongo.Client, error) {
 	return pool.client, err //nolint:wrapcheck // the caller says what it is about
 }
 
-// dropFree drops all databases of the pool, and closes its connections: open connections would look
-// like a leak.
-func dropFree() error {
+// giveAllAway gives all databases of the pool away, and closes its connections: open connections would
+// look like a leak.
+func giveAllAway() error {
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
 
@@ -144,7 +214,7 @@ func dropFree() error {
 
 	var errs []error
 	for _, name := range pool.free {
-		errs = append(errs, pool.client.Database(name).Drop(ctx))
+		errs = append(errs, giveAway(ctx, pool.client, name))
 	}
 
 	errs = append(errs, pool.client.Disconnect(ctx))
@@ -155,7 +225,7 @@ func dropFree() error {
 
 // empty removes all documents of a database.
 func empty(ctx context.Context, database *mongo.Database) error {
-	names, err := database.ListCollectionNames(ctx, bson.D{})
+	names, err := filled(ctx, database)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(emptyParallel)
 
@@ -173,3 +243,46 @@ func empty(ctx context.Context, database *mongo.Database) error {
 // emptyParallel is how many collections of a database are emptied concurrently. Each takes a
 // connection.
 const emptyParallel = 8
+
+// filled returns the collections that have documents. It asks for all of them in one command: most
+// tests fill only a few, and deleting nothing costs as much as any other command.
+func filled(ctx context.Context, database *mongo.Database) ([]string, error) {
+	names, err := database.ListCollectionNames(ctx, bson.D{})
+	if err != nil || len(names) == 0 {
+		return nil, err //nolint:wrapcheck // the caller says what it is about
+	}
+
+	pipeline := first(names[0])
+	for _, name := range names[1:] {
+		union := bson.D{{Key: "coll", Value: name}, {Key: "pipeline", Value: first(name)}}
+		pipeline = append(pipeline, bson.D{{Key: "$unionWith", Value: union}})
+	}
+
+	cursor, err := database.Collection(names[0]).Aggregate(ctx, pipeline)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says what it is about
+	}
+
+	var found []struct {
+		Collection string `bson:"_id"`
+	}
+
+	err = cursor.All(ctx, &found)
+
+	names = names[:0]
+	for _, f := range found {
+		names = append(names, f.Collection)
+	}
+
+	return names, err //nolint:wrapcheck // the caller says what it is about
+}
+
+// first is a pipeline that returns a collection's name if the collection has a document.
+func first(collection string) mongo.Pipeline {
+	name := bson.D{{Key: "$literal", Value: collection}}
+
+	return mongo.Pipeline{
+		{{Key: "$limit", Value: 1}},
+		{{Key: "$project", Value: bson.D{{Key: "_id", Value: name}}}},
+	}
+}

@@ -171,6 +171,7 @@ func arguments(port int, folder string, cfg config) []string {
 		// Tests have clocks of their own. What is old by the server's clock must not vanish while
 		// they run.
 		"--setParameter", "ttlMonitorEnabled=false",
+		"--setParameter", "wiredTigerSkipTableLoggingChecksOnStartup=true",
 		"--syncdelay", "15",
 		"--journalCommitInterval", "500",
 		// All the data fits into the cache, and hundreds of small tables are open: background threads
