@@ -353,7 +353,7 @@ func TestAccessTokensDuringSignOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	operator := network.New(midway{w.Store, func() {
-		if _, _, err := service.CreateAccessToken(t.Context(), stolen, accounts.NewAccessToken{Name: "robot", Days: 1}); err == nil {
+		if _, _, err := service.CreateAccessToken(t.Context(), stolen, accounts.NewAccessToken{Name: "robot", Scopes: []social.Scope{social.ScopeReadFeed}, Days: 1}); err == nil {
 			t.Error("the token has created an access token")
 		}
 	}}, network.Options{})

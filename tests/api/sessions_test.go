@@ -68,7 +68,7 @@ func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, robot, err := service.CreateAccessToken(t.Context(), session, accounts.NewAccessToken{Name: "robot", Days: 40})
+		_, robot, err := service.CreateAccessToken(t.Context(), session, accounts.NewAccessToken{Name: "robot", Scopes: []social.Scope{social.ScopeReadFeed}, Days: 40})
 		if err != nil {
 			t.Fatal(err)
 		}
