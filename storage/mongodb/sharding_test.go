@@ -24,7 +24,8 @@ var routedLayouts = map[string]mongodb.Options{
 }
 
 // TestCommandsReachTheirShard calls everything on each layout: all commands contain the shard keys
-// of their collections, except those that are listed with a reason.
+// of their collections, except those that are listed with a reason. What is stored then has complete
+// shard keys.
 func TestCommandsReachTheirShard(t *testing.T) {
 	t.Parallel()
 	mongotest.URI(t) // skips the test where its parts would be skipped
@@ -33,7 +34,7 @@ func TestCommandsReachTheirShard(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			routing := mongotest.WatchRouting(t, mongodb.ShardKeys())
 			o.Monitor = routing.Monitor(nil)
-			w := newTownOf(t, nil, o)
+			w := newTownAlone(t, nil, o) // it gets the indexes of the keys
 			callEverything(w)
 			adstest.CallEverything(t, w.Ads())
 			sortMembers(w, o)
@@ -44,6 +45,7 @@ func TestCommandsReachTheirShard(t *testing.T) {
 			for s := range routing.Seen() {
 				seen[s] = true
 			}
+			mustHaveCompleteKeys(t, w)
 		})
 	}
 	for _, s := range mongotest.Scatters {
@@ -59,46 +61,40 @@ func sortMembers(w *town, o mongodb.Options) {
 	w.ok(err)
 }
 
-// TestShardKeysAreComplete: every collection has a declared key, and each unique index begins with
-// it, or is the index on _id. The indexes of the keys can be created on real documents.
-func TestShardKeysAreComplete(t *testing.T) {
-	t.Parallel()
-	for name, o := range routedLayouts {
-		t.Run(name, func(t *testing.T) {
-			w := newTownAlone(t, nil, o)
-			callEverything(w)
-			at, err := url.Parse(w.uri)
-			w.ok(err)
-			db := plainClient(t).Database(strings.TrimPrefix(at.Path, "/"))
-			collections, err := db.ListCollectionNames(t.Context(), bson.D{})
-			w.ok(err)
-			if len(collections) < 15 {
-				t.Fatalf("only %v", collections)
+// mustHaveCompleteKeys checks that every collection has a declared key, and that each unique index
+// begins with it, or is the index on _id. The indexes of the keys can be created on real documents.
+func mustHaveCompleteKeys(t *testing.T, w *town) {
+	t.Helper()
+	at, err := url.Parse(w.uri)
+	w.ok(err)
+	db := plainClient(t).Database(strings.TrimPrefix(at.Path, "/"))
+	collections, err := db.ListCollectionNames(t.Context(), bson.D{})
+	w.ok(err)
+	if len(collections) < 15 {
+		t.Fatalf("only %v", collections)
+	}
+	for _, collection := range collections {
+		key, declared := mongodb.ShardKeys()[collection]
+		if !declared {
+			t.Errorf("%s has no declared shard key", collection)
+		}
+		if key == nil {
+			continue
+		}
+		indexes, err := db.Collection(collection).Indexes().ListSpecifications(t.Context())
+		w.ok(err)
+		for _, index := range indexes {
+			if index.Unique != nil && *index.Unique {
+				checkUnique(t, collection, key, index.KeysDocument)
 			}
-			for _, collection := range collections {
-				key, declared := mongodb.ShardKeys()[collection]
-				if !declared {
-					t.Errorf("%s has no declared shard key", collection)
-				}
-				if key == nil {
-					continue
-				}
-				indexes, err := db.Collection(collection).Indexes().ListSpecifications(t.Context())
-				w.ok(err)
-				for _, index := range indexes {
-					if index.Unique != nil && *index.Unique {
-						checkUnique(t, collection, key, index.KeysDocument)
-					}
-				}
-				create := bson.D{
-					{Key: "createIndexes", Value: collection},
-					{Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: key}, {Key: "name", Value: "shardKey"}}}},
-				}
-				if err := db.RunCommand(t.Context(), create).Err(); err != nil {
-					t.Errorf("%s: the key's index: %v", collection, err)
-				}
-			}
-		})
+		}
+		create := bson.D{
+			{Key: "createIndexes", Value: collection},
+			{Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: key}, {Key: "name", Value: "shardKey"}}}},
+		}
+		if err := db.RunCommand(t.Context(), create).Err(); err != nil {
+			t.Errorf("%s: the key's index: %v", collection, err)
+		}
 	}
 }
 
