@@ -87,6 +87,13 @@ func (l *Log) ran(ctx context.Context, began time.Time, response *graphql.Respon
 	}
 }
 
+// Authenticated logs the viewer of a request that is not a GraphQL operation.
+func (l *Log) Authenticated(ctx context.Context) {
+	if viewer := l.Viewer(ctx); viewer != "" {
+		recordOf(ctx).addOnce(slog.String("viewer", viewer))
+	}
+}
+
 // Refused logs the code of a request or operation that was rejected before it ran.
 func (l *Log) Refused(ctx context.Context, code string) {
 	refused := slog.String("code", code)

@@ -3,6 +3,7 @@ package accesslog
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"plaza/transport/request"
@@ -40,6 +41,18 @@ func (r *record) add(attrs ...slog.Attr) bool {
 		r.attrs = append(r.attrs, attrs...)
 	}
 	return !r.ended
+}
+
+// addOnce adds an attribute, unless r is nil or has one with its key.
+func (r *record) addOnce(attr slog.Attr) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.ContainsFunc(r.attrs, func(a slog.Attr) bool { return a.Key == attr.Key }) {
+		r.attrs = append(r.attrs, attr)
+	}
 }
 
 // end returns the attributes that were added. Nothing can be added afterwards.

@@ -121,7 +121,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		},
 		WebSocket: websocket.Options{AllowedOrigins: c.origins()},
 	})
-	s.Handler = s.log.Around(s.Metrics.Requests(lettingGo(&s.ending, guarded(s.routes(entrance.Authenticate, from)))))
+	s.Handler = s.log.Around(s.Metrics.Requests(lettingGo(&s.ending, guarded(s.routes(s.logging(entrance.Authenticate), from)))))
 	return s
 }
 
@@ -158,6 +158,15 @@ func (s *Server) routes(authenticate authenticator, from *proxies) http.Handler 
 	}
 	mux.Handle("/", s.page())
 	return mux
+}
+
+// logging returns an authenticator that also logs the viewer.
+func (s *Server) logging(authenticate authenticator) authenticator {
+	return func(ctx context.Context, authorization string) (context.Context, error) {
+		ctx, err := authenticate(ctx, authorization)
+		s.log.Authenticated(ctx)
+		return ctx, err
+	}
 }
 
 // page returns what browsers get at /: GraphiQL, unless it is switched off.

@@ -212,3 +212,66 @@ func TestWritesAreLimited(t *testing.T) {
 		t.Errorf("another user gets %d", response.StatusCode)
 	}
 }
+
+// TestSessionsAndUsersAreLimitedByCost: each session of a user can spend 300,000, and all of them
+// together 600,000, before they wait for the refill, whatever addresses they use.
+func TestSessionsAndUsersAreLimitedByCost(t *testing.T) {
+	t.Parallel()
+	server := plazatest.ServeLimited(t, plazatest.Engines[0].Open(t))
+	began := time.Now()
+	mustSpend := func(spent, bucket int) {
+		t.Helper()
+		refilled := int(time.Since(began).Seconds() * float64(bucket) / 30)
+		if spent < bucket-expensiveCost || spent > bucket+refilled {
+			t.Errorf("%d were spent, want up to %d and a refill of %d", spent, bucket, refilled)
+		}
+	}
+	ada := server.As(t, "ada")
+	all, limit := spend(t, ada)
+	if mustSpend(all, 300_000); limit != "token" {
+		t.Errorf("one session is refused by the limit %q", limit)
+	}
+	for limit != "user" {
+		ada, _ = signInAgain(t, ada, "ada")
+		var spent int
+		spent, limit = spend(t, ada)
+		all += spent
+	}
+	mustSpend(all, 600_000)
+	if spent, limit := spend(t, server.As(t, "bob")); spent < 300_000-expensiveCost || limit != "token" {
+		t.Errorf("another user spends %d, and is refused by the limit %q", spent, limit)
+	}
+}
+
+// expensive costs much before it finds out that there is no such user.
+const expensive = `{ user(handle: "none") { posts(first: 100) { nodes { comments(first: 23) { nodes { text } } } } } }`
+
+// expensiveCost is more than an operation with expensive costs.
+const expensiveCost = 10_000
+
+// spend repeats an expensive query from many addresses until a limit refuses it. It returns the cost
+// of those that were admitted, and the limit's name.
+func spend(t *testing.T, p plazatest.Person) (spent int, limit string) {
+	t.Helper()
+	body, err := json.Marshal(map[string]string{"query": expensive})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		p.At = fmt.Sprintf("198.51.100.%d", i%256)
+		response, answer := p.Send(t, body)
+		if response.StatusCode == http.StatusTooManyRequests {
+			quotas := strings.Split(response.Header.Get("RateLimit"), `"`)
+			return spent, quotas[len(quotas)-2] // the last one is the one that refuses
+		}
+		var admitted struct {
+			Extensions struct{ Cost struct{ RequestedQueryCost int } }
+		}
+		err := json.Unmarshal(answer, &admitted)
+		cost := admitted.Extensions.Cost.RequestedQueryCost
+		if err != nil || cost < 1_000 || cost > expensiveCost {
+			t.Fatalf("%v: %s", err, answer)
+		}
+		spent += cost
+	}
+}

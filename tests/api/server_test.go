@@ -91,6 +91,28 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
+// TestEveryAnswerHasGuardingHeaders: no browser runs, frames or guesses what an answer contains, or
+// tells another site about it.
+func TestEveryAnswerHasGuardingHeaders(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	for _, path := range []string{"/", "/graphql", "/graphql?query={viewer{id}}", "/schema.graphql", "/livez", "/readyz", "/export", "/export/comments", "/session", "/ads/click/none", "/none"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, plaza.URL+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		h := response.Header
+		if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: %d with %v", path, response.StatusCode, h)
+		}
+	}
+}
+
 func TestCrossOriginRequests(t *testing.T) {
 	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])
