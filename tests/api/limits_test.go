@@ -265,7 +265,9 @@ func spend(t *testing.T, p plazatest.Person) (spent int, limit string) {
 			return spent, quotas[len(quotas)-2] // the last one is the one that refuses
 		}
 		var admitted struct {
-			Extensions struct{ Cost struct{ RequestedQueryCost int } }
+			Extensions struct {
+				Cost struct{ RequestedQueryCost int }
+			}
 		}
 		err := json.Unmarshal(answer, &admitted)
 		cost := admitted.Extensions.Cost.RequestedQueryCost
