@@ -76,18 +76,28 @@ func (c *scopeCheck) field(f *ast.Field, idsOnly bool) error {
 	if idsOnly && !isEnvelope(f.ObjectDefinition.Name) && f.Name != "id" && f.Name != "__typename" {
 		return lacks(social.ScopeReadFeed, f)
 	}
-	directive := f.Definition.Directives.ForName("scope")
-	if directive == nil {
+	switch needs, has := scopeOf(f.Definition); {
+	case !has:
 		return nil
-	}
-	needs := directive.Arguments.ForName("needs")
-	if needs == nil {
+	case needs == "":
 		return fault.Errorf(fault.CodeForbidden, "", "No access token may select %s: sign in.", f.Name)
-	}
-	if scope := social.Scope(needs.Value.Raw); !c.session.May(scope) {
-		return lacks(scope, f)
+	case !c.session.May(needs):
+		return lacks(needs, f)
 	}
 	return nil
+}
+
+// scopeOf returns the scope that an access token needs to select a field (@scope); "": none may
+// select it. False: every token may.
+func scopeOf(f *ast.FieldDefinition) (needs social.Scope, has bool) {
+	directive := f.Directives.ForName("scope")
+	if directive == nil {
+		return "", false
+	}
+	if argument := directive.Arguments.ForName("needs"); argument != nil {
+		needs = social.Scope(argument.Value.Raw)
+	}
+	return needs, true
 }
 
 func lacks(scope social.Scope, f *ast.Field) error {
@@ -100,12 +110,8 @@ func (c *scopeCheck) returnsIDsOnly(f *ast.Field) bool {
 	if f.ObjectDefinition.Name != "Mutation" || c.session.May(social.ScopeReadFeed) {
 		return false
 	}
-	scope := f.Definition.Directives.ForName("scope")
-	if scope == nil {
-		return true
-	}
-	needs := scope.Arguments.ForName("needs").Value.Raw // mutations without it were refused
-	return needs != string(social.ScopeManageAds) && needs != string(social.ScopeAdmin)
+	needs, _ := scopeOf(f.Definition)
+	return needs != social.ScopeManageAds && needs != social.ScopeAdmin
 }
 
 // isEnvelope reports whether objects of a type only tell what a mutation did, and contain the

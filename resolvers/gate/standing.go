@@ -50,6 +50,6 @@ func mayGoOn(ctx context.Context, session social.Session) error {
 // isForOthers reports whether a mutation changes more than the viewer's own account: a scope allows
 // it to programs (@scope).
 func isForOthers(field graphql.CollectedField) bool {
-	scope := field.Definition.Directives.ForName("scope")
-	return scope != nil && scope.Arguments.ForName("needs") != nil
+	needs, _ := scopeOf(field.Definition)
+	return needs != ""
 }

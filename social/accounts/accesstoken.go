@@ -22,17 +22,14 @@ type NewAccessToken struct {
 }
 
 func (n *NewAccessToken) check() error {
-	var scopes, days error
+	var scopes error
 	switch {
 	case len(n.Scopes) == 0:
 		scopes = fault.Invalidf("scopes", "A token without scopes may do nothing: choose at least one, such as %s.", social.ScopeReadPublic)
 	case len(n.Scopes) != len(slices.Compact(slices.Sorted(slices.Values(n.Scopes)))):
 		scopes = fault.Invalidf("scopes", "A scope is listed twice.")
 	}
-	if n.Days < 1 || n.Days > maxAccessTokenDays {
-		days = fault.Invalidf("expiresInDays", "An access token lasts for 1 to %d days.", maxAccessTokenDays)
-	}
-	return fault.All(fault.CheckLine("name", n.Name, 1, maxAccessTokenName), scopes, days)
+	return fault.All(fault.CheckLine("name", n.Name, 1, maxAccessTokenName), scopes, checkDays("An access token", n.Days, maxAccessTokenDays))
 }
 
 // CreateAccessToken creates an access token for the user of a session. The token is returned only

@@ -123,7 +123,7 @@ func (s *Service) Invitations(ctx context.Context, user social.UserID) ([]social
 // Errors: NOT_ALLOWED: members do not invite here; INVALID (expiresInDays); LIMIT_REACHED;
 // UNAUTHENTICATED: the account is deleted.
 func (s *Service) CreateInvitation(ctx context.Context, inviter social.UserID, days int) (social.Invitation, string, error) {
-	if err := checkDays(days, maxInvitationDays); err != nil {
+	if err := checkDays("An invitation", days, maxInvitationDays); err != nil {
 		return social.Invitation{}, "", err
 	}
 	most := s.mostInvitations()
@@ -140,15 +140,16 @@ func (s *Service) InviteAsOperator(ctx context.Context, uses, days int) (social.
 	if uses < 1 || uses > maxInvitationUses {
 		count = fault.Invalidf("uses", "An invitation creates 1 to %d accounts.", maxInvitationUses)
 	}
-	if err := fault.All(count, checkDays(days, maxOperatorInvitationDays)); err != nil {
+	if err := fault.All(count, checkDays("An invitation", days, maxOperatorInvitationDays)); err != nil {
 		return social.Invitation{}, "", err
 	}
 	return s.invite(ctx, social.Invitation{MaxUses: uses}, days, 0)
 }
 
-func checkDays(days, most int) error {
+// checkDays checks for how many days something lasts. Error: INVALID (expiresInDays).
+func checkDays(what string, days, most int) error {
 	if days < 1 || days > most {
-		return fault.Invalidf("expiresInDays", "An invitation lasts for 1 to %d days.", most)
+		return fault.Invalidf("expiresInDays", "%s lasts for 1 to %d days.", what, most)
 	}
 	return nil
 }

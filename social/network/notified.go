@@ -1,11 +1,11 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"plaza/fault"
 	"plaza/social"
@@ -86,22 +86,20 @@ func (s *Service) NotificationsSince(ctx context.Context, viewer social.UserID, 
 	past := Past{More: len(changes) >= limit}
 	changes = changes[:min(limit, len(changes))]
 	past.Last = changes[len(changes)-1].key
+	changes, losing := dropLosses(after, changes)
 	v := s.Viewer(viewer)
 	if _, err := v.dropHiddenActs(ctx, found); err != nil {
 		return past, err
 	}
-	known, err := v.NotificationsByID(ctx, lostBefore(after, changes))
+	known, err := v.NotificationsByID(ctx, losing)
 	if err != nil {
 		return past, err
 	}
-	for i, c := range changes {
-		switch {
-		case c.found != nil:
-			if acts := c.found.Acts; len(acts) > 0 && social.Key(acts[0].ID.Bytes()) > after {
-				past.Seen = append(past.Seen, sightNotification(c.found))
-			}
-		case c.matters(after, changes[i+1:]):
+	for _, c := range changes {
+		if c.found == nil {
 			past.Seen = append(past.Seen, sightLoss(viewer, c.lost, known[c.lost.Notification]))
+		} else if acts := c.found.Acts; len(acts) > 0 && social.Key(acts[0].ID.Bytes()) > after {
+			past.Seen = append(past.Seen, sightNotification(c.found))
 		}
 	}
 	return past, nil
@@ -124,26 +122,26 @@ func notificationChanges(found []*social.Notification, lost []social.Notificatio
 	for _, l := range lost {
 		all = append(all, notificationChange{key: social.Key(l.Order.Bytes()), lost: l})
 	}
-	slices.SortFunc(all, func(a, b notificationChange) int { return strings.Compare(string(a.key), string(b.key)) })
+	slices.SortFunc(all, func(a, b notificationChange) int { return cmp.Compare(a.key, b.key) })
 	return all
 }
 
-// matters reports whether a loss matters to someone who knows the notifications up to a position: it
-// is not followed by another loss of the same notification.
-func (c *notificationChange) matters(after social.Key, later []notificationChange) bool {
-	isSame := func(other notificationChange) bool { return other.lost.Notification == c.lost.Notification }
-	return social.Key(c.lost.Notification.Bytes()) <= after && !slices.ContainsFunc(later, isSame)
-}
-
-// lostBefore lists the notifications up to a position that have lost acts after it.
-func lostBefore(after social.Key, changes []notificationChange) []social.NotificationID {
-	var ids []social.NotificationID
+// dropLosses leaves out the losses that do not matter to someone who knows the notifications up to a
+// position: those of newer notifications, and those that another loss of the same notification
+// follows. It also returns the notifications of the others.
+func dropLosses(after social.Key, changes []notificationChange) (kept []notificationChange, losing []social.NotificationID) {
 	for i, c := range changes {
-		if c.found == nil && c.matters(after, changes[i+1:]) {
-			ids = append(ids, c.lost.Notification)
+		if c.found == nil {
+			which := c.lost.Notification
+			isSame := func(later notificationChange) bool { return later.lost.Notification == which }
+			if social.Key(which.Bytes()) > after || slices.ContainsFunc(changes[i+1:], isSame) {
+				continue
+			}
+			losing = append(losing, which)
 		}
+		kept = append(kept, c)
 	}
-	return ids
+	return kept, losing
 }
 
 // NotificationViewers finds out whether a notification's recipient may see it now.
@@ -162,11 +160,15 @@ func (s *Service) LossViewers(ctx context.Context, to social.UserID, loss social
 }
 
 func sightNotification(n *social.Notification) Sighting {
-	return Sighting{Notification: n, Viewers: map[social.UserID]map[social.UserID]social.Relation{n.To: {}}}
+	return Sighting{Notification: n, Viewers: recipientAlone(n.To)}
 }
 
 func sightLoss(to social.UserID, loss social.NotificationLoss, left *social.Notification) Sighting {
-	return Sighting{Loss: &loss, Notification: left, Viewers: map[social.UserID]map[social.UserID]social.Relation{to: {}}}
+	return Sighting{Loss: &loss, Notification: left, Viewers: recipientAlone(to)}
+}
+
+func recipientAlone(to social.UserID) map[social.UserID]map[social.UserID]social.Relation {
+	return map[social.UserID]map[social.UserID]social.Relation{to: {}}
 }
 
 // MaxUnread is the maximum number of unread notifications that are counted.

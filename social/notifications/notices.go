@@ -9,8 +9,8 @@ import (
 
 // NoticesOf returns the notices that follow from events, in their order. Acts that the recipient
 // does not see are left out, and losses of such acts, so that they can't be inferred from the order
-// or the number of notifications. What is hidden later is left out on reading: see Viewer.Notifications of package
-// network.
+// or the number of notifications. What is hidden later is left out on reading: see
+// Viewer.Notifications of package network.
 func (s *Service) NoticesOf(ctx context.Context, events []social.Event) ([]social.Notice, error) {
 	t, err := s.readThreads(ctx, events)
 	if err != nil {

@@ -217,8 +217,8 @@ func TestLossesRevealNothing(t *testing.T) {
 	})
 }
 
-// TestManyLossesArrive: whoever resumes gets the losses of all notifications that they know, each once,
-// although they are on several pages. On the first page are no others; on later ones there may be.
+// TestManyLossesArrive: a client that resumes gets the losses of all notifications that it knows,
+// each once, although they are on several pages. On the first page are no others; on later ones there may be.
 func TestManyLossesArrive(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {

@@ -88,8 +88,7 @@ func TestPayloadsShowOnlyIDs(t *testing.T) {
 	before, inputs := w.dump(t), w.inputs()
 	tried := 0
 	for _, mutation := range schema.Mutation.Fields {
-		scope := mutation.Directives.ForName("scope")
-		if scope == nil || scope.Arguments.ForName("needs") == nil || !strings.HasPrefix(scope.Arguments.ForName("needs").Value.Raw, "WRITE_") {
+		if needs, _ := scopeOf(mutation); !strings.HasPrefix(needs, "WRITE_") {
 			continue
 		}
 		for _, object := range schema.Types[mutation.Type.Name()].Fields {

@@ -144,8 +144,7 @@ func TestSuspendedUsersOnlyRead(t *testing.T) {
 	sanction(t, plaza.Store, "ada", social.Decision{Action: social.ActionSuspend, Until: until})
 	inputs := (&world{ids: map[string]string{}}).inputs() // which are refused before they are looked at
 	for _, mutation := range schema.Mutation.Fields {
-		scope := mutation.Directives.ForName("scope")
-		if scope == nil || scope.Arguments.ForName("needs") == nil {
+		if needs, _ := scopeOf(mutation); needs == "" {
 			continue
 		}
 		v := verdictOf(t, ada, mutationText(mutation), map[string]any{"in": inputs[mutation.Name][0]}, mutation.Name)
