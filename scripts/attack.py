@@ -7,7 +7,8 @@ Start a server of its own for it, which believes the addresses that this program
     scripts/attack.py 127.0.0.1:8080
 
 Eight connections send one kind of request as fast as they can; each waits 10 ms after a refusal.
-Meanwhile a user at another address reads their news ten times a second.
+Meanwhile a user at another address reads their news ten times a second. At the end 200 connections
+try passwords, each of which waits 100 ms after a refusal, and ada signs in from another address.
 """
 
 import http.client
@@ -42,9 +43,9 @@ class Client:
         return json.loads(self.send(query, address))["data"][mutation]["token"]
 
 
-def attack(server, name, reader, request):
+def attack(server, name, reader, request, connections=CONNECTIONS, pause=0.01, sign_in=None):
     """Sends request(connection, number), which returns a query, an address and a token."""
-    admitted, refused, reads = [], [], []
+    admitted, refused, reads, sign_ins = [], [], [], []
     end = time.monotonic() + SECONDS
 
     def flood(connection):
@@ -52,7 +53,7 @@ def attack(server, name, reader, request):
         while time.monotonic() < end:
             if b"RATE_LIMITED" in client.send(*request(connection, number)):
                 refused.append(number)
-                time.sleep(0.01)
+                time.sleep(pause)
             else:
                 admitted.append(number)
             number += 1
@@ -65,13 +66,25 @@ def attack(server, name, reader, request):
             reads.append(1000 * (time.monotonic() - began))
             time.sleep(0.1)
 
-    floods = [threading.Thread(target=flood, args=(c,)) for c in range(CONNECTIONS if request else 0)]
+    def come_in():
+        for _ in range(10):
+            time.sleep(SECONDS / 20)
+            began = time.monotonic()
+            sign_in(Client(server))
+            sign_ins.append(1000 * (time.monotonic() - began))
+
+    floods = [threading.Thread(target=flood, args=(c,)) for c in range(connections if request else 0)]
     threads = floods + [threading.Thread(target=read)]
+    if sign_in:
+        threads.append(threading.Thread(target=come_in))
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     print(f"{name:10} {len(admitted):6} admitted {len(refused):6} refused {statistics.median(reads):6.1f} ms a read", flush=True)
+    if sign_in:
+        fast = sum(took < 1000 for took in sign_ins)
+        print(f"           {fast} of {len(sign_ins)} sign-ins within 1 s, {statistics.median(sign_ins):.0f} ms (median)", flush=True)
 
 
 def main(server):
@@ -83,7 +96,7 @@ def main(server):
     def anywhere(connection, number):
         return f"198.51.{100 + connection}.{number % 250}"
 
-    def sign_in(handle):
+    def wrong(handle):
         return f'mutation {{ signIn(input: {{handle: "{handle}", password: "wrong password"}}) {{ token userErrors {{ code }} }} }}'
 
     sign_up = 'mutation {{ signUp(input: {{handle: "s{}_{}", name: "S", password: "a password"}}) {{ token userErrors {{ code }} }} }}'
@@ -95,12 +108,17 @@ def main(server):
         "token": lambda c, n: (EXPENSIVE, anywhere(c, n), ada),
         "user": lambda c, n: (EXPENSIVE, anywhere(c, n), bens[c]),
         "writes": lambda c, n: (follow, anywhere(c, n), cyd),
-        "sign-ins": lambda c, n: (sign_in(f"h{c}_{n}"), "192.0.2.2"),
-        "guesses": lambda c, n: (sign_in("ada"), "192.0.2.3"),
+        "sign-ins": lambda c, n: (wrong(f"h{c}_{n}"), "192.0.2.2"),
+        "guesses": lambda c, n: (wrong("ada"), "192.0.2.3"),
         "sign-ups": lambda c, n: (sign_up.format(c, n), "192.0.2.4"),
         "mails": lambda c, n: (reset, "192.0.2.5"),
     }.items():
         attack(server, name, reader, request)
+    def ada_signs_in(client):
+        client.token("signIn", "ada", "203.0.113.7")
+
+    attack(server, "(nothing)", reader, None, sign_in=ada_signs_in)
+    attack(server, "passwords", reader, lambda c, n: (wrong(f"p{c}_{n}"), "192.0.2.6"), 200, 0.1, ada_signs_in)
     cost = json.loads(client.send(EXPENSIVE, "203.0.113.8"))["extensions"]["cost"]["requestedQueryCost"]
     print(f"The requests against address, token and user cost {cost} each.")
 

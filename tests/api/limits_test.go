@@ -92,6 +92,20 @@ func TestGuessingPasswords(t *testing.T) {
 	}
 }
 
+// TestServersLimitSeparately: on each of two servers, a client has ten wrong tries at a handle.
+func TestServersLimitSeparately(t *testing.T) {
+	t.Parallel()
+	first := plazatest.ServeLimited(t, plazatest.Engines[0].Open(t))
+	second := plazatest.ServeLimited(t, unclosed{first.Store})
+	first.As(t, "ada")
+	for _, url := range []string{first.URL, second.URL} {
+		untilRefused(t, 10, time.Minute, func(int) string {
+			code, _ := outcomeOf(t, plazatest.Person{URL: url, At: "198.51.100.1"}, "ada", "wrong")
+			return code
+		})
+	}
+}
+
 // TestGuessingHandles: a client has 60 wrong tries at different handles, and 20 new accounts.
 func TestGuessingHandles(t *testing.T) {
 	t.Parallel()

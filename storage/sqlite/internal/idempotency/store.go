@@ -121,5 +121,5 @@ func Forget(tx *sqldb.Tx, user social.UserID) (left bool, err error) {
 
 // Expire removes keys that are too old.
 func (s *Store) Expire(ctx context.Context) error {
-	return s.db.DeleteAll(ctx, expiredKeys, sqldb.Moment(time.Now()))
+	return s.db.DeleteAll(ctx, expiredKeys, sqldb.Moment(s.clock()))
 }
