@@ -6,6 +6,9 @@ Start a server of its own for it, which believes the addresses that this program
     plaza --addr 127.0.0.1:8080 --data "$(mktemp -d)" --trusted-proxy 127.0.0.0/8
     scripts/attack.py 127.0.0.1:8080
 
+Names of limits after the address attack these alone; "passwords" needs no limit, and shows what a
+server with --rate-limits=off does.
+
 Eight connections send one kind of request as fast as they can; each waits 10 ms after a refusal.
 Meanwhile a user at another address reads their news ten times a second. At the end 200 connections
 try passwords, each of which waits 100 ms after a refusal, and ada signs in from another address.
@@ -87,7 +90,7 @@ def attack(server, name, reader, request, connections=CONNECTIONS, pause=0.01, s
         print(f"           {fast} of {len(sign_ins)} sign-ins within 1 s, {statistics.median(sign_ins):.0f} ms (median)", flush=True)
 
 
-def main(server):
+def main(server, *chosen):
     client = Client(server)
     reader, ada, cyd = (client.token("signUp", handle, f"203.0.113.{n}") for n, handle in enumerate(["reader", "ada", "cyd"], 1))
     client.token("signUp", "ben", "203.0.113.9")
@@ -113,17 +116,20 @@ def main(server):
         "sign-ups": lambda c, n: (sign_up.format(c, n), "192.0.2.4"),
         "mails": lambda c, n: (reset, "192.0.2.5"),
     }.items():
-        attack(server, name, reader, request)
+        if not chosen or name in chosen:
+            attack(server, name, reader, request)
+
     def ada_signs_in(client):
         client.token("signIn", "ada", "203.0.113.7")
 
-    attack(server, "(nothing)", reader, None, sign_in=ada_signs_in)
-    attack(server, "passwords", reader, lambda c, n: (wrong(f"p{c}_{n}"), "192.0.2.6"), 200, 0.1, ada_signs_in)
+    if not chosen or "passwords" in chosen:
+        attack(server, "(nothing)", reader, None, sign_in=ada_signs_in)
+        attack(server, "passwords", reader, lambda c, n: (wrong(f"p{c}_{n}"), "192.0.2.6"), 200, 0.1, ada_signs_in)
     cost = json.loads(client.send(EXPENSIVE, "203.0.113.8"))["extensions"]["cost"]["requestedQueryCost"]
     print(f"The requests against address, token and user cost {cost} each.")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
-    main(sys.argv[1])
+    main(*sys.argv[1:])
