@@ -9,6 +9,7 @@ import (
 
 	"plaza/bench/figures"
 	"plaza/bench/measure"
+	"plaza/bench/remembering"
 	"plaza/social"
 	"plaza/storage"
 )
@@ -119,7 +120,7 @@ func (s *countingStore) Users(_ context.Context, ids []social.UserID) (map[socia
 
 func TestRememberingReadsOnce(t *testing.T) {
 	counting := &countingStore{}
-	r := &remembering{Store: counting}
+	r := remembering.New(counting)
 	for range 3 {
 		posts, err := r.News(t.Context(), person(1), social.Page{Limit: 20})
 		if err != nil || len(posts) != 1 {

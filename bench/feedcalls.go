@@ -2,11 +2,13 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 
 	"plaza/bench/figures"
 	"plaza/bench/measure"
+	"plaza/bench/remembering"
 	"plaza/social"
 )
 
@@ -17,6 +19,7 @@ const postFields = `__typename id text createdAt editedAt commentCount author { 
 
 const (
 	newsQuery   = `query($after: String) { viewer { news(first: 20, after: $after) { nodes { ` + postFields + ` } pageInfo { hasNextPage endCursor } } } }`
+	threadQuery = `query($id: ID!) { post(id: $id) { comments(first: 50) { nodes { id slug depth text createdAt isDeleted author { id handle name avatarUrl } } pageInfo { hasNextPage endCursor } } } }`
 	wallQuery   = `query($handle: String!) { user(handle: $handle) { handle wall(first: 20) { nodes { ` + postFields + ` } pageInfo { hasNextPage endCursor } } } }`
 	postQuery   = `mutation($input: CreatePostInput!) { createPost(input: $input) { post { id } userErrors { code message } } }`
 	replyQuery  = `mutation($input: AddCommentInput!) { addComment(input: $input) { comment { id } userErrors { code message } } }`
@@ -28,18 +31,22 @@ var newsPage1 = body(newsQuery, nil)
 
 // The calls of [Feeds].
 const (
-	callNews       = "news page"
-	callNewsBusy   = "news page, 16 concurrent"
-	callNewsRead   = "news page, no people cache"
-	callReadBusy   = "news page, no people cache, 16 concurrent"
-	callDeeper     = "news, fifth page"
-	callWall       = "wall page"
-	callPost       = "post, no followers"
-	callStar       = "post, very many followers"
-	callFanOut     = "fan-out, each entry"
-	callComment    = "comment"
-	callFollow     = "follow and unfollow"
-	callFollowNews = "follow or unfollow, then news"
+	callNews        = "news page"
+	callNewsBusy    = "news page, 16 concurrent"
+	callNewsRead    = "news page, no people cache"
+	callReadBusy    = "news page, no people cache, 16 concurrent"
+	callDeeper      = "news, fifth page"
+	callWall        = "wall page"
+	callThread      = "thread page"
+	callThreadBusy  = "thread page, 16 concurrent"
+	callPost        = "post, no followers"
+	callPostBusy    = "post, no followers, 16 concurrent"
+	callStar        = "post, very many followers"
+	callFanOut      = "fan-out, each entry"
+	callComment     = "comment"
+	callCommentBusy = "comment, 16 concurrent"
+	callFollow      = "follow and unfollow"
+	callFollowNews  = "follow or unfollow, then news"
 
 	memory = "from memory" // the rival that needs no database
 )
@@ -49,8 +56,14 @@ func (s *feedScene) calls(ctx context.Context) ([]measure.Call, error) {
 		return nil, err
 	}
 	walls := s.busiest()
+	if err := s.warm(ctx, walls); err != nil {
+		return nil, err
+	}
 	news := s.each(func(_ *feedRival, n int) (string, []byte) { return s.reader(n), newsPage1 })
-	news = append(news, s.fromMemory())
+	news = append(news, s.fromMemory(), s.newsByHand())
+	thread := append(s.each(func(_ *feedRival, n int) (string, []byte) { return s.reader(n), s.threadPage() }), s.threadByHand())
+	written := append(s.writing(func(*feedRival, int) (string, []byte) { return tokenOf(s.loner), aPost }), s.postByHand())
+	replies := append(s.writing(func(_ *feedRival, n int) (string, []byte) { return s.reader(n), s.aReply(n) }), s.commentByHand())
 	calls := []measure.Call{
 		{Name: callNews, Turns: news},
 		{Name: callNewsBusy, Turns: busy(news)},
@@ -62,11 +75,13 @@ func (s *feedScene) calls(ctx context.Context) ([]measure.Call, error) {
 		{Name: callWall, Turns: s.each(func(_ *feedRival, n int) (string, []byte) {
 			return s.reader(n), walls[n%len(walls)]
 		})},
-		{Name: callPost, Most: 40, Turns: s.writing(func(*feedRival, int) (string, []byte) { return tokenOf(s.loner), aPost })},
+		{Name: callThread, Turns: thread},
+		{Name: callThreadBusy, Turns: busy(thread)},
+		{Name: callPost, Most: 40, Turns: written},
+		{Name: callPostBusy, Most: 160, Turns: busy(written)},
 		{Name: callStar, Most: 5, Turns: s.writing(func(*feedRival, int) (string, []byte) { return tokenOf(s.star), aPost })},
-		{Name: callComment, Most: 40, Turns: s.writing(func(_ *feedRival, n int) (string, []byte) {
-			return s.reader(n), s.aReply(n)
-		})},
+		{Name: callComment, Most: 40, Turns: replies},
+		{Name: callCommentBusy, Most: 160, Turns: busy(replies)},
 		{Name: callFollow, Most: 40, Turns: s.twice(s.toggle)},
 		{Name: callFollowNews, Most: 40, Turns: s.twice(s.toggle, func(n int) (string, []byte) { return s.reader(n / 2), newsPage1 })},
 	}
@@ -75,6 +90,22 @@ func (s *feedScene) calls(ctx context.Context) ([]measure.Call, error) {
 		calls = append(calls, fanOut)
 	}
 	return calls, err
+}
+
+// warm reads each wall and thread once, so that the people on them are in memory. Those in the news
+// are: sameNews has read them.
+func (s *feedScene) warm(ctx context.Context, walls [][]byte) error {
+	for _, r := range s.rivals {
+		err := inParallel(ctx, len(s.readers), func(ctx context.Context, n int) error {
+			_, wallErr := r.do(ctx, s.reader(n), walls[n%len(walls)])
+			_, threadErr := r.do(ctx, s.reader(n), s.threadPage())
+			return errors.Join(wallErr, threadErr)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *feedScene) reader(n int) string { return tokenOf(s.readers[n%len(s.readers)]) }
@@ -121,7 +152,7 @@ func busy(turns []measure.Turn) []measure.Turn {
 func (s *feedScene) writing(ask request) []measure.Turn {
 	turns := s.each(ask)
 	for i, r := range s.rivals {
-		turns[i].Rest = func(ctx context.Context) error { return social.WorkOff(ctx, r.Store) }
+		turns[i].Rest = func(ctx context.Context) error { return social.WorkOff(ctx, r.store) }
 	}
 	return turns
 }
@@ -130,7 +161,7 @@ func (s *feedScene) writing(ask request) []measure.Turn {
 // everything in memory.
 func (s *feedScene) fromMemory() measure.Turn {
 	first := s.rivals[0]
-	c := client{s.o.Serve(&remembering{Store: first.Store}, false)}
+	c := client{s.o.Serve(remembering.New(first.store), false)}
 	warm := false
 	return measure.Turn{Rival: memory, Wire: first.Wire, Do: func(ctx context.Context, n int) error {
 		if !warm { // everyone's page is read once before measuring
@@ -152,10 +183,11 @@ var endCursor = regexp.MustCompile(`"endCursor":"([^"]+)"`)
 func (s *feedScene) findDeeper(ctx context.Context) error {
 	const pages = 4
 	for _, r := range s.rivals {
-		for _, reader := range s.readers {
+		r.deeper = make([][]byte, len(s.readers))
+		err := inParallel(ctx, len(s.readers), func(ctx context.Context, n int) error {
 			next := newsPage1
 			for range pages {
-				answer, err := r.do(ctx, tokenOf(reader), next)
+				answer, err := r.do(ctx, s.reader(n), next)
 				if err != nil {
 					return err
 				}
@@ -163,7 +195,11 @@ func (s *feedScene) findDeeper(ctx context.Context) error {
 					next = body(newsQuery, map[string]any{"after": string(end[1])})
 				}
 			}
-			r.deeper = append(r.deeper, next)
+			r.deeper[n] = next
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -187,22 +223,33 @@ func (s *feedScene) busiest() [][]byte {
 	return walls
 }
 
+const (
+	aPostText  = "The nine o'clock boat has the good light, and there is room on deck."
+	aReplyText = "From here on every comment is one more. This is one of them."
+)
+
 var aPost = body(postQuery, map[string]any{"input": map[string]any{
-	"content":  map[string]any{"status": map[string]any{"text": "The nine o'clock boat has the good light, and there is room on deck."}},
+	"content":  map[string]any{"status": map[string]any{"text": aPostText}},
 	"audience": map[string]any{"kind": social.AudiencePublic},
 }})
 
 func (s *feedScene) aReply(n int) []byte {
-	public := 0
-	for i := range s.posts { // a post that everyone sees
-		public = (n*7 + i) % len(s.posts)
-		if s.posts[public].Audience.Kind == social.AudiencePublic {
+	return body(replyQuery, map[string]any{"input": map[string]any{"postId": s.aPublic(n).ID.String(), "text": aReplyText}})
+}
+
+// aPublic returns a post that everyone sees.
+func (s *feedScene) aPublic(n int) (p *social.Post) {
+	for i := range s.posts {
+		p = s.posts[(n*7+i)%len(s.posts)]
+		if p.Audience.Kind == social.AudiencePublic {
 			break
 		}
 	}
-	return body(replyQuery, map[string]any{"input": map[string]any{
-		"postId": s.posts[public].ID.String(), "text": "From here on every comment is one more. This is one of them.",
-	}})
+	return p
+}
+
+func (s *feedScene) threadPage() []byte {
+	return body(threadQuery, map[string]any{"id": s.discussed.ID.String()})
 }
 
 // toggle lets a reader follow the loner with each even n, and unfollow with the next.
@@ -233,7 +280,7 @@ func (s *feedScene) twice(asks ...func(n int) (string, []byte)) []measure.Turn {
 				return nil
 			},
 			Each: 2,
-			Rest: func(ctx context.Context) error { return social.WorkOff(ctx, r.Store) },
+			Rest: func(ctx context.Context) error { return social.WorkOff(ctx, r.store) },
 		})
 	}
 	return turns
@@ -246,14 +293,14 @@ func (s *feedScene) fanOut(ctx context.Context) (measure.Call, error) {
 		if _, err := r.do(ctx, tokenOf(s.popular), aPost); err != nil {
 			return call, err
 		}
-		backlog, err := r.Store.Backlog(ctx)
+		backlog, err := r.store.Backlog(ctx)
 		if err != nil {
 			return call, err
 		}
 		if backlog.Waiting == 0 {
 			continue
 		}
-		if err := social.WorkOff(ctx, r.Store); err != nil {
+		if err := social.WorkOff(ctx, r.store); err != nil {
 			return call, err
 		}
 		call.Turns = append(call.Turns, measure.Turn{
@@ -262,7 +309,7 @@ func (s *feedScene) fanOut(ctx context.Context) (measure.Call, error) {
 				if _, err := r.do(ctx, tokenOf(s.popular), aPost); err != nil {
 					return err
 				}
-				return social.WorkOff(ctx, r.Store)
+				return social.WorkOff(ctx, r.store)
 			},
 		})
 	}
@@ -271,7 +318,7 @@ func (s *feedScene) fanOut(ctx context.Context) (measure.Call, error) {
 
 const feedsNotes = `A page is 20 posts with author, number of comments and the last three of them with their authors; a request, one at a time where nothing else is said, runs through Plaza's HTTP handler, its rules and the
 driver, in one process with the load generator and without a network. *Server* is the CPU time of that process, *mongod* that of the database, for each request (of *fan-out*, for
-each entry); the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *From memory* is the same handler over the same posts in Go's maps. Work that a request leaves for
+each entry); the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *From memory* is the same handler over the same posts in Go's maps. *By hand* are the same pages and writes with MongoDB's driver alone: without sessions, rules, GraphQL, events and transactions, from a list of ids for each reader and posts that embed their author and latest comments. A thread page is the first 50 comments of a longer thread, with their authors. Work that a request leaves for
 later is done between the rounds; *fan-out* is a post with all of it. *Stored* is the database after loading, without the log of events, which is the same in all.`
 
 // remark compares the figures with their targets.
@@ -280,6 +327,11 @@ func (s *feedScene) remark(section *figures.Section) {
 	for _, r := range s.rivals {
 		section.Comparef(of(callNews, r.Name), of(callNews, memory), measure.ServerMs,
 			"A page of news takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
+	}
+	for _, call := range []string{callNewsBusy, callThreadBusy, callPostBusy, callCommentBusy} {
+		for _, r := range s.rivals {
+			section.Comparef(of(call, r.Name), of(call, byHand), measure.CPUMs, "%[2]s: in %[3]s it takes %.2[1]f times the CPU that it takes by hand.", call, r.Name)
+		}
 	}
 	for _, r := range s.rivals {
 		section.Comparef(of(callNewsBusy, r.Name), of(callNewsBusy, memory), measure.ServerMs,

@@ -3,8 +3,11 @@ package bench
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -13,6 +16,8 @@ import (
 
 	"plaza/bench/figures"
 	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/sqlite"
 )
 
 // FeedsOptions configures [Feeds].
@@ -33,6 +38,8 @@ const (
 	maxPopular = 1_000 // followers of people whose posts are loaded
 	maxReaders = 50
 	writers    = 32
+	// usualThread is the number of comments of the post whose thread is read; a page is 50 of them.
+	usualThread = 200
 )
 
 // Feeds compares the layouts of feeds and of the follower graph: the cost of requests, from GraphQL
@@ -51,16 +58,62 @@ func Feeds(ctx context.Context, o FeedsOptions) (*figures.Report, error) {
 	}
 	report := &figures.Report{Name: "feeds", Title: "Feeds on MongoDB: what requests cost in each layout", Command: o.Command, Notes: feedsNotes}
 	for _, n := range networks {
-		err := o.inArena(ctx, contenders("feeds", "graph"), func(arena *Arena, rivals []*Rival) error {
+		err := o.withArena(ctx, append(contenders("feeds", "graph"), contender{name: inSQLite}), func(arena *Arena, chosen []contender) (err error) {
 			report.Machine = arena.machine(ctx)
-			s := newFeedScene(o, n, rivals)
-			return s.run(ctx, arena, report)
+			var rivals []*feedRival
+			defer func() { err = errors.Join(err, closeFiles(rivals)) }()
+			for _, c := range chosen {
+				rival, err := o.open(ctx, arena, c)
+				if err != nil {
+					return err
+				}
+				rivals = append(rivals, rival)
+			}
+			return newFeedScene(o, n, rivals).run(ctx, arena, report)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
 	return report, nil
+}
+
+// inSQLite is the rival that keeps everything in a file.
+const inSQLite = "sqlite"
+
+// open opens the store of a rival.
+func (o *FeedsOptions) open(ctx context.Context, arena *Arena, c contender) (*feedRival, error) {
+	if c.name == inSQLite {
+		folder, err := os.MkdirTemp("", "plaza-bench-")
+		if err != nil {
+			return nil, err
+		}
+		store, err := sqlite.Open(ctx, filepath.Join(folder, "bench.sqlite"))
+		if err != nil {
+			return nil, errors.Join(err, os.RemoveAll(folder))
+		}
+		return o.serve(&Rival{Name: c.name}, store, folder), nil
+	}
+	rival, err := arena.Open(ctx, c.name, c.options)
+	if err != nil {
+		return nil, err
+	}
+	return o.serve(rival, rival.Store, ""), nil
+}
+
+func (o *FeedsOptions) serve(r *Rival, store storage.Store, folder string) *feedRival {
+	return &feedRival{Rival: r, store: store, folder: folder, client: client{o.Serve(store, true)}, uncached: client{o.Serve(store, false)}}
+}
+
+// closeFiles closes the stores that no arena closes, and removes their files.
+func closeFiles(rivals []*feedRival) error {
+	var failed []error
+	for _, r := range rivals {
+		if r.folder != "" {
+			failed = append(failed, r.store.Close(), os.RemoveAll(r.folder))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // feedScene is a network with posts, and the people's roles in it.
@@ -77,23 +130,25 @@ type feedScene struct {
 	readers []int // people who follow twenty or more
 	posts   []*social.Post
 	replies [][]*social.Comment // of each post
+
+	discussed *social.Post // one of posts, with a long thread
+	hand      *handRival
 }
 
 type feedRival struct {
-	*Rival
+	*Rival // without a database on SQLite
 	client
 
+	store    storage.Store
+	folder   string   // of SQLite's file; "" means MongoDB
 	uncached client   // of a server without a people cache
 	deeper   [][]byte // requests for the readers' fifth pages
 }
 
-func newFeedScene(o FeedsOptions, n *network, rivals []*Rival) *feedScene {
+func newFeedScene(o FeedsOptions, n *network, rivals []*feedRival) *feedScene {
 	s := &feedScene{
-		o: o, network: n,
+		o: o, network: n, rivals: rivals,
 		dice: rand.New(rand.NewPCG(o.Seed, 3)), //nolint:gosec // a benchmark's choices need no secrecy
-	}
-	for _, r := range rivals {
-		s.rivals = append(s.rivals, &feedRival{Rival: r, client: client{o.Serve(r.Store, true)}, uncached: client{o.Serve(r.Store, false)}})
 	}
 	crowd := n.people
 	s.readers = s.chooseReaders(crowd)
@@ -106,6 +161,7 @@ func newFeedScene(o FeedsOptions, n *network, rivals []*Rival) *feedScene {
 		}
 	}
 	s.write(o.scaled(usualPosts, 40), crowd)
+	s.discuss(crowd)
 	return s
 }
 
@@ -148,6 +204,20 @@ func (s *feedScene) write(posts, crowd int) {
 	}
 }
 
+// discuss gives the loner a post with a long thread, which is in no one else's news.
+func (s *feedScene) discuss(crowd int) {
+	people := make([]social.UserID, s.o.scaled(usualThread, pageOfThread+10))
+	for i := range people {
+		people[i] = person(s.dice.IntN(crowd))
+	}
+	s.discussed = &social.Post{
+		ID: social.PostID{ID: derived(began, "post", len(s.posts))}, Author: person(s.loner), WallOwner: person(s.loner),
+		Audience: social.Audience{Kind: social.AudiencePublic}, Content: social.Content{Status: &social.Status{Text: "What do you think?"}},
+	}
+	s.posts = append(s.posts, s.discussed)
+	s.replies = append(s.replies, thread(s.discussed.ID, "discussed", began, people, len(people), newWriter(s.o.Seed)))
+}
+
 func (s *feedScene) run(ctx context.Context, arena *Arena, report *figures.Report) error {
 	section := &figures.Section{
 		Name:  "feeds-" + figures.FileName(s.network.name),
@@ -160,7 +230,16 @@ func (s *feedScene) run(ctx context.Context, arena *Arena, report *figures.Repor
 	if err := s.sameNews(ctx); err != nil {
 		return err
 	}
+	if err := s.writeByHand(ctx, arena); err != nil {
+		return fmt.Errorf("%s: %w", byHand, err)
+	}
+	if err := s.sameByHand(ctx); err != nil {
+		return err
+	}
 	for _, r := range s.rivals {
+		if r.folder != "" {
+			continue
+		}
 		stored, err := r.Stored(ctx)
 		if err != nil {
 			return err
@@ -196,23 +275,23 @@ func (s *feedScene) load(ctx context.Context) error {
 }
 
 func (s *feedScene) loadRival(ctx context.Context, r *feedRival, progress func(int)) error {
-	if err := s.network.load(ctx, r.Store, progress); err != nil {
+	if err := s.network.load(ctx, r.store, progress); err != nil {
 		return err
 	}
-	if err := signIn(ctx, r.Store, append([]int{s.star, s.popular, s.loner}, s.readers...)); err != nil {
+	if err := signIn(ctx, r.store, append([]int{s.star, s.popular, s.loner}, s.readers...)); err != nil {
 		return err
 	}
-	if err := social.WorkOff(ctx, r.Store); err != nil {
+	if err := social.WorkOff(ctx, r.store); err != nil {
 		return err
 	}
 	err := inParallel(ctx, len(s.posts), func(ctx context.Context, i int) error {
 		progress(1)
 		e := social.Event{ID: social.EventID{ID: derived(began, "event", i)}, Kind: social.EventPostCreated, Actor: s.posts[i].Author, Post: s.posts[i].ID}
-		if err := r.Store.InsertPost(ctx, s.posts[i], e); err != nil {
+		if err := r.store.InsertPost(ctx, s.posts[i], e); err != nil {
 			return err
 		}
 		for _, c := range s.replies[i] {
-			if err := r.Store.InsertComment(ctx, c, happened(social.EventCommentAdded, c.Post)); err != nil {
+			if err := r.store.InsertComment(ctx, c, happened(social.EventCommentAdded, c.Post)); err != nil {
 				return err
 			}
 		}
@@ -221,13 +300,13 @@ func (s *feedScene) loadRival(ctx context.Context, r *feedRival, progress func(i
 	if err != nil {
 		return err
 	}
-	if err := social.WorkOff(ctx, r.Store); err != nil {
+	if err := social.WorkOff(ctx, r.store); err != nil {
 		return err
 	}
 	readers := append(slices.Clone(s.fans), s.readers...)
 	return inParallel(ctx, len(readers), func(ctx context.Context, i int) error {
 		progress(1)
-		_, err := r.Store.News(ctx, person(readers[i]), social.Page{Limit: social.DefaultPageSize})
+		_, err := r.store.News(ctx, person(readers[i]), social.Page{Limit: social.DefaultPageSize})
 		return err
 	})
 }

@@ -273,6 +273,9 @@ func (v *Viewer) Posts(ctx context.Context, ids []social.PostID) (map[social.Pos
 // the objects are hidden or absent.
 func (v *Viewer) recallOrRead(ctx context.Context, people []social.UserID, areEnough func(map[social.UserID]social.Relation) bool) (map[social.UserID]social.Relation, error) {
 	relations, unknown := v.remembered(people)
+	if len(unknown) == 0 && areEnough(relations) {
+		return relations, nil
+	}
 	areKnown, err := v.recall(ctx, relations, unknown)
 	if err != nil || areKnown && areEnough(relations) {
 		return relations, err

@@ -175,7 +175,7 @@ func TestBenchFeeds(t *testing.T) {
 		t.Fatalf("the layouts are %v", layouts)
 	}
 	for _, call := range []string{
-		"news page", "news, fifth page", "wall page", "post, no followers", "post, very many followers", "comment", "follow and unfollow",
+		"news page", "news, fifth page", "wall page", "thread page", "post, no followers", "post, very many followers", "comment", "follow and unfollow",
 		"follow or unfollow, then news",
 	} {
 		checkCosts(t, figures, call, layouts)
@@ -188,6 +188,14 @@ func TestBenchFeeds(t *testing.T) {
 	}
 	if figures[[3]string{"news page", "from memory", "server ms"}] <= 0 {
 		t.Error("a page from memory takes no time")
+	}
+	for call, commands := range map[string]float64{"news page": 2, "thread page": 1, "post, no followers": 1, "comment": 2} {
+		if n := figures[[3]string{call, "by hand", "commands"}]; n != commands {
+			t.Errorf("%s by hand takes %v commands, want %v", call, n, commands)
+		}
+		if figures[[3]string{call, "sqlite", "server ms"}] <= 0 {
+			t.Errorf("%s on SQLite takes no time", call)
+		}
 	}
 }
 
