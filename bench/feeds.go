@@ -56,7 +56,7 @@ func Feeds(ctx context.Context, o FeedsOptions) (*figures.Report, error) {
 	if o.Edges > 0 {
 		networks = append(networks, powerLaw(o.scaled(o.Edges, 500), o.Seed))
 	}
-	report := &figures.Report{Name: "feeds", Title: "Feeds on MongoDB: what requests cost in each layout", Command: o.Command, Notes: feedsNotes}
+	report := &figures.Report{Name: "feeds", Title: "Feeds: what requests cost in each layout", Command: o.Command, Notes: feedsNotes}
 	for _, n := range networks {
 		err := o.withArena(ctx, append(contenders("feeds", "graph"), contender{name: inSQLite}), func(arena *Arena, chosen []contender) (err error) {
 			report.Machine = arena.machine(ctx)

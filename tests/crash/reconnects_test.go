@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -184,6 +185,7 @@ type item struct{ cursor, id, text string }
 type list struct {
 	subscription string // with one %q for a cursor
 	field        string // of the subscription
+	event        string // of its items
 	read         func(t *testing.T, url string) []item
 }
 
@@ -217,7 +219,7 @@ func entries(page func(after *string) connection) (all []item) {
 }
 
 func newsOf(reader plazatest.Person) list {
-	return list{`subscription { newsItemAdded(after: %q) { event cursor item: post { id text } } }`, "newsItemAdded", func(t *testing.T, url string) []item {
+	return list{`subscription { newsItemAdded(after: %q) { event cursor item: post { id text } } }`, "newsItemAdded", "ADDED", func(t *testing.T, url string) []item {
 		reader.URL = url
 		all := entries(func(after *string) connection {
 			var answer struct{ Viewer struct{ News connection } }
@@ -231,7 +233,7 @@ func newsOf(reader plazatest.Person) list {
 
 func threadOf(reader plazatest.Person, post string) list {
 	subscription := fmt.Sprintf(`subscription { commentAdded(postId: %q, after: %%q) { event cursor item: comment { id text } } }`, post)
-	return list{subscription, "commentAdded", func(t *testing.T, url string) []item {
+	return list{subscription, "commentAdded", "ADDED", func(t *testing.T, url string) []item {
 		reader.URL = url
 		return entries(func(after *string) connection {
 			var answer struct{ Post struct{ Comments connection } }
@@ -264,23 +266,41 @@ func (w *writers) failure() error {
 	return nil
 }
 
-// write writes items. A request without an answer is sent again with its idempotency key.
+// write writes items.
 func (w *writers) write(c *talker, operation string, items int) {
 	for range items {
 		<-w.pace.C
-		c.key = id.New().String()
-		text := fmt.Sprintf(operation, c.key)
-		var err error
-		if !w.tries(func(url string) bool {
-			c.url = url + "/graphql"
-			_, err = c.tell(w.ctx, text, "write", "done", "id")
-			return err == nil || strings.Contains(err.Error(), "ALREADY_DONE")
-		}) {
-			w.fault.Store(&err)
+		if !w.do(c, fmt.Sprintf(operation, id.New().String())) {
 			return
 		}
-		w.wrote.Add(1)
 	}
+}
+
+// each carries out operations, one after another.
+func (w *writers) each(c *talker, operations []string) {
+	for _, operation := range operations {
+		if !w.do(c, operation) {
+			return
+		}
+	}
+}
+
+// do carries out an operation once. A request without an answer is sent again with its idempotency
+// key.
+func (w *writers) do(c *talker, operation string) (ok bool) {
+	c.key = id.New().String()
+	var err error
+	ok = w.tries(func(url string) bool {
+		c.url = url + "/graphql"
+		_, err = c.tell(w.ctx, operation, "write", "done", "id")
+		return err == nil || strings.Contains(err.Error(), "ALREADY_DONE")
+	})
+	if !ok {
+		w.fault.Store(&err)
+		return false
+	}
+	w.wrote.Add(1)
+	return true
 }
 
 // tries calls a function with one server after another, until it returns true.
@@ -390,16 +410,16 @@ func (r *reader) connection(items int) error {
 func (r *reader) receive(m plazatest.Message) error {
 	var payload struct {
 		Data map[string]struct {
-			Event, Cursor string
-			Item          struct{ ID, Text string }
+			Event, Cursor, ID string
+			Item              struct{ ID, Text string }
 		}
 	}
-	if m.Type != "next" || json.Unmarshal(m.Payload, &payload) != nil || payload.Data[r.list.field].Event != "ADDED" {
+	if m.Type != "next" || json.Unmarshal(m.Payload, &payload) != nil || payload.Data[r.list.field].Event != r.list.event {
 		return fmt.Errorf("%w: %s %s", errWrong, m.Type, m.Payload)
 	}
 	got := payload.Data[r.list.field]
 	r.cursor = got.Cursor
-	r.items = append(r.items, item{got.Cursor, got.Item.ID, got.Item.Text})
+	r.items = append(r.items, item{got.Cursor, cmp.Or(got.Item.ID, got.ID), got.Item.Text})
 	return nil
 }
 
