@@ -106,9 +106,9 @@ func (f *flock) kill(server int, alone func()) {
 }
 
 // reconnectTo is TestReconnectsLoseNothing on one engine. Two readers follow the news, and two a
-// thread; what each of the lists contains is written by two writers.
+// thread; what each of the lists contains is written by four writers.
 func reconnectTo(t *testing.T, reconnects int, servers *flock) {
-	const readersOfList, writersOfList = 2, 2
+	const readersOfList, writersOfList = 2, 4
 	cuts := (reconnects + 2*readersOfList - 1) / (2 * readersOfList) // of each reader
 	each := cuts * received                                          // items of each list
 	ada, bob := signUp(t, servers.urls[0], "ada"), signUp(t, servers.urls[0], "bob")
