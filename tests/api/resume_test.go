@@ -221,7 +221,7 @@ func (s *fragileStore) Tail(ctx context.Context, position string) (social.EventS
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fragile := &fragileStream{EventStream: stream}
+	fragile := &fragileStream{EventStream: stream, position: stream.Position()}
 	fragile.broken, fragile.breakIt = context.WithCancel(context.Background())
 	s.streams = append(s.streams, fragile)
 	return fragile, nil
@@ -243,8 +243,9 @@ var errBroken = fmt.Errorf("the stream is broken: %w", social.ErrUnavailable)
 
 type fragileStream struct {
 	social.EventStream
-	broken  context.Context //nolint:containedctx // a signal
-	breakIt context.CancelFunc
+	broken   context.Context //nolint:containedctx // a signal
+	breakIt  context.CancelFunc
+	position string // after the last event that Next has returned
 }
 
 func (s *fragileStream) Next(ctx context.Context) (social.Event, error) {
@@ -255,7 +256,19 @@ func (s *fragileStream) Next(ctx context.Context) (social.Event, error) {
 	if s.broken.Err() != nil {
 		return social.Event{}, errBroken
 	}
+	if err == nil {
+		s.position = s.EventStream.Position()
+	}
 	return e, err
+}
+
+// Position does not count an event that arrived when the stream was already broken: Next has not
+// returned it.
+func (s *fragileStream) Position() string {
+	if s.broken.Err() != nil {
+		return s.position
+	}
+	return s.EventStream.Position()
 }
 
 // TestBrokenStreamsContinue: posts and comments that are written while the stream of events is
