@@ -241,6 +241,45 @@ func TestDeletedPostsLeaveNotifications(t *testing.T) {
 	})
 }
 
+// TestLostActsMoveNotifications: a notification that got an act and lost it again is in front for those
+// who resume, too, because it stays there in the list.
+func TestLostActsMoveNotifications(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben, cem, dan := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "dan")
+		plaza.Notify(t)
+		socket := ada.Connect(t)
+		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		post := ada.Status(t, "hello", plazatest.Public)
+		ben.Comment(t, post, "first")
+		commented := wantNotified(t, socket, "ADDED COMMENT by ben, 1 unread")
+		ben.Follow(t, "ada")
+		followed := wantNotified(t, socket, "ADDED FOLLOW by ben, 2 unread")
+		cems := cem.Comment(t, post, "second")
+		got := wantNotified(t, socket, "CHANGED COMMENT by cem and ben, 2 unread")
+		cem.Mutate(t, "deleteComment", "", map[string]any{"commentId": cems})
+		wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 2 unread")
+		inFront := notificationCursor(t, ada)
+
+		s := ada.Connect(t)
+		s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(followed.Cursor)})
+		moved := wantNotified(t, s, "CHANGED COMMENT by ben, 2 unread")
+		if moved.NotificationID != commented.NotificationID || moved.Cursor != inFront || inFront != got.Cursor {
+			t.Errorf("%s moved to %s, want %s at %s", moved.NotificationID, moved.Cursor, commented.NotificationID, inFront)
+		}
+		lost := wantNotified(t, s, "CHANGED in its place COMMENT by ben, 2 unread")
+
+		dan.Comment(t, post, "third")
+		wantNotified(t, s, "CHANGED COMMENT by dan and ben, 2 unread")
+		ada.Mutate(t, "muteUser", "", map[string]any{"userId": ada.IDOf(t, "dan")})
+		silent := ada.Connect(t)
+		silent.Send("1", "subscribe", map[string]string{"query": notificationsAfter(lost.Cursor)})
+		cem.Follow(t, "ada")
+		wantNotified(t, silent, "CHANGED FOLLOW by cem and ben, 2 unread")
+	})
+}
+
 // TestLossesRevealNothing: nothing arrives when something is deleted that the recipient of its
 // notification does not see, or never saw.
 func TestLossesRevealNothing(t *testing.T) {
