@@ -34,7 +34,7 @@ func TestClients(t *testing.T) {
 }
 
 // library names the files that programs import, and the one that identity_test.go runs.
-var library = map[string]bool{"scenario.mjs": true, "steps.mjs": true, "identity.mjs": true}
+var library = map[string]bool{"scenario.mjs": true, "steps.mjs": true, "guide.mjs": true, "identity.mjs": true}
 
 // runProgram runs one program, and shows what it writes.
 func runProgram(t *testing.T, program string) {

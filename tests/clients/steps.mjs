@@ -1,15 +1,12 @@
 // The steps that a normalized cache is put through. After each, every page is read from the cache
 // alone, and compared with the server's answer. docs/frontends.md says what each step does.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parse } from 'graphql'
+import { example } from './guide.mjs'
 import { otherToken, patience, post, token, within } from './scenario.mjs'
 
-const guide = readFileSync('../../docs/frontends.md', 'utf8')
-
-// listIn reads a block of JSON from the guide.
-export const listIn = (name) => JSON.parse(guide.match(new RegExp('```json ' + name + '\n([^`]*)```'))[1])
+const { atStart, atEnd } = await example('adding', 'atStart', 'atEnd')()
 
 const shown = `fragment Shown on Post {
   id text editedAt commentCount viewerReaction reactionCounts { kind count } audience { kind } author { id handle viewerFollows }
@@ -21,15 +18,15 @@ const circle = `fragment Circled on Circle { id name isDefault membersCount }`
 
 // pages are the queries of the pages that are open.
 export const pages = {
-  news: `query News { viewer { id user { id followingCount } news(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasNextPage endCursor } } } } ${shown}`,
+  news: `query News { viewer { id user { id followingCount } news(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } ${shown}`,
   bob: `query Bob { user(handle: "bob") { id handle followersCount followingCount viewerFollows } }`,
-  thread: `query Thread($post: ID!) { post(id: $post) { ...Shown comments(first: 50, order: OLDEST) { edges { cursor node { ...Said } } pageInfo { hasNextPage endCursor } } } } ${shown} ${comment}`,
-  wall: `query Wall { viewer { id user { id wall(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasNextPage endCursor } } } } } ${shown}`,
-  incoming: `query Incoming { viewer { id incoming(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasNextPage endCursor } } } } ${shown}`,
-  circles: `query Circles { viewer { id circles(first: 50) { edges { cursor node { ...Circled } } pageInfo { hasNextPage endCursor } } } } ${circle}`,
+  thread: `query Thread($post: ID!) { post(id: $post) { ...Shown comments(first: 50, order: OLDEST) { edges { cursor node { ...Said } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } ${shown} ${comment}`,
+  wall: `query Wall { viewer { id user { id wall(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } } ${shown}`,
+  incoming: `query Incoming { viewer { id incoming(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } ${shown}`,
+  circles: `query Circles { viewer { id circles(first: 50) { edges { cursor node { ...Circled } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } ${circle}`,
   newest: `query Newest($post: ID!) { post(id: $post) { id comments(first: 50, order: NEWEST) { edges { node { ...Said } } } } } ${comment}`,
   notifications: `query Notifications { viewer { id unreadNotificationsCount notifications(first: 50) {
-    edges { cursor node { id kind actorsCount actors { id handle } isRead updatedAt } } pageInfo { hasNextPage endCursor } } } }`,
+    edges { cursor node { id kind actorsCount actors { id handle } isRead updatedAt } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } }`,
 }
 
 // given returns the variables of a page.
@@ -45,12 +42,6 @@ const appendComment = appending('thread', ['post', 'comments'])
 const appendCircle = appending('circles', ['viewer', 'circles'])
 const moveToTop = (edge) => ['notifications', (data) => edited(data, ['viewer', 'notifications'], (list) => (
   atStart({ ...list, edges: list.edges.filter((e) => e.node.id !== edge.node.id) }, edge)))]
-
-const atStart = (list, edge) => has(list.edges, edge) ? list : withEdges(list, [edge, ...list.edges])
-const atEnd = (list, edge) => has(list.edges, edge) ? list : withEdges(list, [...list.edges, edge])
-// pageInfo must agree with the edges: Apollo Client gives the last edge the cursor that it names.
-const withEdges = (list, edges) => ({ ...list, edges, ...list.pageInfo && { pageInfo: { ...list.pageInfo, endCursor: edges.at(-1).cursor } } })
-const has = (edges, edge) => edges.some(({ node }) => node.id === edge.node.id)
 
 // edited returns data with one part replaced.
 function edited(data, [name, ...path], change) {
@@ -179,7 +170,7 @@ const steps = [
   theirs('they narrow the audience', 'setPostAudience', (w) => ({ postId: w.narrowed, audience: { kind: 'ONLY_ME' } })),
   theirs('they delete a post', 'deletePost', (w) => ({ postId: w.deleted })),
 
-  mine('read notifications', mutation('markNotificationsRead', 'viewer { id unreadNotificationsCount notifications(first: 50) { edges { cursor node { id isRead } } pageInfo { hasNextPage endCursor } } }'),
+  mine('read notifications', mutation('markNotificationsRead', 'viewer { id unreadNotificationsCount notifications(first: 50) { edges { cursor node { id isRead } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } }'),
     async () => ({ upTo: (await notifications())[0].cursor })),
   mine('delete', mutation('deletePost', 'deletedPostId'), (w) => ({ postId: w.mine }),
     { apply: ({ deletedPostId }, cache) => cache.evict({ __typename: 'StatusPost', id: deletedPostId }) }),
