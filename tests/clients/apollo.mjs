@@ -6,7 +6,7 @@ import { parse } from 'graphql'
 import WebSocket from 'ws'
 import { example, lists } from './guide.mjs'
 import { endpoint, socketURL, token } from './scenario.mjs'
-import { compare, given, pages } from './steps.mjs'
+import { compare, given, queries } from './steps.mjs'
 
 const { cache } = await example('apolloCache', 'cache')({ ...lists, InMemoryCache: apollo.InMemoryCache, relayStylePagination: utilities.relayStylePagination })
 const { evict } = await example('apolloEvict', 'evict')({ cache })
@@ -19,14 +19,14 @@ await compare('Apollo Client', ({ onLive }) => {
     link: apollo.split(({ query }) => utilities.getMainDefinition(query).operation === 'subscription',
       new subscriptions.GraphQLWsLink(socket), new apollo.HttpLink({ uri: endpoint, headers })),
   })
-  const documents = Object.fromEntries(Object.entries(pages).map(([page, text]) => [page, parse(text)]))
+  const documents = Object.fromEntries(Object.entries(queries).map(([page, text]) => [page, parse(text)]))
   let current
   const changes = {
     update: (page, change) => cache.updateQuery({ query: documents[page], variables: given(page, current) }, change),
     evict,
   }
   return {
-    fetch: (page, variables) => { current = variables; return client.query({ query: documents[page], variables: given(page, current), fetchPolicy: 'network-only', errorPolicy: 'all' }) },
+    fetch: (page, variables, more) => { current = variables; return client.query({ query: documents[page], variables: { ...given(page, current), ...more }, fetchPolicy: 'network-only', errorPolicy: 'all' }) },
     cached: (page) => cache.readQuery({ query: documents[page], variables: given(page, current), returnPartialData: true }),
     mutate: async (text, variables, apply) => (await client.mutate({
       mutation: parse(text), variables, update: apply && ((_, { data }) => apply(Object.values(data)[0], changes)),

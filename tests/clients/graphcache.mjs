@@ -6,7 +6,7 @@ import { createClient as createSocket } from 'graphql-ws'
 import WebSocket from 'ws'
 import { example, lists } from './guide.mjs'
 import { endpoint, post, socketURL, token } from './scenario.mjs'
-import { compare, given, onLive as live, pages } from './steps.mjs'
+import { compare, given, onLive as live, queries } from './steps.mjs'
 
 const schema = await post(getIntrospectionQuery(), {}, token)
 const { keys } = await example('graphcacheKeys', 'keys')(lists)
@@ -16,8 +16,8 @@ const { evict } = await example('graphcacheEvict', 'evict')()
 await compare('Graphcache', ({ onLive }) => {
   let current, applying
   const changes = (cache) => ({
-    update: (page, change) => cache.updateQuery({ query: pages[page], variables: given(page, current) }, change),
-    evict: (object) => evict(cache, object, Object.keys(pages).map((page) => ({ query: pages[page], variables: given(page, current) }))),
+    update: (page, change) => cache.updateQuery({ query: queries[page], variables: given(page, current) }, change),
+    evict: (object) => evict(cache, object, Object.keys(queries).map((page) => ({ query: queries[page], variables: given(page, current) }))),
   })
   const Subscription = Object.fromEntries(Object.keys(live).map((field) => [field, (result, _, cache) => onLive(field, result[field], changes(cache))]))
   const fields = schema.__schema.types.find(({ name }) => name === 'Mutation').fields
@@ -37,10 +37,10 @@ await compare('Graphcache', ({ onLive }) => {
     return data
   }
   // Graphcache gives null for a page of which nothing is there.
-  const nothing = (page) => Object.fromEntries(parse(pages[page]).definitions[0].selectionSet.selections.map(({ name }) => [name.value, null]))
+  const nothing = (page) => Object.fromEntries(parse(queries[page]).definitions[0].selectionSet.selections.map(({ name }) => [name.value, null]))
   return {
-    fetch: async (page, variables) => { current = variables; return must(await client.query(pages[page], given(page, current), { requestPolicy: 'network-only' }).toPromise()) },
-    cached: async (page) => (await client.query(pages[page], given(page, current), { requestPolicy: 'cache-only' }).toPromise()).data ?? nothing(page),
+    fetch: async (page, variables, more) => { current = variables; return must(await client.query(queries[page], { ...given(page, current), ...more }, { requestPolicy: 'network-only' }).toPromise()) },
+    cached: async (page) => (await client.query(queries[page], given(page, current), { requestPolicy: 'cache-only' }).toPromise()).data ?? nothing(page),
     mutate: async (text, variables, apply) => {
       applying = apply
       try { return must(await client.mutation(text, variables).toPromise()) } finally { applying = undefined }
