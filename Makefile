@@ -99,9 +99,9 @@ e2e: $(WITHMONGO) ## run the browser tests in Chromium (installs Debian's when t
 	$(WITHMONGO) -- go test -tags e2e -count=1 -timeout 1h $(TESTFLAGS) ./web/...
 
 .PHONY: clients
-clients: ## run public GraphQL clients for JavaScript and Python against the server (needs Node.js and Python)
+clients: $(WITHMONGO) ## run public GraphQL clients for JavaScript and Python against the server (needs Node.js and Python)
 	scripts/clients.sh
-	PLAZA_CLIENTS_VENV=$(CURDIR)/bin/clients go test -tags clients -count=1 -timeout 30m -v $(TESTFLAGS) ./tests/clients
+	PLAZA_CLIENTS_VENV=$(CURDIR)/bin/clients $(WITHMONGO) -- go test -tags clients -count=1 -timeout 30m -v $(TESTFLAGS) ./tests/clients
 
 .PHONY: cover
 cover: $(WITHMONGO) ## measure what the tests cover, into bin/cover.html

@@ -102,8 +102,13 @@ func (addCommentPayloadResolver) Edge(_ context.Context, obj *model.AddCommentPa
 	if obj.Comment == nil {
 		return nil, nil // null: nothing was added
 	}
-	thread := social.Thread{Post: obj.Comment.Comment.Post, Order: order}
-	return &model.CommentEdge{Cursor: threadCursors(thread).Encode(social.CommentKey(thread, obj.Comment.Comment)), Node: obj.Comment}, nil
+	return edgeOf(obj.Comment, order), nil
+}
+
+// edgeOf returns a comment as an entry of its thread.
+func edgeOf(c *model.Comment, order social.CommentOrder) *model.CommentEdge {
+	thread := social.Thread{Post: c.Comment.Post, Order: order}
+	return &model.CommentEdge{Cursor: threadCursors(thread).Encode(social.CommentKey(thread, c.Comment)), Node: c}
 }
 
 func newComment(input model.AddCommentInput) (network.NewComment, error) {

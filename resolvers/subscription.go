@@ -190,6 +190,14 @@ func (r commentAddedResolver) Comment(ctx context.Context, obj *live.Item) (*mod
 	return wrapComment(ctx, obj.Comment), nil
 }
 
+// Edge resolves CommentAdded.edge.
+func (r commentAddedResolver) Edge(ctx context.Context, obj *live.Item, order social.CommentOrder) (*model.CommentEdge, error) {
+	if obj.Comment == nil {
+		return nil, nil // null: see GAP
+	}
+	return edgeOf(wrapComment(ctx, obj.Comment), order), nil
+}
+
 // CommentID resolves CommentChanged.commentId.
 func (commentChangedResolver) CommentID(_ context.Context, obj *live.Item) (*string, error) {
 	if obj.CommentID.IsZero() {

@@ -3885,6 +3885,11 @@ type CommentAdded {
   event: LiveEvent!
   "The comment. Null with GAP."
   comment: Comment
+  "The comment as an entry of ` + "`" + `Post.comments` + "`" + `. Null with GAP."
+  edge(
+    "The order of the list. With ` + "`" + `OLDEST` + "`" + `, it is the last entry; with ` + "`" + `NEWEST` + "`" + `, the first; with ` + "`" + `THREADED` + "`" + `, it follows its parent and the earlier replies to it."
+    order: CommentOrder! = OLDEST
+  ): CommentEdge
 }
 
 "A post that changed (its text, audience, reactions, votes, comments or settings), that was deleted, or that you may no longer see."

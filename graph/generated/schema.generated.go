@@ -9,6 +9,7 @@ import (
 	"plaza/graph/model"
 	"plaza/graph/scalars"
 	"plaza/live"
+	"plaza/social"
 	"strconv"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ type CommentAddedResolver interface {
 	Cursor(ctx context.Context, obj *live.Item) (*string, error)
 
 	Comment(ctx context.Context, obj *live.Item) (*model.Comment, error)
+	Edge(ctx context.Context, obj *live.Item, order social.CommentOrder) (*model.Edge[*model.Comment], error)
 }
 type CommentChangedResolver interface {
 	CommentID(ctx context.Context, obj *live.Item) (*string, error)
@@ -143,6 +145,17 @@ type WallPostAddedResolver interface {
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_CommentAdded_edge_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalNCommentOrder2plazaᚋsocialᚐCommentOrder)
+	if err != nil {
+		return nil, err
+	}
+	args["order"] = arg0
+	return args, nil
+}
 
 func (ec *executionContext) field_Mutation_addComment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -1112,6 +1125,18 @@ func (ec *executionContext) _CommentAdded_comment(ctx context.Context, field gra
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
 		return ec.resolvers.CommentAdded().Comment(ctx, obj)
 	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
+}
+
+func (ec *executionContext) _CommentAdded_edge(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CommentAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Edge[*model.Comment], error) {
+		var nothing *model.Edge[*model.Comment]
+		var err error
+		if fc.Args, err = ec.field_CommentAdded_edge_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.CommentAdded().Edge(ctx, obj, fc.Args["order"].(social.CommentOrder))
+	}, ec.marshalOCommentEdge2ᚖplazaᚋgraphᚋmodelᚐEdge)
 }
 
 func (ec *executionContext) _CommentChanged_commentId(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
@@ -2599,6 +2624,10 @@ func (ec *executionContext) _CommentAdded(ctx context.Context, sel ast.Selection
 		case "comment":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._CommentAdded_comment(ctx, field, obj)
+			})
+		case "edge":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._CommentAdded_edge(ctx, field, obj)
 			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))

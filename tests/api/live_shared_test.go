@@ -52,7 +52,7 @@ func TestSharedUpdatesMatchUpdatesResolvedPerViewer(t *testing.T) {
 		for _, name := range names {
 			for i, own := range []string{"", "viewerReaction"} {
 				s := people[name].Connect(t)
-				s.Subscribe(plaza, "1", `subscription { commentAdded(postId: "`+thread+`") { cursor event comment { `+sharedComment+` post { `+own+` id } } } }`)
+				s.Subscribe(plaza, "1", `subscription { commentAdded(postId: "`+thread+`") { cursor event edge(order: THREADED) { cursor node { slug } } comment { `+sharedComment+` post { `+own+` id } } } }`)
 				if name != "" {
 					s.Subscribe(plaza, "2", `subscription { newsItemAdded { cursor event post { `+sharedPost+` `+own+` } } }`)
 				}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -94,6 +95,54 @@ func TestCommentsArriveLive(t *testing.T) {
 		ada.Comment(t, post, "open")
 		if got := thread.TextOf(thread.Next()); got != "open" {
 			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// TestLiveCommentsAreEntriesOfTheirThread: each order of the thread has the cursors that its
+// subscribers get, also from the past.
+func TestLiveCommentsAreEntriesOfTheirThread(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada := plaza.As(t, "ada")
+		post := ada.Status(t, "talk", plazatest.Public)
+		first := ada.Comment(t, post, "first")
+		var before struct {
+			Post struct {
+				Comments struct{ PageInfo struct{ EndCursor string } }
+			}
+		}
+		ada.Do(t, `query($id: ID!) { post(id: $id) { comments { pageInfo { endCursor } } } }`, map[string]any{"id": post}, &before)
+		const entries = `oldest: edge { cursor node { id } } newest: edge(order: NEWEST) { cursor node { id } } threaded: edge(order: THREADED) { cursor node { id } }`
+		live, past := ada.Connect(t), ada.Connect(t)
+		live.Subscribe(plaza, "live", `subscription { commentAdded(postId: "`+post+`") { `+entries+` } }`)
+		reply := ada.Mutate(t, "addComment", "comment { id }", map[string]any{"postId": post, "parentId": first, "text": "reply"})
+		past.Subscribe(plaza, "past", `subscription { commentAdded(postId: "`+post+`", after: "`+before.Post.Comments.PageInfo.EndCursor+`") { `+entries+` } }`)
+
+		type entry struct {
+			Cursor string
+			Node   struct{ ID string }
+		}
+		type page struct{ Edges []entry }
+		var thread struct{ Post map[string]page }
+		ada.Do(t, `query($id: ID!) { post(id: $id) {
+			oldest: comments(order: OLDEST, last: 1) { edges { cursor node { id } } }
+			newest: comments(order: NEWEST, first: 1) { edges { cursor node { id } } }
+			threaded: comments(order: THREADED, last: 1) { edges { cursor node { id } } }
+		} }`, map[string]any{"id": post}, &thread)
+		for name, socket := range map[string]*plazatest.Socket{"live": live, "past": past} {
+			var item struct {
+				Data struct{ CommentAdded map[string]entry }
+			}
+			if err := json.Unmarshal(socket.Next().Payload, &item); err != nil {
+				t.Fatal(err)
+			}
+			for order, page := range thread.Post {
+				if got := item.Data.CommentAdded[order]; got != page.Edges[0] || got.Node.ID != reply {
+					t.Errorf("%s, %s: got %+v, want %+v", name, order, got, page.Edges[0])
+				}
+			}
 		}
 	})
 }

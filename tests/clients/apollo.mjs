@@ -4,20 +4,14 @@ import utilities from '@apollo/client/utilities/utilities.cjs'
 import { createClient } from 'graphql-ws'
 import { parse } from 'graphql'
 import WebSocket from 'ws'
+import { example, lists } from './guide.mjs'
 import { endpoint, socketURL, token } from './scenario.mjs'
-import { compare, given, listIn, pages } from './steps.mjs'
+import { compare, given, queries } from './steps.mjs'
 
-const typePolicies = {}
-for (const [list, keyArgs] of Object.entries(listIn('keyArgs'))) {
-  const [type, field] = list.split('.')
-  typePolicies[type] ??= { fields: {} }
-  typePolicies[type].fields[field] = utilities.relayStylePagination(keyArgs)
-}
-
-typePolicies.Post.fields.reactionCounts = { merge: false }
+const { cache } = await example('apolloCache', 'cache')({ ...lists, InMemoryCache: apollo.InMemoryCache, relayStylePagination: utilities.relayStylePagination })
+const { evict } = await example('apolloEvict', 'evict')({ cache })
 
 await compare('Apollo Client', ({ onLive }) => {
-  const cache = new apollo.InMemoryCache({ possibleTypes: listIn('possibleTypes'), typePolicies })
   const headers = { Authorization: `Bearer ${token}` }
   const socket = createClient({ url: socketURL, webSocketImpl: WebSocket, connectionParams: headers })
   const client = new apollo.ApolloClient({
@@ -25,14 +19,14 @@ await compare('Apollo Client', ({ onLive }) => {
     link: apollo.split(({ query }) => utilities.getMainDefinition(query).operation === 'subscription',
       new subscriptions.GraphQLWsLink(socket), new apollo.HttpLink({ uri: endpoint, headers })),
   })
-  const documents = Object.fromEntries(Object.entries(pages).map(([page, text]) => [page, parse(text)]))
+  const documents = Object.fromEntries(Object.entries(queries).map(([page, text]) => [page, parse(text)]))
   let current
   const changes = {
     update: (page, change) => cache.updateQuery({ query: documents[page], variables: given(page, current) }, change),
-    evict: (object) => { cache.evict({ id: cache.identify(object) }); cache.gc() },
+    evict,
   }
   return {
-    fetch: (page, variables) => { current = variables; return client.query({ query: documents[page], variables: given(page, current), fetchPolicy: 'network-only', errorPolicy: 'all' }) },
+    fetch: (page, variables, more) => { current = variables; return client.query({ query: documents[page], variables: { ...given(page, current), ...more }, fetchPolicy: 'network-only', errorPolicy: 'all' }) },
     cached: (page) => cache.readQuery({ query: documents[page], variables: given(page, current), returnPartialData: true }),
     mutate: async (text, variables, apply) => (await client.mutate({
       mutation: parse(text), variables, update: apply && ((_, { data }) => apply(Object.values(data)[0], changes)),

@@ -4,33 +4,20 @@ import { relayPagination } from '@urql/exchange-graphcache/extras'
 import { getIntrospectionQuery, parse } from 'graphql'
 import { createClient as createSocket } from 'graphql-ws'
 import WebSocket from 'ws'
+import { example, lists } from './guide.mjs'
 import { endpoint, post, socketURL, token } from './scenario.mjs'
-import { compare, given, listIn, onLive as live, pages } from './steps.mjs'
+import { compare, given, onLive as live, queries } from './steps.mjs'
 
 const schema = await post(getIntrospectionQuery(), {}, token)
-const resolvers = {}
-for (const list of Object.keys(listIn('keyArgs'))) {
-  const [type, field] = list.split('.')
-  const types = listIn('possibleTypes')[type] ?? [type] // resolvers belong to objects, not to interfaces
-  for (const name of types) (resolvers[name] ??= {})[field] = relayPagination()
-}
-
-// without removes the entries of an object from all lists of a page: Graphcache has no list if one
-// of its entries is missing.
-function without(part, id) {
-  if (Array.isArray(part)) return part.filter((entry) => entry?.node?.id !== id).map((entry) => without(entry, id))
-  if (part === null || typeof part !== 'object') return part
-  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, without(value, id)]))
-}
+const { keys } = await example('graphcacheKeys', 'keys')(lists)
+const { resolvers } = await example('graphcacheResolvers', 'resolvers')({ ...lists, relayPagination })
+const { evict } = await example('graphcacheEvict', 'evict')()
 
 await compare('Graphcache', ({ onLive }) => {
   let current, applying
   const changes = (cache) => ({
-    update: (page, change) => cache.updateQuery({ query: pages[page], variables: given(page, current) }, change),
-    evict: (object) => {
-      for (const page of Object.keys(pages)) cache.updateQuery({ query: pages[page], variables: given(page, current) }, (data) => without(data, object.id))
-      cache.invalidate(object)
-    },
+    update: (page, change) => cache.updateQuery({ query: queries[page], variables: given(page, current) }, change),
+    evict: (object) => evict(cache, object, Object.keys(queries).map((page) => ({ query: queries[page], variables: given(page, current) }))),
   })
   const Subscription = Object.fromEntries(Object.keys(live).map((field) => [field, (result, _, cache) => onLive(field, result[field], changes(cache))]))
   const fields = schema.__schema.types.find(({ name }) => name === 'Mutation').fields
@@ -39,7 +26,7 @@ await compare('Graphcache', ({ onLive }) => {
   const client = createClient({
     url: endpoint, preferGetMethod: false, fetchOptions: { headers: { Authorization: `Bearer ${token}` } },
     exchanges: [
-      cacheExchange({ schema, keys: Object.fromEntries(listIn('keyless').map((name) => [name, () => null])), resolvers, updates: { Mutation, Subscription } }),
+      cacheExchange({ schema, keys, resolvers, updates: { Mutation, Subscription } }),
       fetchExchange,
       subscriptionExchange({ forwardSubscription: (request) => ({ subscribe: (sink) => ({ unsubscribe: socket.subscribe(request, sink) }) }) }),
     ],
@@ -50,10 +37,10 @@ await compare('Graphcache', ({ onLive }) => {
     return data
   }
   // Graphcache gives null for a page of which nothing is there.
-  const nothing = (page) => Object.fromEntries(parse(pages[page]).definitions[0].selectionSet.selections.map(({ name }) => [name.value, null]))
+  const nothing = (page) => Object.fromEntries(parse(queries[page]).definitions[0].selectionSet.selections.map(({ name }) => [name.value, null]))
   return {
-    fetch: async (page, variables) => { current = variables; return must(await client.query(pages[page], given(page, current), { requestPolicy: 'network-only' }).toPromise()) },
-    cached: async (page) => (await client.query(pages[page], given(page, current), { requestPolicy: 'cache-only' }).toPromise()).data ?? nothing(page),
+    fetch: async (page, variables, more) => { current = variables; return must(await client.query(queries[page], { ...given(page, current), ...more }, { requestPolicy: 'network-only' }).toPromise()) },
+    cached: async (page) => (await client.query(queries[page], given(page, current), { requestPolicy: 'cache-only' }).toPromise()).data ?? nothing(page),
     mutate: async (text, variables, apply) => {
       applying = apply
       try { return must(await client.mutation(text, variables).toPromise()) } finally { applying = undefined }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createClient } from 'graphql-sse'
-import { endpoint, one, scenario, token, within } from './scenario.mjs'
+import { endpoint, endsWithSession, one, scenario, signIn, token, within } from './scenario.mjs'
 
 for (const singleConnection of [false, true]) {
   const open = (bearer) => createClient({ url: endpoint, singleConnection, headers: { Authorization: `Bearer ${bearer}` }, retryAttempts: 0 })
@@ -12,6 +12,13 @@ for (const singleConnection of [false, true]) {
     refuse: singleConnection && ((request) => assert.rejects(within(one(subscribe)(request), 'a refusal'), (reason) => reason.response?.status === 400)),
   })
   client.dispose()
+
+  const session = await signIn()
+  const signedIn = open(session)
+  const live = await endsWithSession(session, { subscribe: signedIn.subscribe.bind(signedIn) })
+  await within(live.ended, 'the end of a session')
+  assert.equal(live.items.at(-1).errors?.[0].extensions.code, 'UNAUTHENTICATED', JSON.stringify(live.items.at(-1)))
+  signedIn.dispose()
 
   const forged = open('forged')
   const refused = one(forged.subscribe.bind(forged))({ query: '{ viewer { id } }' })

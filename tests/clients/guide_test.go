@@ -53,3 +53,34 @@ func blockWith(t *testing.T, markdown, language, text string) string {
 	t.Fatalf("the guide has no %s with %s", language, text)
 	return ""
 }
+
+// TestExamplesAreRun: every block of JavaScript in docs/frontends.md has a name, by which a program
+// of this folder runs it.
+func TestExamplesAreRun(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/frontends.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, err := filepath.Glob("*.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code strings.Builder
+	for _, program := range programs {
+		text, err := os.ReadFile(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code.Write(text)
+	}
+	blocks := regexp.MustCompile("(?m)^```js\\b(.*)$").FindAllStringSubmatch(string(guide), -1)
+	for _, block := range blocks {
+		name := strings.TrimSpace(block[1])
+		if name == "" || !strings.Contains(code.String(), "await example('"+name+"'") {
+			t.Errorf("no program runs the example %q", name)
+		}
+	}
+	if len(blocks) == 0 {
+		t.Error("the guide has no examples")
+	}
+}

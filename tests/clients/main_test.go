@@ -19,7 +19,8 @@ import (
 
 func TestMain(m *testing.M) { plazatest.Main(m, cli.Run) }
 
-// TestClients runs each program with a separate server.
+// TestClients runs each program with a separate server, and those that compare a cache with it on
+// each database.
 func TestClients(t *testing.T) {
 	programs, err := filepath.Glob("*.mjs")
 	if err != nil {
@@ -29,21 +30,30 @@ func TestClients(t *testing.T) {
 		if library[program] {
 			continue
 		}
-		t.Run(program, func(t *testing.T) { runProgram(t, program) })
+		t.Run(program, func(t *testing.T) {
+			if comparison[program] {
+				plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) { runProgram(t, e, program) })
+				return
+			}
+			runProgram(t, plazatest.Engines[0], program)
+		})
 	}
 }
 
+// comparison names the programs that compare a cache with the server.
+var comparison = map[string]bool{"apollo.mjs": true, "graphcache.mjs": true}
+
 // library names the files that programs import, and the one that identity_test.go runs.
-var library = map[string]bool{"scenario.mjs": true, "steps.mjs": true, "identity.mjs": true}
+var library = map[string]bool{"scenario.mjs": true, "steps.mjs": true, "guide.mjs": true, "identity.mjs": true}
 
 // runProgram runs one program, and shows what it writes.
-func runProgram(t *testing.T, program string) {
+func runProgram(t *testing.T, e plazatest.Engine, program string) {
 	t.Helper()
 	interpreter := "node"
 	if filepath.Ext(program) == ".py" {
 		interpreter = filepath.Join(os.Getenv("PLAZA_CLIENTS_VENV"), "bin", "python")
 	}
-	plaza := plazatest.Start(t, plazatest.Engines[0])
+	plaza := plazatest.Start(t, e)
 	ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
 	plaza.Notify(t)
 	command := exec.CommandContext(t.Context(), interpreter, program)

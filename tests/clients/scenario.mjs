@@ -8,11 +8,11 @@ export const endpoint = `${url}/graphql`
 export const socketURL = endpoint.replace(/^http/, 'ws')
 export const patience = 30_000
 
-const createPost = `mutation Create($text: String!) {
+export const createPost = `mutation Create($text: String!) {
   createPost(input: {content: {status: {text: $text}}, audience: {kind: PUBLIC}}) { post { id text } userErrors { code message } }
 }`
-const addComment = `mutation Comment($in: AddCommentInput!) { addComment(input: $in) { comment { id } userErrors { code message } } }`
-const commentAdded = `subscription Added($post: ID!, $after: String) {
+export const addComment = `mutation Comment($in: AddCommentInput!) { addComment(input: $in) { comment { id } userErrors { code message } } }`
+export const commentAdded = `subscription Added($post: ID!, $after: String) {
   commentAdded(postId: $post, after: $after) { cursor event comment { text } }
 }`
 
@@ -25,6 +25,20 @@ export async function post(query, variables, as = otherToken) {
   assert.ok((answer.errors ?? []).every(({ extensions }) => extensions.code === 'NOT_FOUND'), JSON.stringify(answer.errors))
   return answer.data
 }
+
+// signIn begins another session of Ada, and signOut ends it.
+export async function signIn() {
+  return (await post('mutation { signIn(input: {handle: "ada", password: "password of ada"}) { token } }', {})).signIn.token
+}
+export const signOut = (session) => post('mutation { signOut { userErrors { code } } }', {}, session)
+
+// newToken creates an access token of Ada, and revoke ends it.
+export async function newToken() {
+  const { createAccessToken: { token: created, accessToken } } = await post(
+    'mutation { createAccessToken(input: {name: "a program", scopes: [READ_FEED]}) { token accessToken { id } } }', {}, token)
+  return { token: created, id: accessToken.id }
+}
+export const revoke = (id) => post('mutation($id: ID!) { revokeAccessToken(input: {accessTokenId: $id}) { revokedAccessTokenId } }', { id }, token)
 
 // within rejects if a promise is not settled in time.
 export function within(promise, what, time = patience) {
@@ -57,6 +71,11 @@ class Stream {
       look()
     })
     return within(Promise.race([arrived, this.ended.then(() => { throw new Error('the subscription has completed') })]), `item ${count}`, time)
+  }
+
+  // has reports whether a number of items arrive soon: no protocol says when a subscription has begun.
+  has(count) {
+    return this.until(count, 300).then(() => true, (late) => { if (/^in vain/.test(late.message)) return false; throw late })
   }
 
   get texts() {
@@ -94,9 +113,7 @@ async function resumes(client, id) {
   const sent = []
   const comment = (text) => { sent.push(text); return post(addComment, { in: { postId: id, text } }) }
   const live = new Stream(client, { query: commentAdded, variables: { post: id } })
-  do { // no protocol says when a subscription has begun
-    await comment(`comment ${sent.length}`)
-  } while (!await live.until(1, 300).then(() => true, (late) => { if (/^in vain/.test(late.message)) return false; throw late }))
+  do await comment(`comment ${sent.length}`); while (!await live.has(1))
   const first = sent.indexOf(live.texts[0])
   const { cursor } = live.items[0].data.commentAdded
   live.stop()
@@ -110,6 +127,18 @@ async function resumes(client, id) {
   assert.deepEqual(resumed.texts, sent.slice(first + 1))
   resumed.stop()
   await within(resumed.ended, 'the end of a resumed subscription')
+}
+
+// endsWithSession follows a post with a new session, signs out, and returns the stream, whose end it
+// does not wait for.
+export async function endsWithSession(session, client) {
+  const { createPost: { post: { id } } } = await post(createPost, { text: 'an ended session' })
+  const say = (text) => post(addComment, { in: { postId: id, text } })
+  const live = new Stream(client, { query: commentAdded, variables: { post: id } })
+  let said = 0
+  do await say(`comment ${said++}`); while (!await live.has(1))
+  await signOut(session)
+  return live
 }
 
 // one returns run for libraries that have only subscribe.

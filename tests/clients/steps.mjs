@@ -1,56 +1,61 @@
 // The steps that a normalized cache is put through. After each, every page is read from the cache
 // alone, and compared with the server's answer. docs/frontends.md says what each step does.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parse } from 'graphql'
+import { example } from './guide.mjs'
 import { otherToken, patience, post, token, within } from './scenario.mjs'
 
-const guide = readFileSync('../../docs/frontends.md', 'utf8')
-
-// listIn reads a block of JSON from the guide.
-export const listIn = (name) => JSON.parse(guide.match(new RegExp('```json ' + name + '\n([^`]*)```'))[1])
+const { atStart, atEnd, inThread } = await example('adding', 'atStart', 'atEnd', 'inThread')()
 
 const shown = `fragment Shown on Post {
   id text editedAt commentCount viewerReaction reactionCounts { kind count } audience { kind } author { id handle viewerFollows }
   ... on PollPost { votesCount viewerVote options { id index text votesCount } }
   ... on PhotoPost { url alt } ... on LinkPost { url title } ... on CheckinPost { place latitude longitude }
 }`
-const comment = `fragment Said on Comment { id text isDeleted editedAt repliesCount author { id handle } }`
+const comment = `fragment Said on Comment { id path text isDeleted editedAt repliesCount author { id handle } }`
 const circle = `fragment Circled on Circle { id name isDefault membersCount }`
 
 // pages are the queries of the pages that are open.
 export const pages = {
-  news: `query News { viewer { id user { id followingCount } news(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasNextPage endCursor } } } } ${shown}`,
+  news: `query News { viewer { id user { id followingCount } news(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } ${shown}`,
   bob: `query Bob { user(handle: "bob") { id handle followersCount followingCount viewerFollows } }`,
-  thread: `query Thread($post: ID!) { post(id: $post) { ...Shown comments(first: 50, order: OLDEST) { edges { cursor node { ...Said } } pageInfo { hasNextPage endCursor } } } } ${shown} ${comment}`,
-  wall: `query Wall { viewer { id user { id wall(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasNextPage endCursor } } } } } ${shown}`,
-  incoming: `query Incoming { viewer { id incoming(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasNextPage endCursor } } } } ${shown}`,
-  circles: `query Circles { viewer { id circles(first: 50) { edges { cursor node { ...Circled } } pageInfo { hasNextPage endCursor } } } } ${circle}`,
-  newest: `query Newest($post: ID!) { post(id: $post) { id comments(first: 50, order: NEWEST) { edges { node { ...Said } } } } } ${comment}`,
+  thread: `query Thread($post: ID!) { post(id: $post) { ...Shown comments(first: 50, order: OLDEST) { edges { cursor node { ...Said } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } ${shown} ${comment}`,
+  wall: `query Wall { viewer { id user { id wall(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } } ${shown}`,
+  incoming: `query Incoming { viewer { id incoming(first: 50) { edges { cursor node { ...Shown } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } ${shown}`,
+  circles: `query Circles { viewer { id circles(first: 50) { edges { cursor node { ...Circled } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } ${circle}`,
+  newest: `query Newest($post: ID!) { post(id: $post) { id comments(first: 50, order: NEWEST) { edges { cursor node { ...Said } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } ${comment}`,
+  threaded: `query Threaded($post: ID!) { post(id: $post) { id comments(first: 50, order: THREADED) { edges { cursor node { ...Said } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } ${comment}`,
   notifications: `query Notifications { viewer { id unreadNotificationsCount notifications(first: 50) {
-    edges { cursor node { id kind actorsCount actors { id handle } isRead updatedAt } } pageInfo { hasNextPage endCursor } } } }`,
+    edges { cursor node { id kind actorsCount actors { id handle } isRead updatedAt } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } }`,
 }
 
-// given returns the variables of a page.
-export const given = (page, variables) => pages[page].includes('$post') ? variables : {}
+// parts are lists of which only the beginning is loaded, until someone asks for more.
+const part = (order) => `query ${order}($post: ID!, $first: Int = 3, $after: String) { post(id: $post) { id comments(first: $first, order: ${order}, after: $after) {
+  edges { cursor node { ...Said } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } } } ${comment}`
+const parts = { partOldest: part('OLDEST'), partNewest: part('NEWEST'), partThreaded: part('THREADED') }
+export const queries = { ...pages, ...parts }
+
+// given returns the variables of a query.
+export const given = (name, { post, long }) => name in parts ? { post: long } : queries[name].includes('$post') ? { post } : {}
 
 const inserting = (page, path) => (edge) => [page, (data) => edited(data, path, (list) => atStart(list, edge))]
 const appending = (page, path) => (edge) => [page, (data) => edited(data, path, (list) => atEnd(list, edge))]
 const insertPost = inserting('news', ['viewer', 'news'])
 const insertOnWall = inserting('wall', ['viewer', 'user', 'wall'])
 const insertIncoming = inserting('incoming', ['viewer', 'incoming'])
-const insertComment = inserting('newest', ['post', 'comments'])
-const appendComment = appending('thread', ['post', 'comments'])
+// inserted puts a comment into its lists, given its entries by their orders.
+function inserted({ oldest, newest, threaded }, { update }, [intoOldest, intoNewest, intoThreaded]) {
+  const comments = (list, place, edge) => update(list, (data) => edited(data, ['post', 'comments'], (list) => place(list, edge)))
+  comments(intoOldest, atEnd, oldest)
+  comments(intoNewest, atStart, newest)
+  comments(intoThreaded, inThread, threaded)
+}
+const whole = ['thread', 'newest', 'threaded']
+const entries = 'oldest: edge(order: OLDEST) { cursor node { ...Said } } newest: edge(order: NEWEST) { cursor node { ...Said } } threaded: edge(order: THREADED) { cursor node { ...Said } }'
 const appendCircle = appending('circles', ['viewer', 'circles'])
 const moveToTop = (edge) => ['notifications', (data) => edited(data, ['viewer', 'notifications'], (list) => (
   atStart({ ...list, edges: list.edges.filter((e) => e.node.id !== edge.node.id) }, edge)))]
-
-const atStart = (list, edge) => has(list.edges, edge) ? list : withEdges(list, [edge, ...list.edges])
-const atEnd = (list, edge) => has(list.edges, edge) ? list : withEdges(list, [...list.edges, edge])
-// pageInfo must agree with the edges: Apollo Client gives the last edge the cursor that it names.
-const withEdges = (list, edges) => ({ ...list, edges, ...list.pageInfo && { pageInfo: { ...list.pageInfo, endCursor: edges.at(-1).cursor } } })
-const has = (edges, edge) => edges.some(({ node }) => node.id === edge.node.id)
 
 // edited returns data with one part replaced.
 function edited(data, [name, ...path], change) {
@@ -72,10 +77,8 @@ export const onLive = {
   incomingAdded: ({ event, cursor, post }, cache) => {
     if (event === 'ADDED') cache.update(...insertIncoming({ __typename: 'PostEdge', cursor, node: post }))
   },
-  commentAdded: ({ event, cursor, comment }, cache) => {
-    if (event !== 'ADDED') return
-    cache.update(...appendComment({ __typename: 'CommentEdge', cursor, node: comment }))
-    cache.update(...insertComment({ __typename: 'CommentEdge', node: comment }))
+  commentAdded: ({ event, comment, ...edges }, cache, w) => {
+    if (event === 'ADDED') inserted(edges, cache, comment.post.id === w.variables.long ? Object.keys(parts) : whole)
   },
   commentChanged: ({ event, commentId }, cache) => {
     if (event === 'REMOVED') cache.evict({ __typename: 'Comment', id: commentId })
@@ -90,7 +93,7 @@ const subscriptions = {
   newsItemAdded: `subscription { newsItemAdded { cursor event post { ...Shown } } } ${shown}`,
   wallPostAdded: `subscription($me: ID!) { wallPostAdded(userId: $me) { cursor event post { ...Shown } } } ${shown}`,
   incomingAdded: `subscription { incomingAdded { cursor event post { ...Shown } } } ${shown}`,
-  commentAdded: `subscription($post: ID!) { commentAdded(postId: $post) { cursor event comment { ...Said parent { id repliesCount } post { id commentCount } } } } ${comment}`,
+  commentAdded: `subscription($post: ID!) { commentAdded(postId: $post) { event ${entries} comment { id parent { id repliesCount } post { id commentCount } } } } ${comment}`,
   commentChanged: `subscription($post: ID!) { commentChanged(postId: $post) { event commentId comment { ...Said } } } ${comment}`,
   notificationAdded: `subscription { notificationAdded { cursor event notificationId isInFront notification { id kind actorsCount actors { id handle } isRead updatedAt } viewer { id unreadNotificationsCount } } }`,
   postChanged: `subscription($posts: [ID!]!) { postChanged(postIds: $posts, current: true) { event postId post { ...Shown } } } ${shown}`,
@@ -104,10 +107,7 @@ const status = (text) => ({ status: { text } })
 const follow = 'user { id followersCount viewerFollows } viewer { id user { id followingCount } }'
 const everyone = { kind: 'PUBLIC' }
 
-const insertInThread = ({ edge }, cache) => {
-  cache.update(...appendComment(edge))
-  cache.update(...insertComment({ __typename: 'CommentEdge', node: edge.node }))
-}
+const said = `${mutation('addComment', `comment { id parent { id repliesCount } post { id commentCount } } ${entries}`)} ${comment}`
 
 // mine are the steps of the person whose cache it is: document, input, what to do with the payload,
 // and the pages that the guide says to read again.
@@ -139,10 +139,8 @@ const steps = [
   mine('react again', withShown('addReaction'), (w) => ({ postId: w.theirs, kind: 'LIKE' })),
   mine('take the reaction back', withShown('removeReaction'), (w) => ({ postId: w.theirs })),
   mine('vote', withShown('votePoll'), (w) => ({ postId: w.poll, option: 1 })),
-  remember('said', mine('comment', `${mutation('addComment', 'comment { id post { id commentCount } } edge(order: OLDEST) { cursor node { ...Said } }')} ${comment}`,
-    (w) => ({ postId: w.thread, text: 'said' }), { apply: insertInThread })),
-  remember('reply', mine('reply', `${mutation('addComment', 'comment { id parent { id repliesCount } post { id commentCount } } edge(order: OLDEST) { cursor node { ...Said } }')} ${comment}`,
-    (w) => ({ postId: w.thread, parentId: w.said, text: 'reply' }), { apply: insertInThread })),
+  remember('said', mine('comment', said, (w) => ({ postId: w.thread, text: 'said' }), { apply: (edges, cache) => inserted(edges, cache, whole) })),
+  remember('reply', mine('reply', said, (w) => ({ postId: w.thread, parentId: w.said, text: 'reply' }), { apply: (edges, cache) => inserted(edges, cache, whole) })),
   mine('edit a comment', `${mutation('editComment', 'comment { ...Said }')} ${comment}`, (w) => ({ commentId: w.said, text: 'said better' })),
   ...[['delete a comment with a reply', 'said'], ['delete a comment', 'reply']].map(([name, which]) =>
     mine(name, `${mutation('deleteComment', 'removedCommentIds comment { ...Said } post { id commentCount } parent { id repliesCount }')} ${comment}`, (w) => ({ commentId: w[which] }),
@@ -176,10 +174,16 @@ const steps = [
   theirs('they delete a reply', 'deleteComment', (w) => ({ commentId: w.added })),
   theirs('they delete a comment with a reply', 'deleteComment', (w) => ({ commentId: w.asked })),
   theirs('they delete the last reply of a tombstone', 'deleteComment', (w) => ({ commentId: w.answered })),
+  mine('comment in a long thread', said, (w) => ({ postId: w.long, text: '6' }), { apply: (edges, cache) => inserted(edges, cache, Object.keys(parts)) }),
+  mine('reply in a long thread', said, (w) => ({ postId: w.long, parentId: w.first, text: 'another reply' }), { apply: (edges, cache) => inserted(edges, cache, Object.keys(parts)) }),
+  theirs('they comment in a long thread', 'addComment', (w) => ({ postId: w.long, text: '7' })),
+  theirs('they reply in a long thread', 'addComment', (w) => ({ postId: w.long, parentId: w.first, text: 'the last reply' })),
+  { name: 'read the rest of a long thread', run: (w) => within(readOn(w), 'the rest of a long thread') },
+
   theirs('they narrow the audience', 'setPostAudience', (w) => ({ postId: w.narrowed, audience: { kind: 'ONLY_ME' } })),
   theirs('they delete a post', 'deletePost', (w) => ({ postId: w.deleted })),
 
-  mine('read notifications', mutation('markNotificationsRead', 'viewer { id unreadNotificationsCount notifications(first: 50) { edges { cursor node { id isRead } } pageInfo { hasNextPage endCursor } } }'),
+  mine('read notifications', mutation('markNotificationsRead', 'viewer { id unreadNotificationsCount notifications(first: 50) { edges { cursor node { id isRead } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } } }'),
     async () => ({ upTo: (await notifications())[0].cursor })),
   mine('delete', mutation('deletePost', 'deletedPostId'), (w) => ({ postId: w.mine }),
     { apply: ({ deletedPostId }, cache) => cache.evict({ __typename: 'StatusPost', id: deletedPostId }) }),
@@ -197,14 +201,34 @@ async function world(client) {
   w.thread = await create(token, status('the thread'))
   w.poll = await create(otherToken, { poll: { question: 'Which?', options: ['this', 'that'] } })
   for (const name of ['theirs', 'narrowed', 'deleted']) w[name] = await create(otherToken, status(name))
-  w.variables = { post: w.thread }
+  w.long = await create(token, status('a long thread'))
+  const say = async (text, parentId) => (await post(mutation('addComment', 'comment { id }'), { in: { postId: w.long, text, parentId } })).addComment.comment.id
+  w.first = await say('1')
+  for (const text of ['2', '3', '4', '5']) await say(text)
+  await say('a reply', w.first)
+  w.variables = { post: w.thread, long: w.long }
   w.typeOf = (id) => id === w.poll ? 'PollPost' : 'StatusPost'
   return w
 }
 
-// plain removes what the comparison leaves out: the names of types, which a client adds, and
-// pageInfo, which nothing updates.
-const plain = (value) => JSON.parse(JSON.stringify(value, (key, part) => key === '__typename' || key === 'pageInfo' ? undefined : part))
+// plain removes what the comparison leaves out: the names of types, which a client adds. Clients give
+// an empty list empty cursors, and after a removal may keep a cursor of the entry that was at an end:
+// it is still a position, where the list ends.
+const plain = (value) => JSON.parse(JSON.stringify(value, (key, part) => key === '__typename' ? undefined : part?.pageInfo ? { ...part, pageInfo: tidy(part) } : part))
+function tidy({ edges, pageInfo }) {
+  const { startCursor, endCursor, ...rest } = pageInfo
+  const at = (cursor, end) => !edges.length || end?.cursor === cursor || gone(cursor) ? 'the end' : `another place: ${cursor}`
+  return { ...rest, startCursor: at(startCursor, edges.at(0)), endCursor: at(endCursor, edges.at(-1)) }
+}
+
+// gone tells whether a cursor is that of an entry that was removed.
+let present = new Set()
+const known = new Set()
+const gone = (cursor) => known.has(cursor) && !present.has(cursor)
+function note(data) {
+  present = new Set()
+  JSON.stringify(data, (key, part) => { if (key === 'cursor') { known.add(part); present.add(part) } return part })
+}
 
 // differences compares the cache with the server, until they agree or time is up.
 async function differences(w, time) {
@@ -212,7 +236,9 @@ async function differences(w, time) {
   for (const page of Object.keys(pages)) {
     const deadline = Date.now() + time
     for (;;) {
-      const server = plain(await post(pages[page], given(page, w.variables), token))
+      const answer = await post(pages[page], given(page, w.variables), token)
+      note(answer)
+      const server = plain(answer)
       const cached = plain(await w.client.cached(page, w.variables) ?? null)
       try { assert.deepEqual(cached, server); break } catch (difference) {
         if (Date.now() > deadline) {
@@ -227,6 +253,19 @@ async function differences(w, time) {
   return found
 }
 
+// readOn loads the rest of the lists of which there is only a part, and compares them with the server.
+async function readOn(w) {
+  const comments = async (name) => (await w.client.cached(name, w.variables)).post.comments
+  while ((await comments('partNewest')).edges.length < 7) await pause(20) // until what was written last has arrived
+  for (const name of Object.keys(parts)) {
+    for (let list = await comments(name); list.pageInfo.hasNextPage; list = await comments(name)) {
+      await w.client.fetch(name, w.variables, { after: list.pageInfo.endCursor })
+    }
+    const server = await post(parts[name], { ...given(name, w.variables), first: 100 }, token)
+    assert.deepEqual(plain((await comments(name)).edges), plain(server.post.comments.edges), name)
+  }
+}
+
 // compare runs all steps with one client.
 export async function compare(name, open) {
   let w, current
@@ -236,11 +275,12 @@ export async function compare(name, open) {
     if (field === 'postChanged') current()
   } })
   w = await world(client)
-  for (const page of Object.keys(pages)) await client.fetch(page, w.variables)
+  for (const page of Object.keys(queries)) await client.fetch(page, w.variables)
   for (const [field, document] of Object.entries(subscriptions)) {
     const values = { posts: [w.thread, w.poll, w.theirs, w.narrowed, w.deleted], post: w.thread, me: w.me }
     const names = parse(document).definitions[0].variableDefinitions.map(({ variable }) => variable.name.value)
     client.listen(field, document, Object.fromEntries(names.map((n) => [n, values[n]])))
+    if (field === 'commentAdded') client.listen(field, document, { post: w.long })
   }
   await within(begun, 'the posts as they are now') // the last subscription, on the same socket
   for (const step of steps) {

@@ -1,0 +1,98 @@
+// Loses its connection, its post and its session, and does what the guide says.
+import assert from 'node:assert/strict'
+import { createClient } from 'graphql-ws'
+import WebSocket from 'ws'
+import { example } from './guide.mjs'
+import { addComment, commentAdded, createPost, newToken, post, revoke, signIn, signOut, socketURL, within } from './scenario.mjs'
+
+const sockets = []
+class Recorded extends WebSocket {
+  constructor(...args) { super(...args); sockets.push(this) }
+}
+
+// page is a page that the guide's examples keep connected.
+async function page(token) {
+  const session = { token }
+  const { client } = await example('connection', 'client')({ url: socketURL, session, createClient: (options) => createClient({ ...options, webSocketImpl: Recorded }) })
+  const { follow } = await example('follow', 'follow')({ client })
+  return { client, session, follow }
+}
+
+// ending returns a promise of the reason for which a subscription ends, and what gives it.
+const ending = () => { let end; return [new Promise((resolve) => { end = resolve }), (reason) => end(reason)] }
+
+const create = async (text) => (await post(createPost, { text })).createPost.post.id
+const cursorOf = async (id) => (await post('query($id: ID!) { post(id: $id) { comments { pageInfo { endCursor } } } }', { id })).post.comments.pageInfo.endCursor
+
+// thread follows the comments on a new post.
+async function thread(follow, text) {
+  const id = await create(text)
+  const say = (comment) => post(addComment, { in: { postId: id, text: comment } })
+  await say('the first')
+  const heard = []
+  const [ended, onEnd] = ending()
+  let look = () => {}
+  const stop = follow('commentAdded', commentAdded, { post: id, after: await cursorOf(id) }, (item) => { heard.push(item.comment.text); look() }, onEnd)
+  const hears = (texts) => within(Promise.race([
+    new Promise((resolve) => { look = () => heard.length >= texts.length && resolve(); look() }),
+    ended.then((reason) => { throw new Error(`the subscription has ended: ${JSON.stringify(reason)}`) }),
+  ]), `${texts}`).then(() => assert.deepEqual(heard, texts))
+  return { id, say, ended, stop, hears }
+}
+
+async function lostConnection() {
+  const { client, follow } = await page(await signIn())
+  const { say, stop, hears } = await thread(follow, 'a lost connection')
+  await say('a'); await hears(['a'])
+  for (const texts of [['a', 'b', 'c'], ['a', 'b', 'c', 'd', 'e']]) {
+    sockets.at(-1).terminate()
+    for (const text of texts.slice(-2)) await say(text)
+    await hears(texts)
+  }
+  stop()
+  await client.dispose()
+}
+
+async function deletedPost() {
+  const { client, follow } = await page(await signIn())
+  const { id, ended, say, hears } = await thread(follow, 'a deleted post')
+  await say('a'); await hears(['a'])
+  const changes = client.iterate({ query: 'subscription($ids: [ID!]!) { postChanged(postIds: $ids, current: true) { event postId } }', variables: { ids: [id] } })
+  assert.equal((await within(changes.next(), 'the post')).value.data.postChanged.event, 'CHANGED')
+  await post('mutation($id: ID!) { deletePost(input: {postId: $id}) { deletedPostId } }', { id })
+  assert.deepEqual((await within(changes.next(), 'a removal')).value.data.postChanged, { event: 'REMOVED', postId: id })
+  sockets.at(-1).terminate()
+  assert.equal((await within(ended, 'an end'))[0].extensions.code, 'NOT_FOUND')
+  await changes.return()
+  await client.dispose()
+}
+
+// endedSession ends a session, or an access token, and begins again without it.
+async function endedSession(token, end) {
+  const { client, session, follow } = await page(token)
+  const { id, ended, say, hears } = await thread(follow, 'an ended session')
+  await say('a'); await hears(['a'])
+  await end()
+  const opened = sockets.length
+  assert.equal((await within(ended, 'an end')).code, 4403)
+  assert.equal(sockets.length, opened, 'it connects again with the old token')
+
+  delete session.token
+  const [refused, refuse] = ending()
+  follow('newsItemAdded', 'subscription($after: String) { newsItemAdded(after: $after) { cursor } }', {}, () => {}, refuse)
+  assert.equal((await within(refused, 'a refusal'))[0].extensions.code, 'UNAUTHENTICATED')
+  const [heard, hear] = ending()
+  const stop = follow('commentAdded', commentAdded, { post: id, after: await cursorOf(id) }, hear, hear)
+  await say('b')
+  assert.equal((await within(heard, 'a comment, signed out')).comment?.text, 'b')
+  stop()
+  await client.dispose()
+}
+
+await lostConnection()
+await deletedPost()
+const session = await signIn()
+await endedSession(session, () => signOut(session))
+const { id, token } = await newToken()
+await endedSession(token, () => revoke(id))
+console.log('ok connections that are lost, and subscriptions that end')
