@@ -287,7 +287,7 @@ func deletePostRemovesEverything(w *world) {
 	w.sameEvents(tail.rest(), []social.Event{deleted}, "the event, which says who saw the post")
 	w.isGone(p.ID, ben, []*social.Comment{first, reply})
 	w.same(w.postIDs(whole(w, w.Wall, ada.ID)), []social.PostID(nil), "the wall")
-	w.same(w.postIDs(whole(w, single(w.News), ben.ID)), []social.PostID(nil), "a follower's news")
+	w.same(w.postIDs(whole(w, w.settledNews, ben.ID)), []social.PostID(nil), "a follower's news")
 
 	w.fails(w.DeletePost(w.ctx, p.ID, event(social.EventPostDeleted)), social.ErrNotFound, "deleting again")
 	w.fails(w.insertComment(newComment(p, nil, ben)), social.ErrNotFound, "commenting on a deleted post")
