@@ -1,9 +1,11 @@
-"""Puts Python's gql through the scenario, over HTTP and over websockets."""
+"""Puts Python's gql through the scenario, with each of its transports over HTTP and websockets."""
 
 import asyncio
 import os
 
 from gql import Client, gql
+from gql.transport.aiohttp import AIOHTTPTransport
+from gql.transport.aiohttp_websockets import AIOHTTPWebsocketsTransport
 from gql.transport.exceptions import TransportError, TransportQueryError
 from gql.transport.httpx import HTTPXAsyncTransport
 from gql.transport.requests import RequestsHTTPTransport
@@ -84,14 +86,15 @@ async def resumes(session, other, post):
 
 async def asynchronous():
     async with Client(transport=HTTPXAsyncTransport(url=ENDPOINT, headers=bearer(BOB))) as other:
-        async with Client(transport=HTTPXAsyncTransport(url=ENDPOINT, headers=bearer(ADA))) as session:
-            await operations("gql, httpx", session)
-        print("ok gql, httpx")
-        for protocol in [WebsocketsTransport.GRAPHQLWS_SUBPROTOCOL, WebsocketsTransport.APOLLO_SUBPROTOCOL]:
-            transport = WebsocketsTransport(url=SOCKET, init_payload=bearer(ADA), subprotocols=[protocol])
-            async with Client(transport=transport) as session:
-                await resumes(session, other, await operations(f"gql, {protocol}", session))
-            print(f"ok gql, {protocol}")
+        for library, transport in {"httpx": HTTPXAsyncTransport, "aiohttp": AIOHTTPTransport}.items():
+            async with Client(transport=transport(url=ENDPOINT, headers=bearer(ADA))) as session:
+                await operations(f"gql, {library}", session)
+            print(f"ok gql, {library}")
+        for library, sockets in {"websockets": WebsocketsTransport, "aiohttp": AIOHTTPWebsocketsTransport}.items():
+            for protocol in [sockets.GRAPHQLWS_SUBPROTOCOL, sockets.APOLLO_SUBPROTOCOL]:
+                async with Client(transport=sockets(url=SOCKET, init_payload=bearer(ADA), subprotocols=[protocol])) as session:
+                    await resumes(session, other, await operations(f"gql, {library}, {protocol}", session))
+                print(f"ok gql, {library}, {protocol}")
     await bad_token()
 
 

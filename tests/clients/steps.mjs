@@ -6,7 +6,8 @@ import { parse } from 'graphql'
 import { example } from './guide.mjs'
 import { otherToken, patience, post, token, within } from './scenario.mjs'
 
-const { atStart, atEnd, inThread } = await example('adding', 'atStart', 'atEnd', 'inThread')()
+const { withEdges, atStart, atEnd, inThread } = await example('adding', 'withEdges', 'atStart', 'atEnd', 'inThread')()
+const { withoutAuthor } = await example('hiding', 'withoutAuthor')({ withEdges })
 
 const shown = `fragment Shown on Post {
   id text editedAt commentCount viewerReaction reactionCounts { kind count } audience { kind } author { id handle viewerFollows }
@@ -109,6 +110,9 @@ const everyone = { kind: 'PUBLIC' }
 
 const said = `${mutation('addComment', `comment { id parent { id repliesCount } post { id commentCount } } ${entries}`)} ${comment}`
 
+// hide takes what someone wrote out of pages.
+const hide = (cache, id, from) => { for (const page of from) cache.update(page, (data) => data && withoutAuthor(data, id)) }
+
 // mine are the steps of the person whose cache it is: document, input, what to do with the payload,
 // and the pages that the guide says to read again.
 const mine = (name, document, input, { apply, reread = [] } = {}) => ({ name, run: async (w) => {
@@ -153,8 +157,9 @@ const steps = [
   mine('remove from it', `${mutation('removeFromCircle', `circle { ...Circled } ${follow}`)} ${circle}`, (w) => ({ circleId: w.friends, userId: w.bob })),
   mine('delete it', mutation('deleteCircle', 'deletedCircleId'), (w) => ({ circleId: w.friends }),
     { apply: ({ deletedCircleId }, cache) => cache.evict({ __typename: 'Circle', id: deletedCircleId }) }),
-  mine('mute', mutation('muteUser', 'user { id viewerIsMuting }'), (w) => ({ userId: w.bob }), { reread: Object.keys(pages) }),
-  mine('unmute', mutation('unmuteUser', 'user { id viewerIsMuting }'), (w) => ({ userId: w.bob }), { reread: Object.keys(pages) }),
+  mine('mute', mutation('muteUser', 'user { id viewerIsMuting }'), (w) => ({ userId: w.bob }),
+    { apply: (_, cache, w) => hide(cache, w.bob, ['news', 'incoming', 'wall']), reread: ['notifications'] }),
+  mine('unmute', mutation('unmuteUser', 'user { id viewerIsMuting }'), (w) => ({ userId: w.bob }), { reread: ['news', 'incoming', 'wall', 'notifications'] }),
 
   theirs('they post', 'createPost', () => ({ content: status('live'), audience: everyone })),
   theirs('they post a photo', 'createPost', () => ({ content: { photo: { url: 'https://site.example/a.png', alt: 'a' } }, audience: everyone })),
@@ -187,8 +192,20 @@ const steps = [
     async () => ({ upTo: (await notifications())[0].cursor })),
   mine('delete', mutation('deletePost', 'deletedPostId'), (w) => ({ postId: w.mine }),
     { apply: ({ deletedPostId }, cache) => cache.evict({ __typename: 'StatusPost', id: deletedPostId }) }),
+  // so that there is something to hide
+  theirs('they post on the wall again', 'createPost', (w) => ({ content: status('hello again'), audience: everyone, wallOwnerId: w.me })),
+  remember('ours', theirs('they comment once more', 'addComment', (w) => ({ postId: w.thread, text: 'once more' }), { fields: 'comment { id }' })),
+  mine('reply to them', said, (w) => ({ postId: w.thread, parentId: w.ours, text: 'below' }), { apply: (edges, cache) => inserted(edges, cache, whole) }),
+  mine('mute again', mutation('muteUser', 'user { id viewerIsMuting }'), (w) => ({ userId: w.bob }),
+    { apply: (_, cache, w) => hide(cache, w.bob, ['news', 'incoming', 'wall']), reread: ['notifications'] }),
+  mine('unmute again', mutation('unmuteUser', 'user { id viewerIsMuting }'), (w) => ({ userId: w.bob }), { reread: ['news', 'incoming', 'wall', 'notifications'] }),
+  mine('block a followed user', mutation('blockUser', 'user { id } viewer { id user { id followingCount } }'), (w) => ({ userId: w.bob }),
+    { apply: (_, cache, w) => hide(cache, w.bob, Object.keys(pages)), reread: ['circles', 'notifications', 'bob'] }),
+  mine('unblock', mutation('unblockUser', 'user { id }'), (w) => ({ userId: w.bob }), { reread: Object.keys(pages) }),
+  mine('follow again', mutation('followUser', follow), (w) => ({ userId: w.bob }), { reread: ['news', 'circles'] }),
   mine('unfollow', mutation('unfollowUser', follow), (w) => ({ userId: w.bob }), { reread: ['news', 'circles'] }),
-  mine('block', mutation('blockUser', 'user { id } viewer { id user { id followingCount } }'), (w) => ({ userId: w.bob }), { reread: Object.keys(pages) }),
+  mine('block', mutation('blockUser', 'user { id } viewer { id user { id followingCount } }'), (w) => ({ userId: w.bob }),
+    { apply: (_, cache, w) => hide(cache, w.bob, Object.keys(pages)), reread: ['circles', 'notifications', 'bob'] }),
 ]
 
 async function world(client) {
