@@ -324,18 +324,15 @@ later is done between the rounds; *fan-out* is a post with all of it. *Stored* i
 // remark compares the figures with their targets.
 func (s *feedScene) remark(section *figures.Section) {
 	of := func(call, rival string) *measure.Result { return measure.Of(section.Results, call, rival) }
-	for _, r := range s.rivals {
-		section.Comparef(of(callNews, r.Name), of(callNews, memory), measure.ServerMs,
-			"A page of news takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
+	for _, call := range []string{callNews, callNewsBusy} {
+		for _, r := range s.rivals {
+			section.Comparef(of(call, r.Name), of(call, memory), measure.ServerMs, "%[2]s: in %[3]s it takes %.2[1]f times the server CPU that it takes from memory.", call, r.Name)
+		}
 	}
 	for _, call := range []string{callNewsBusy, callThreadBusy, callPostBusy, callCommentBusy} {
 		for _, r := range s.rivals {
 			section.Comparef(of(call, r.Name), of(call, byHand), measure.CPUMs, "%[2]s: in %[3]s it takes %.2[1]f times the CPU that it takes by hand.", call, r.Name)
 		}
-	}
-	for _, r := range s.rivals {
-		section.Comparef(of(callNewsBusy, r.Name), of(callNewsBusy, memory), measure.ServerMs,
-			"With 16 concurrent requests it takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
 	}
 	for _, r := range s.rivals {
 		section.Comparef(of(callStar, r.Name), of(callPost, r.Name), measure.CPUMs,

@@ -135,7 +135,9 @@ func TestAnUnknownFaultIsAGap(t *testing.T) {
 type gapReceiver struct{ events chan live.Change }
 
 func (r gapReceiver) Encode(item *live.Item) []byte { r.events <- item.Event; return nil }
-func (gapReceiver) Send([]byte)                     {}
+func (gapReceiver) Await()                          {}
+func (gapReceiver) Admit() bool                     { return true }
+func (gapReceiver) Send(...[]byte)                  {}
 func (gapReceiver) End(error)                       {}
 
 // endReceiver expects only the end.
@@ -149,7 +151,9 @@ func (r endReceiver) Encode(*live.Item) []byte {
 	return nil
 }
 
-func (r endReceiver) Send([]byte)      {}
+func (r endReceiver) Await()           {}
+func (r endReceiver) Admit() bool      { return true }
+func (r endReceiver) Send(...[]byte)   {}
 func (r endReceiver) End(reason error) { r.ended <- reason }
 
 func TestOpenReportsOtherFaults(t *testing.T) {

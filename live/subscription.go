@@ -32,13 +32,24 @@ type Subscriber struct {
 	Issued  *social.Session // the session, if another site has issued its token
 }
 
+// A subscriber who catches up has many items, and sending each alone takes a fifth of the server's
+// time. So they are sent together: up to updatesTogether, and no further one after bytesTogether.
+const (
+	updatesTogether = 32
+	bytesTogether   = 16 << 10
+)
+
 // Receiver is the other end of a subscription. Its calls come one at a time.
 type Receiver interface {
+	// Await waits until the rate limits admit an item, and Admit reports whether they admit another
+	// one now.
+	Await()
+	Admit() bool
 	// Encode encodes an item for sending.
 	Encode(item *Item) []byte
-	// Send sends the result of Encode, if nothing was hidden in the meantime. It may take as long
-	// as a slow subscriber needs.
-	Send(text []byte)
+	// Send sends results of Encode, in their order, if nothing was hidden in the meantime. It may
+	// take as long as a slow subscriber needs.
+	Send(texts ...[]byte)
 	// End is the last call, unless the subscription's context has ended. The reason is one of this
 	// package's errors.
 	End(reason error)
@@ -70,6 +81,7 @@ type Subscription struct {
 	missed   bool       // live updates may be missing in ahead
 	running  bool       // a goroutine is working on the queue
 	ended    bool       // nothing more is added to the queue
+	dropped  bool       // nor is anything sent
 	reason   error      // why it has ended; nil: its subscriber has ended it, or has received the reason
 }
 
@@ -123,10 +135,10 @@ func (s *Subscription) end(reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if reason == nil {
-		s.queue, s.reason = nil, nil
+		s.reason = nil
 	}
-	if errors.Is(reason, ErrSessionEnded) {
-		s.queue = nil
+	if reason == nil || errors.Is(reason, ErrSessionEnded) {
+		s.queue, s.dropped = nil, true
 	}
 	if s.ended {
 		return
@@ -146,15 +158,15 @@ func (s *Subscription) run() {
 // work sends the queued updates.
 func (s *Subscription) work() {
 	for {
-		u, behind, reason := s.next()
+		updates, behind, reason := s.next()
 		switch {
 		case behind:
 			if err := s.catchUp(); err != nil {
 				s.giveUp(err)
 			}
-		case u != nil:
-			if err := s.send(u); err != nil {
-				s.lose(u, err)
+		case len(updates) > 0:
+			if unread, err := s.send(updates); err != nil {
+				s.lose(unread, err)
 			}
 		case reason != nil:
 			s.receiver.End(reason)
@@ -176,14 +188,18 @@ func (s *Subscription) lose(u *update, err error) {
 	s.end(ErrInterrupted)
 }
 
-// next takes an update from the queue. After the last one it reports whether the subscription is
+// next takes the updates from the queue. After the last one it reports whether the subscription is
 // behind, or returns the reason for its end. If neither is the case, the goroutine's work is done.
-func (s *Subscription) next() (u *update, behind bool, reason error) {
+func (s *Subscription) next() (updates []*update, behind bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.queue) > 0 && (!s.behind || s.watch == nil) { // only changes to what the subscriber has are sent
-		u, s.queue = s.queue[0], s.queue[1:]
-		return u, false, nil
+		n := min(len(s.queue), updatesTogether)
+		if s.watch != nil { // a newer change may still replace a queued one
+			n = 1
+		}
+		updates, s.queue = s.queue[:n:n], s.queue[n:]
+		return updates, false, nil
 	}
 	if s.behind && !s.ended {
 		return nil, true, nil
@@ -194,33 +210,97 @@ func (s *Subscription) next() (u *update, behind bool, reason error) {
 	return nil, false, reason
 }
 
-// send sends an update, unless the subscriber may no longer see it. If something was hidden while
-// it was being encoded, it is encoded again.
-func (s *Subscription) send(u *update) error {
-	if u == gap {
-		s.receiver.Send(s.receiver.Encode(&Item{Event: Gap}))
-		return nil
+// send sends updates in their order, without those that the subscriber may no longer see. After an
+// error it returns the update that could not be read.
+func (s *Subscription) send(updates []*update) (unread *update, err error) {
+	defer func(all []*update) {
+		for _, u := range all {
+			u.received(s.viewer)
+		}
+	}(updates)
+	for len(updates) > 0 && !s.isDropped() {
+		n, err := s.sendSome(updates)
+		if err != nil {
+			return updates[n], err
+		}
+		updates = updates[n:]
 	}
-	defer u.received(s.viewer)
+	return nil, nil
+}
+
+func (s *Subscription) isDropped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dropped
+}
+
+// sendSome sends the first updates together, as many as the rate limits admit, and returns their
+// number. If something was hidden while they were being encoded, they are encoded again.
+func (s *Subscription) sendSome(updates []*update) (n int, err error) {
+	admitted := 0
 	for {
+		hidings := s.service.Hidings()
+		var e encoded
+		for n = 0; n < len(updates) && e.size < bytesTogether && (n < admitted || s.admit(&admitted)); n++ {
+			if err = s.encode(updates[n], &e); err != nil {
+				break
+			}
+		}
+		if hidings == s.service.Hidings() {
+			s.sendEncoded(&e)
+			return n, err
+		}
+	}
+}
+
+// admit waits until the rate limits admit the first item, and reports whether they admit another one
+// now.
+func (s *Subscription) admit(admitted *int) bool {
+	if *admitted == 0 {
+		s.receiver.Await()
+	} else if !s.receiver.Admit() {
+		return false
+	}
+	*admitted++
+	return true
+}
+
+// encoded are items to send.
+type encoded struct {
+	items []*Item
+	texts [][]byte
+	size  int // of the texts, in bytes
+}
+
+// encode adds an update, unless the subscriber may not see it.
+func (s *Subscription) encode(u *update, to *encoded) error {
+	item := &Item{Event: Gap}
+	if u != gap {
 		seen, err := u.current()
 		if err != nil {
 			return err
 		}
-		item := u.item(seen, s.viewer)
+		item = u.item(seen, s.viewer)
 		if s.watch != nil {
 			item = s.watch.item(u, item)
 		}
-		if item == nil {
-			return nil
-		}
-		text := s.receiver.Encode(item)
-		if seen.hidings == s.service.Hidings() {
-			s.receiver.Send(text)
-			if s.watch != nil {
-				s.watch.sent(item)
-			}
-			return nil
+	}
+	if item == nil {
+		return nil
+	}
+	text := s.receiver.Encode(item)
+	to.items, to.texts, to.size = append(to.items, item), append(to.texts, text), to.size+len(text)
+	return nil
+}
+
+func (s *Subscription) sendEncoded(e *encoded) {
+	if len(e.texts) == 0 {
+		return
+	}
+	s.receiver.Send(e.texts...)
+	for _, item := range e.items {
+		if s.watch != nil {
+			s.watch.sent(item)
 		}
 	}
 }

@@ -107,6 +107,9 @@ func (u *update) current() (*sighting, error) {
 
 // received records that a subscription of a viewer has received the update.
 func (u *update) received(viewer social.UserID) {
+	if u == gap {
+		return
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.waiting[viewer]--; u.waiting[viewer] == 0 {

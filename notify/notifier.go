@@ -132,6 +132,7 @@ func (n *Notifier) advance(ctx context.Context, stream social.EventStream) error
 	if err := n.closePolls(ctx); err != nil {
 		return err
 	}
+	before := stream.Position()
 	events, err := next(ctx, n.lease/3, stream)
 	if err != nil {
 		return err
@@ -141,6 +142,9 @@ func (n *Notifier) advance(ctx context.Context, stream social.EventStream) error
 		upTo = events[len(events)-1].ID.Time()
 	}
 	if err := n.endLateSessions(ctx, events); err != nil {
+		return err
+	}
+	if err := n.removeOfDeletedPosts(ctx, before, events); err != nil {
 		return err
 	}
 	notices, err := n.service.NoticesOf(ctx, events)
@@ -162,6 +166,29 @@ func (n *Notifier) endLateSessions(ctx context.Context, events []social.Event) e
 		}
 		if err := n.accounts.EndLateSessions(ctx, events[i].Target); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// removeOfDeletedPosts removes the notifications about deleted posts, in steps, and leaves the position
+// in the log where it was before the events. A notifier that continues there finds what is left.
+func (n *Notifier) removeOfDeletedPosts(ctx context.Context, before string, events []social.Event) error {
+	for i := range events {
+		if events[i].Kind != social.EventPostDeleted {
+			continue
+		}
+		for {
+			notices, err := n.service.Removals(ctx, &events[i])
+			if err != nil {
+				return err
+			}
+			if len(notices) == 0 {
+				break
+			}
+			if err := n.store.Notify(ctx, n.server, n.lease, before, notices); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

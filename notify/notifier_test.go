@@ -382,3 +382,50 @@ func (w *town) count(ada social.UserID) map[social.NotificationKind]int {
 	}
 	return counts
 }
+
+// TestADeletedPostIsLostOnce: the notifications about a post are removed in several steps, while two
+// servers are killed and started again, and their database fails.
+func TestADeletedPostIsLostOnce(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ada := w.user("ada")
+	post := w.post(ada)
+	servers := []func(){w.run(), w.run()}
+	w.awaitFirstPosition()
+	const people = 230
+	var answered []social.UserID
+	for i := range people {
+		user := w.user(fmt.Sprintf("user%d", i))
+		answered = append(answered, user)
+		c, err := w.AddComment(t.Context(), user, network.NewComment{Post: post, Text: "Hi"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.AddComment(t.Context(), ada, network.NewComment{Post: post, Parent: c.ID, Text: "Hello"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.await(answered[people-1], social.NotifyReply, 1)
+	if err := w.DeletePost(t.Context(), ada, post); err != nil {
+		t.Fatal(err)
+	}
+	for left := people; left > 0; {
+		servers[left%2]()
+		servers[left%2] = w.run()
+		before := left
+		testtime.Eventually(t, "the next notifications are removed", func() bool {
+			some, err := w.store.NotificationsOn(t.Context(), post, 2*people)
+			left = len(some)
+			return err == nil && (left < before || left == 0)
+		})
+	}
+	for _, kill := range servers {
+		kill()
+	}
+	for _, user := range answered {
+		_, losses, err := w.store.NotificationChanges(t.Context(), user, social.Page{Limit: 10})
+		if err != nil || len(losses) != 1 {
+			t.Errorf("%d losses of %s, want 1: %v", len(losses), user, err)
+		}
+	}
+}

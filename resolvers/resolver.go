@@ -51,11 +51,13 @@ type Stream interface {
 	Context() context.Context
 	// Await charges another response to the rate limits, and waits until they admit it.
 	Await()
+	// Admit charges another response to the rate limits if they admit it now.
+	Admit() bool
 	// Execute resolves the subscription for one event, which its field's resolver finds in ctx, and
 	// returns the response.
 	Execute(ctx context.Context) []byte
-	// Send sends a response of Execute, perhaps of another subscription with the same selection.
-	Send(response []byte)
+	// Send sends responses of Execute, perhaps of another subscription with the same selection.
+	Send(responses ...[]byte)
 	// End ends the subscription with an error.
 	End(err error)
 }

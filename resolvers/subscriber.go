@@ -35,10 +35,14 @@ func (r *Resolver) newSubscriber(ctx context.Context, of relay.Cursors) *subscri
 	}
 }
 
-// Encode implements live.Receiver. It waits for the rate limits first: an item that is hidden
-// meanwhile is not sent.
+// Await implements live.Receiver.
+func (s *subscriber) Await() { s.stream.Await() }
+
+// Admit implements live.Receiver.
+func (s *subscriber) Admit() bool { return s.stream.Admit() }
+
+// Encode implements live.Receiver.
 func (s *subscriber) Encode(item *live.Item) []byte {
-	s.stream.Await()
 	if s.selection == (sameSelection{}) || item.Post == nil {
 		return s.withCursor(s.execute(s.stream.Context(), item), item)
 	}
@@ -115,7 +119,7 @@ func prime(ctx context.Context, load *loaders.Loaders, item *live.Item) {
 }
 
 // Send implements live.Receiver.
-func (s *subscriber) Send(response []byte) { s.stream.Send(response) }
+func (s *subscriber) Send(responses ...[]byte) { s.stream.Send(responses...) }
 
 // End implements live.Receiver.
 func (s *subscriber) End(reason error) { s.stream.End(reason) }

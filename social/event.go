@@ -54,7 +54,8 @@ const (
 )
 
 // Event is one entry of the event log: its kind, and the ids of the objects (zero if a kind has
-// none). It carries no content: readers look the objects up, through the privacy rule.
+// none). It carries no content: readers look the objects up, through the privacy rule. Only of a post
+// that was deleted it says who saw it, because that can't be looked up.
 type Event struct {
 	ID      EventID
 	Kind    EventKind
@@ -64,6 +65,11 @@ type Event struct {
 	Comment CommentID
 	Circle  CircleID
 	Session [32]byte // of EventSessionEnded: the token's hash, or the key of the identity whose tokens have ended
+
+	// Author and Audience are those of a post that was deleted; the engine sets them. They may be
+	// zero if the author's account is deleted, too.
+	Author   UserID
+	Audience Audience
 
 	// Position is the event's position in the log, in the engine's own form; set when it is read.
 	Position string

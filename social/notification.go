@@ -74,11 +74,14 @@ type Notice struct {
 	Act
 
 	Undone bool // the act is removed; that of a comment only where it names this comment
-	Lost   bool // the recipient saw the act until now: a NotificationLoss is stored
+	// Removed is a notification that is removed with all its acts, because its post was deleted. Then
+	// Act is zero, and Undone is false.
+	Removed NotificationID
+	Lost    bool // the recipient saw the act until now: a NotificationLoss is stored
 }
 
 // IsNew reports whether the act is to be added.
-func (n *Notice) IsNew() bool { return !n.Undone && !n.Lost }
+func (n *Notice) IsNew() bool { return !n.Undone && !n.Lost && n.Removed.IsZero() }
 
 // NotificationLoss says that a notification has lost acts that its recipient saw. It may have none
 // left, and be gone.
@@ -135,13 +138,15 @@ type Notifications interface {
 	// empty if there was none yet. False: another server is the notifier.
 	LeaseNotifier(ctx context.Context, server string, lease time.Duration) (position string, is bool, err error)
 	// Notify stores acts, in their order (see Gather). Then it removes those that were undone, also
-	// from read notifications, and stores the losses; a notification without acts is removed. In
-	// the same transaction it stores the position up to which events have been processed, extends
+	// from read notifications, and those notifications that are removed, and stores the losses; a
+	// notification without acts is removed. In the same transaction it stores the position up to which events have been processed, extends
 	// the lease, and appends the events of NewNotified. ErrConflict: the server is no longer the
 	// notifier.
 	Notify(ctx context.Context, server string, lease time.Duration, position string, notices []Notice) error
 	// ActsOn reads the stored acts that name these comments, in any order.
 	ActsOn(ctx context.Context, comments []CommentID) ([]Notice, error)
+	// NotificationsOn reads stored notifications about a post, at most limit, in any order.
+	NotificationsOn(ctx context.Context, post PostID, limit int) ([]*Notification, error)
 	// LeaveNotifier ends a server's lease. If it has none, it does nothing.
 	LeaveNotifier(ctx context.Context, server string) error
 

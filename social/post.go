@@ -128,7 +128,7 @@ type Posts interface {
 	// the map.
 	Histories(ctx context.Context, posts []PostID) (map[PostID][]Version, error)
 	// DeletePost removes the post with its versions, comments, reactions, votes and thread mutes,
-	// and appends the event. ErrNotFound.
+	// and appends the event with the Author and Audience that the post had. ErrNotFound.
 	DeletePost(ctx context.Context, id PostID, e Event) error
 	// Posts reads by id; absent posts are missing in the map.
 	Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, error)

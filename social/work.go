@@ -28,13 +28,17 @@ type Backlog struct {
 	Faults  []Fault   // the last failures, newest first; at most MaxFaults
 }
 
-const lookEvery = 5 * time.Millisecond
+// leastLook and mostLook bound the pause between two looks at the backlog, which is a tenth of the
+// time waited so far: a look at many jobs costs as much as doing some of them.
+const (
+	leastLook = 5 * time.Millisecond
+	mostLook  = 100 * time.Millisecond
+)
 
 // Settle waits until no work is left; other goroutines or servers do it. It fails if a job is given
 // up, or ctx ends.
 func Settle(ctx context.Context, w Worker) error {
-	again := time.NewTicker(lookEvery)
-	defer again.Stop()
+	began := time.Now()
 	for {
 		backlog, err := w.Backlog(ctx)
 		switch {
@@ -48,7 +52,7 @@ func Settle(ctx context.Context, w Worker) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%w, and background work is left: %+v", ctx.Err(), backlog)
-		case <-again.C:
+		case <-time.After(min(max(leastLook, time.Since(began)/10), mostLook)):
 		}
 	}
 }

@@ -2452,7 +2452,7 @@ type NotificationAdded {
   cursor: String!
   """
   ADDED: the notification is new. CHANGED: it got another act, or lost some, because a reaction was taken back, or a comment was deleted.
-  REMOVED: none is left that you may see.
+  REMOVED: none is left that you may see, or its post was deleted.
   """
   event: LiveEvent!
   "The notification's id."

@@ -75,8 +75,9 @@ func (s *Service) NewestNotification(ctx context.Context, to social.UserID) (soc
 }
 
 // NotificationsSince reads a viewer's notifications that got or lost acts after a position, at most
-// limit. It leaves out those of which the viewer does not see any of the new acts, and losses of
-// notifications that are newer than the position: what is left of those is an entry of its own.
+// limit. It leaves out those with new acts that the rule hides, unless the viewer sees another new
+// act, and losses of notifications that are newer than the position: what is left of those is an
+// entry of its own.
 func (s *Service) NotificationsSince(ctx context.Context, viewer social.UserID, after social.Key, limit int) (Past, error) {
 	found, lost, err := s.store.NotificationChanges(ctx, viewer, since(after, limit))
 	changes := notificationChanges(found, lost)
@@ -88,7 +89,8 @@ func (s *Service) NotificationsSince(ctx context.Context, viewer social.UserID, 
 	past.Last = changes[len(changes)-1].key
 	changes, losing := dropLosses(after, changes)
 	v := s.Viewer(viewer)
-	if _, err := v.dropHiddenActs(ctx, found); err != nil {
+	rule, err := v.ruleOn(ctx, found)
+	if err != nil {
 		return past, err
 	}
 	known, err := v.NotificationsByID(ctx, losing)
@@ -98,7 +100,7 @@ func (s *Service) NotificationsSince(ctx context.Context, viewer social.UserID, 
 	for _, c := range changes {
 		if c.found == nil {
 			past.Seen = append(past.Seen, sightLoss(viewer, c.lost, known[c.lost.Notification]))
-		} else if acts := c.found.Acts; len(acts) > 0 && social.Key(acts[0].ID.Bytes()) > after {
+		} else if rule.mayTell(c.found, after) && rule.drop(c.found) {
 			past.Seen = append(past.Seen, sightNotification(c.found))
 		}
 	}
@@ -229,29 +231,69 @@ func (s *Service) MarkNotificationsRead(ctx context.Context, viewer social.UserI
 }
 
 // dropHiddenActs removes the acts that the viewer may not see now, and returns what the others are
-// about. It reads everything that the notifications name in one batch of each kind.
+// about.
 func (v *Viewer) dropHiddenActs(ctx context.Context, all []*social.Notification) (Subjects, error) {
-	if len(all) == 0 {
-		return Subjects{}, nil
-	}
-	subjects, people, err := v.readSubjects(ctx, all)
+	rule, err := v.ruleOn(ctx, all)
 	if err != nil {
-		return subjects, err
-	}
-	relations, err := v.recallOr(ctx, people, v.named)
-	if err != nil {
-		return subjects, err
-	}
-	muted, err := v.MutedThreads(ctx, slices.Collect(maps.Values(subjects.Posts)))
-	if err != nil {
-		return subjects, err
+		return rule.subjects, err
 	}
 	for _, n := range all {
-		n.Acts = slices.DeleteFunc(n.Acts, func(a social.Act) bool {
-			return !social.InNotification(n.NotificationGroup, a, subjects.Posts[n.Post], subjects.Comments[a.Comment], relations, muted[n.Post])
-		})
+		rule.drop(n)
 	}
-	return subjects, nil
+	return rule.subjects, nil
+}
+
+// actRule is the rule on the acts of some notifications, with all that it looks at.
+type actRule struct {
+	subjects  Subjects
+	relations map[social.UserID]social.Relation
+	muted     map[social.PostID]bool
+}
+
+// ruleOn reads everything that the notifications name, in one batch of each kind.
+func (v *Viewer) ruleOn(ctx context.Context, all []*social.Notification) (r actRule, err error) {
+	if len(all) == 0 {
+		return r, nil
+	}
+	var people []social.UserID
+	r.subjects, people, err = v.readSubjects(ctx, all)
+	if err != nil {
+		return r, err
+	}
+	r.relations, err = v.recallOr(ctx, people, v.named)
+	if err != nil {
+		return r, err
+	}
+	r.muted, err = v.MutedThreads(ctx, slices.Collect(maps.Values(r.subjects.Posts)))
+	return r, err
+}
+
+func (r *actRule) shows(n *social.Notification, a social.Act) bool {
+	return social.InNotification(n.NotificationGroup, a, r.subjects.Posts[n.Post], r.subjects.Comments[a.Comment], r.relations, r.muted[n.Post])
+}
+
+// mayTell reports whether the recipient may learn that a notification has moved to the front since
+// a position: they see a new act, or all new acts are lost, because their comments are deleted or
+// hidden, and it only has another place in the list.
+func (r *actRule) mayTell(n *social.Notification, after social.Key) bool {
+	hidden := false
+	for _, a := range n.Acts {
+		if social.Key(a.ID.Bytes()) <= after {
+			break
+		}
+		if r.shows(n, a) {
+			return true
+		}
+		isLost := social.LosesFromNotification(n.NotificationGroup, a, r.subjects.Posts[n.Post], r.relations, r.muted[n.Post])
+		hidden = hidden || !isLost
+	}
+	return !hidden
+}
+
+// drop removes the acts of a notification that are not shown, and reports whether any is left.
+func (r *actRule) drop(n *social.Notification) bool {
+	n.Acts = slices.DeleteFunc(n.Acts, func(a social.Act) bool { return !r.shows(n, a) })
+	return len(n.Acts) > 0
 }
 
 // readSubjects reads the posts and comments of notifications, and lists the actors and the posts'

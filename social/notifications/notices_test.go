@@ -20,6 +20,7 @@ type village struct {
 	post          social.Post
 	first, reply  social.Comment
 	silent        map[social.UserID][]social.NotificationKind
+	stored        []*social.Notification // about the post
 	relations     map[social.Pair]social.Relation
 }
 
@@ -194,6 +195,68 @@ func TestADeletedCommentLeavesNotifications(t *testing.T) {
 			}
 			if got[v.ada.ID] != c.ada || got[v.cyd.ID] != c.cyd || len(notices) != len(got) {
 				t.Errorf("ada: %q, want %q; cyd: %q, want %q", got[v.ada.ID], c.ada, got[v.cyd.ID], c.cyd)
+			}
+		})
+	}
+}
+
+// NotificationsOn implements notifications.Store.
+func (v *village) NotificationsOn(_ context.Context, post social.PostID, limit int) ([]*social.Notification, error) {
+	if post != v.post.ID {
+		return nil, nil
+	}
+	return v.stored[:min(limit, len(v.stored))], nil
+}
+
+// TestADeletedPostLeavesNotifications: all notifications about it are removed, and those of their
+// recipients who saw one of its acts until then lose it.
+func TestADeletedPostLeavesNotifications(t *testing.T) {
+	t.Parallel()
+	relation := func(viewer, other func(*village) social.UserID, r social.Relation) func(*village, *social.Event) {
+		return func(v *village, _ *social.Event) { v.relations[social.Pair{Viewer: viewer(v), Other: other(v)}] = r }
+	}
+	ada, ben, cyd := func(v *village) social.UserID { return v.ada.ID }, func(v *village) social.UserID { return v.ben.ID }, func(v *village) social.UserID { return v.cyd.ID }
+	for name, c := range map[string]struct {
+		given      func(*village, *social.Event)
+		toAda, cyd bool // whether they lose their notification
+	}{
+		"all see it":                  {given: func(*village, *social.Event) {}, toAda: true, cyd: true},
+		"it was for few":              {given: func(_ *village, e *social.Event) { e.Audience.Kind = social.AudienceOnlyMe }, toAda: true},
+		"it was for a circle of few":  {given: func(_ *village, e *social.Event) { e.Audience.Kind = social.AudienceCircles }, toAda: true},
+		"it was hidden by moderators": {given: func(_ *village, e *social.Event) { e.Audience.Kind = social.AudienceHidden }, toAda: true},
+		"it was on cyd's wall": {
+			given: func(v *village, e *social.Event) { e.Audience.Kind, e.Target = social.AudienceOnlyMe, v.cyd.ID }, toAda: true, cyd: true,
+		},
+		"it was on cyd's wall, hidden": {
+			given: func(v *village, e *social.Event) { e.Audience.Kind, e.Target = social.AudienceHidden, v.cyd.ID }, toAda: true,
+		},
+		"the event does not say":   {given: func(_ *village, e *social.Event) { e.Author, e.Audience = social.UserID{}, social.Audience{} }},
+		"ada blocks cyd":           {given: relation(cyd, ada, social.Relation{BlockedBy: true}), toAda: true},
+		"ada's account is deleted": {given: relation(cyd, ada, social.Relation{Gone: true}), toAda: true},
+		"ada mutes ben":            {given: relation(ada, ben, social.Relation{Mutes: true}), cyd: true},
+		"ben blocks cyd":           {given: relation(cyd, ben, social.Relation{BlockedBy: true}), toAda: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVillage()
+			reply := social.NotificationGroup{To: v.ada.ID, Kind: social.NotifyReply, Post: v.post.ID, Comment: v.first.ID}
+			mention := social.NotificationGroup{To: v.cyd.ID, Kind: social.NotifyMention, Post: v.post.ID}
+			for _, group := range []social.NotificationGroup{reply, mention} {
+				act := social.Act{Actor: v.ben.ID, Comment: v.reply.ID}
+				v.stored = append(v.stored, &social.Notification{NotificationGroup: group, ID: social.NotificationID{ID: id.New()}, Acts: []social.Act{act}})
+			}
+			e := social.Event{Kind: social.EventPostDeleted, Post: v.post.ID, Target: v.post.WallOwner, Author: v.post.Author, Audience: v.post.Audience}
+			c.given(v, &e)
+			notices, err := notifications.New(v, v).Removals(t.Context(), &e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []social.Notice{
+				{NotificationGroup: reply, Removed: v.stored[0].ID, Lost: c.toAda},
+				{NotificationGroup: mention, Removed: v.stored[1].ID, Lost: c.cyd},
+			}
+			if diff := cmp.Diff(want, notices); diff != "" {
+				t.Errorf("the notices (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -15,6 +15,7 @@ type Store interface {
 	Comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error)
 	UsersByHandle(ctx context.Context, handles []string) (map[string]*social.User, error)
 	ActsOn(ctx context.Context, comments []social.CommentID) ([]social.Notice, error)
+	NotificationsOn(ctx context.Context, post social.PostID, limit int) ([]*social.Notification, error)
 	SetNotificationKind(ctx context.Context, user social.UserID, kind social.NotificationKind, enabled bool) error
 	SilentNotificationKinds(ctx context.Context, users []social.UserID) (map[social.UserID][]social.NotificationKind, error)
 }

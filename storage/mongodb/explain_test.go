@@ -281,6 +281,11 @@ func callNotifications(w *town, ada, ben, cem social.NewUser) {
 	})
 	_, err = w.ActsOn(w.ctx, []social.CommentID{reply.Act.Comment, {ID: id.New()}})
 	w.ok(err)
+	on, err := w.NotificationsOn(w.ctx, all[0].Post, 20)
+	w.ok(err)
+	for _, n := range on {
+		w.ok(w.Notify(w.ctx, server, lease, "removed", []social.Notice{{NotificationGroup: n.NotificationGroup, Removed: n.ID, Lost: true}}))
+	}
 	_, err = w.UnreadNotifications(w.ctx, ada.User.ID, 20)
 	w.ok(err)
 	_, err = w.NotificationsByID(w.ctx, ada.User.ID, []social.NotificationID{all[0].ID})

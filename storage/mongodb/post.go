@@ -320,7 +320,7 @@ func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Eve
 // deletePost is DeletePost in a transaction.
 func (s *Store) deletePost(ctx context.Context, post social.PostID, e social.Event) error {
 	var d postDoc
-	what := options.FindOneAndDelete().SetProjection(mdb.Doc("author", 1, "wallOwner", 1, "detail.closesAt", 1))
+	what := options.FindOneAndDelete().SetProjection(mdb.Doc("author", 1, "wallOwner", 1, "audience", 1, "detail.closesAt", 1))
 	if err := mdb.OrNotFound(s.posts.FindOneAndDelete(ctx, mdb.Doc("_id", post), what).Decode(&d)); err != nil {
 		return err
 	}
@@ -335,6 +335,7 @@ func (s *Store) deletePost(ctx context.Context, post social.PostID, e social.Eve
 	if err := s.feeds.PostDeleted(ctx, post, d.Author, d.WallOwner); err != nil {
 		return err
 	}
+	e.Author, e.Audience = d.Author, social.Audience(d.Audience)
 	return s.log.Append(ctx, e)
 }
 

@@ -104,7 +104,7 @@ func scanRelation(scan sqldb.Scan) (pair social.Pair, r social.Relation, err err
 	if err != nil {
 		return pair, r, err
 	}
-	r.Circles, err = splitCircles(raw)
+	r.Circles, err = sqldb.SplitIDs[social.CircleID](raw)
 	return pair, r, err
 }
 

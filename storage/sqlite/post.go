@@ -29,6 +29,7 @@ var (
 		WHERE post IN (SELECT unhex(value) FROM json_each(?)) ORDER BY post, number`)
 	countEdit         = sqldb.Define(`UPDATE posts SET edits = edits + 1 WHERE id = ?`)
 	deletePost        = sqldb.Define(`DELETE FROM posts WHERE id = ?`)
+	takePost          = sqldb.Define(`DELETE FROM posts WHERE id = ? RETURNING author, audience, audience_circles`)
 	postExists        = sqldb.Define(`SELECT 1 FROM posts WHERE id = ?`)
 	postsByID         = sqldb.Define(`SELECT ` + postColumns + ` FROM posts WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	insertPostCircle  = sqldb.Define(`INSERT INTO post_circles (circle, post) VALUES (?, ?) ON CONFLICT DO NOTHING`)
@@ -69,7 +70,7 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 			e.Post = stored.ID
 		}
 		_, err = tx.Exec(insertPost, stored.ID.Bytes(), p.Author.Bytes(), p.WallOwner.Bytes(), string(p.Audience.Kind), doc.circles,
-			string(doc.kind), doc.detail, sqldb.Moment(p.EditedAt), p.Revision, noVotes, replyKind(p), joinCircles(p.Replies.Circles), commentOrder(p))
+			string(doc.kind), doc.detail, sqldb.Moment(p.EditedAt), p.Revision, noVotes, replyKind(p), sqldb.JoinIDs(p.Replies.Circles), commentOrder(p))
 		if err != nil {
 			return err
 		}
@@ -101,7 +102,7 @@ func replacePost(tx *eventlog.Tx, p *social.Post, replaced *social.Version, e so
 		return err
 	}
 	rows, err := tx.Exec(updatePost, string(p.Audience.Kind), doc.circles, string(doc.kind), doc.detail, sqldb.Moment(p.EditedAt),
-		p.Revision, replyKind(p), joinCircles(p.Replies.Circles), commentOrder(p), p.ID.Bytes(), p.Revision-1)
+		p.Revision, replyKind(p), sqldb.JoinIDs(p.Replies.Circles), commentOrder(p), p.ID.Bytes(), p.Revision-1)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func scanVersion(scan sqldb.Scan) (post social.PostID, v social.Version, err err
 		return post, v, err
 	}
 	v.EditedAt = sqldb.MomentOf(edited)
-	if v.Audience.Circles, err = splitCircles(circles); err != nil {
+	if v.Audience.Circles, err = sqldb.SplitIDs[social.CircleID](circles); err != nil {
 		return post, v, err
 	}
 	v.Content, err = decodeContent(kind, detail)
@@ -201,8 +202,12 @@ func (s *Store) DeletePost(ctx context.Context, id social.PostID, e social.Event
 
 // removePost is DeletePost in a transaction.
 func removePost(tx *eventlog.Tx, id social.PostID, e social.Event) error {
-	rows, err := tx.Exec(deletePost, id.Bytes())
-	if err := sqldb.Changed(rows, err, social.ErrNotFound); err != nil {
+	var circles []byte
+	err := sqldb.Known(tx.Row(takePost, []any{sqldb.Into(&e.Author.ID), &e.Audience.Kind, &circles}, id.Bytes()))
+	if err != nil {
+		return err
+	}
+	if e.Audience.Circles, err = sqldb.SplitIDs[social.CircleID](circles); err != nil {
 		return err
 	}
 	return tx.Append(e)
@@ -264,10 +269,10 @@ func scanPost(scan sqldb.Scan) (*social.Post, error) {
 		return nil, err
 	}
 	p.EditedAt = sqldb.MomentOf(edited)
-	if p.Audience.Circles, err = splitCircles(circles); err != nil {
+	if p.Audience.Circles, err = sqldb.SplitIDs[social.CircleID](circles); err != nil {
 		return nil, err
 	}
-	if p.Replies.Circles, err = splitCircles(replyCircles); err != nil {
+	if p.Replies.Circles, err = sqldb.SplitIDs[social.CircleID](replyCircles); err != nil {
 		return nil, err
 	}
 	if p.Content, err = decodeContent(kind, detail); err != nil {

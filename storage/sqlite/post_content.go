@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"plaza/id"
 	"plaza/social"
 	"plaza/storage/sqlite/internal/sqldb"
 )
@@ -23,16 +22,8 @@ func replyKind(p *social.Post) string { return string(cmp.Or(p.Replies.Kind, soc
 
 func commentOrder(p *social.Post) string { return string(cmp.Or(p.Order, social.OrderOldest)) }
 
-func joinCircles(circles []social.CircleID) []byte {
-	joined := []byte{}
-	for _, circle := range circles {
-		joined = append(joined, circle.ID.Bytes()...)
-	}
-	return joined
-}
-
 func encodePost(a social.Audience, c social.Content) (doc postDoc, err error) {
-	doc.circles = joinCircles(a.Circles)
+	doc.circles = sqldb.JoinIDs(a.Circles)
 	kind, detail, err := encodeContent(c)
 	doc.kind, doc.detail = kind, string(detail)
 	return doc, err
@@ -145,17 +136,4 @@ func unmarshal(column []byte, to any) error {
 		return nil
 	}
 	return json.Unmarshal(column, to)
-}
-
-// splitCircles splits concatenated ids.
-func splitCircles(raw []byte) ([]social.CircleID, error) {
-	var circles []social.CircleID
-	for size := len(id.ID{}); len(raw) > 0; raw = raw[size:] {
-		circle, err := id.FromBytes(raw[:min(size, len(raw))])
-		if err != nil {
-			return nil, err
-		}
-		circles = append(circles, social.CircleID{ID: circle})
-	}
-	return circles, nil
 }

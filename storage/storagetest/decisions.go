@@ -110,6 +110,7 @@ func whatIsRemovedIsGone(w *world) {
 	remove := w.ruling(w.caseOn(post), mia, social.ActionRemove, post)
 	w.ok(w.Decide(w.ctx, remove, deleted), "Decide")
 	absent(w, "post", w.Posts, post.ID)
+	deleted.Author, deleted.Audience = ada.ID, post.Audience
 	w.sameEvents(tail.rest(), []social.Event{gone, deleted}, "the events")
 	c = w.caseOn(post)
 	w.same([]any{c.State, c.Decisions}, []any{social.CaseDecided, 1}, "the case")

@@ -22,6 +22,7 @@ var notificationCases = []testCase{
 	{"ActsAreUndone", actsAreUndone},
 	{"ACommentLeavesItsNotifications", aCommentLeavesItsNotifications},
 	{"LossesAreListed", lossesAreListed},
+	{"RemovedNotificationsAreLost", removedNotificationsAreLost},
 	{"ChangesArePaged", changesArePaged},
 	{"NotificationsArePaged", notificationsArePaged},
 	{"NotificationsAreMarkedAsRead", notificationsAreMarkedAsRead},
@@ -282,6 +283,43 @@ func aCommentLeavesItsNotifications(w *world) {
 	n.notify(lost(later, false))
 	w.same(w.notifications(ada), found, "the notifications after a loss of something that stays")
 	w.same(w.changes(ada, before...), []int{0, 1}, "what ada has lost")
+}
+
+// removedNotificationsAreLost: those about a post are read in parts, and removed with all acts. Who
+// saw them gets a loss, once.
+func removedNotificationsAreLost(w *world) {
+	ada, ben, cem := w.user(), w.user(), w.user()
+	n, post, other := w.notifier(), newPostID(), newPostID()
+	n.notify(append(notice(reacted(ada, post), ben, cem), notice(reacted(ada, other), ben)...)...)
+	n.notify(commented(ada, post, ben, newCommentID()), commented(cem, post, ben, newCommentID()))
+	w.ok(w.MarkRead(w.ctx, ada.ID, nil, w.notifications(ada)[0].Order), "MarkRead")
+	before := w.notifications(ada)
+
+	part, err := w.NotificationsOn(w.ctx, post, 2)
+	w.ok(err, "NotificationsOn")
+	w.same(len(part), 2, "the number of notifications in a part")
+	all, err := w.NotificationsOn(w.ctx, post, 100)
+	w.ok(err, "NotificationsOn")
+	read := map[social.NotificationID]*social.Notification{}
+	for _, one := range all {
+		read[one.ID] = one
+	}
+	w.same(read, map[social.NotificationID]*social.Notification{
+		before[0].ID: before[0], before[2].ID: before[2], w.notifications(cem)[0].ID: w.notifications(cem)[0],
+	}, "the notifications about the post")
+
+	var removals []social.Notice
+	for _, one := range all {
+		removals = append(removals, social.Notice{NotificationGroup: one.NotificationGroup, Removed: one.ID, Lost: one.To == ada.ID && one.Kind == social.NotifyReaction})
+	}
+	n.notify(removals...)
+	n.notify(removals...)
+	w.same(w.notifications(ada), before[1:2], "what is left")
+	w.same(w.notified(cem), "", "what is left to another recipient")
+	w.same(w.changes(ada, before...), []int{2}, "what ada has lost")
+	w.same(w.changes(cem), []int(nil), "what is lost without having been seen")
+	n.notify(notice(reacted(ada, post), cem)...)
+	w.same(w.notified(ada), "REACTION by 1, REACTION by 1", "another notification of a group that was removed")
 }
 
 // lossesAreListed: they have events, and an act that was undone without a loss has none.

@@ -278,10 +278,16 @@ func deletePostRemovesEverything(w *world) {
 	w.ok(w.PutReaction(w.ctx, p.ID, ben.ID, social.ReactionSad, event(social.EventReactionAdded)), "PutReaction")
 	w.did(true)(w.MuteThread(w.ctx, p.ID, ben.ID, event(social.EventThreadMuted)))
 
-	w.ok(w.DeletePost(w.ctx, p.ID, event(social.EventPostDeleted)), "DeletePost")
+	listed := social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{w.circle(ada, "one"), w.circle(ada, "two")}}
+	p.Audience = listed.Normal()
+	w.edit(p, p.Content)
+	tail, deleted := w.tail(), event(social.EventPostDeleted)
+	w.ok(w.DeletePost(w.ctx, p.ID, deleted), "DeletePost")
+	deleted.Author, deleted.Audience = ada.ID, p.Audience
+	w.sameEvents(tail.rest(), []social.Event{deleted}, "the event, which says who saw the post")
 	w.isGone(p.ID, ben, []*social.Comment{first, reply})
 	w.same(w.postIDs(whole(w, w.Wall, ada.ID)), []social.PostID(nil), "the wall")
-	w.same(w.postIDs(whole(w, single(w.News), ben.ID)), []social.PostID(nil), "a follower's news")
+	w.same(w.postIDs(whole(w, w.settledNews, ben.ID)), []social.PostID(nil), "a follower's news")
 
 	w.fails(w.DeletePost(w.ctx, p.ID, event(social.EventPostDeleted)), social.ErrNotFound, "deleting again")
 	w.fails(w.insertComment(newComment(p, nil, ben)), social.ErrNotFound, "commenting on a deleted post")

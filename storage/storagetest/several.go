@@ -546,6 +546,10 @@ func (all *several) Notifications(ctx context.Context, to social.UserID, p socia
 	return all.next().Notifications(ctx, to, p)
 }
 
+func (all *several) NotificationsOn(ctx context.Context, post social.PostID, limit int) ([]*social.Notification, error) {
+	return all.next().NotificationsOn(ctx, post, limit)
+}
+
 func (all *several) ActsOn(ctx context.Context, comments []social.CommentID) ([]social.Notice, error) {
 	return all.next().ActsOn(ctx, comments)
 }

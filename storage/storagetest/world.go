@@ -67,6 +67,15 @@ func (w *world) News(ctx context.Context, viewer social.UserID, p social.Page) (
 	return w.Store.News(ctx, viewer, p)
 }
 
+// settledNews reads pages of news when the background work is done. It waits once for all of them:
+// nothing is written meanwhile.
+func (w *world) settledNews(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	if err := settle(ctx, w.Store); err != nil {
+		return nil, err
+	}
+	return single(w.Store.News)(ctx, lists)
+}
+
 // newDice returns dice with the same sequence for the same numbers.
 func newDice(one, two int) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(one), uint64(two))) //nolint:gosec // tests must be repeatable

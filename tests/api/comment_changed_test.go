@@ -195,5 +195,12 @@ func (r *slowChanges) Encode(item *live.Item) []byte {
 	return []byte(item.Event)
 }
 
-func (r *slowChanges) Send(text []byte) { r.sent <- live.Change(text) }
-func (r *slowChanges) End(error)        {}
+func (*slowChanges) Await()      {}
+func (*slowChanges) Admit() bool { return true }
+
+func (r *slowChanges) Send(texts ...[]byte) {
+	for _, text := range texts {
+		r.sent <- live.Change(text)
+	}
+}
+func (r *slowChanges) End(error) {}

@@ -257,8 +257,9 @@ func TestServersShareEvents(t *testing.T) {
 	}
 }
 
-// slowReceiver delays the first item.
+// slowReceiver delays one item: the first one, after those that it skips.
 type slowReceiver struct {
+	skips          int
 	once           sync.Once
 	encoding, goOn chan struct{}
 	sent           chan string
@@ -266,11 +267,22 @@ type slowReceiver struct {
 }
 
 func (r *slowReceiver) Encode(item *live.Item) []byte {
-	r.once.Do(func() { close(r.encoding); <-r.goOn })
+	if r.skips > 0 {
+		r.skips--
+	} else {
+		r.once.Do(func() { close(r.encoding); <-r.goOn })
+	}
 	return []byte(item.Post.Content.Text())
 }
 
-func (r *slowReceiver) Send(text []byte) { r.sent <- string(text) }
+func (*slowReceiver) Await()      {}
+func (*slowReceiver) Admit() bool { return true }
+
+func (r *slowReceiver) Send(texts ...[]byte) {
+	for _, text := range texts {
+		r.sent <- string(text)
+	}
+}
 
 func (r *slowReceiver) End(reason error) {
 	if r.ended != nil {

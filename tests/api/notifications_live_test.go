@@ -183,6 +183,103 @@ func TestLossesArriveLive(t *testing.T) {
 	})
 }
 
+// TestDeletedPostsLeaveNotifications: the notifications about a post disappear with it, live, for those
+// who resume and in the list, and only if their recipient saw the post until then.
+func TestDeletedPostsLeaveNotifications(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben, cem := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem")
+		plaza.Notify(t)
+		socket := ada.Connect(t)
+		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		deletePost := func(by plazatest.Person, post string) {
+			by.Mutate(t, "deletePost", "", map[string]any{"postId": post})
+		}
+		onWall := func(by plazatest.Person, kind string) string {
+			return by.Mutate(t, "createPost", "post { id }", map[string]any{"content": map[string]any{"status": map[string]any{"text": "hi"}}, "audience": map[string]any{"kind": kind}, "wallOwnerId": ada.IDOf(t, "ada")})
+		}
+
+		mine := ada.Status(t, "mine", plazatest.Public)
+		ben.Comment(t, mine, "first")
+		comment := wantNotified(t, socket, "ADDED COMMENT by ben, 1 unread")
+		ben.Mutate(t, "addReaction", "", map[string]any{"postId": mine, "kind": "LIKE"})
+		reaction := wantNotified(t, socket, "ADDED REACTION by ben, 2 unread")
+		bens := onWall(ben, "ONLY_ME")
+		wall := wantNotified(t, socket, "ADDED WALL_POST by ben, 3 unread")
+		public := cem.Status(t, "hello @ada", plazatest.Public)
+		mention := wantNotified(t, socket, "ADDED MENTION by cem, 4 unread")
+		narrowed := cem.Status(t, "goodbye @ada", plazatest.Public)
+		wantNotified(t, socket, "ADDED MENTION by cem, 5 unread")
+		cem.Mutate(t, "setPostAudience", "", map[string]any{"postId": narrowed, "audience": map[string]any{"kind": "CIRCLES"}})
+
+		deletePost(cem, narrowed) // ada does not see it: silence
+		deletePost(cem, public)
+		gone := wantNotified(t, socket, "REMOVED, 3 unread")
+		deletePost(ada, bens)
+		off := wantNotified(t, socket, "REMOVED, 2 unread")
+		if gone.NotificationID != mention.NotificationID || off.NotificationID != wall.NotificationID {
+			t.Errorf("%s and %s are gone, want %s and %s", gone.NotificationID, off.NotificationID, mention.NotificationID, wall.NotificationID)
+		}
+		deletePost(ada, mine)
+		removed := map[string]bool{}
+		for range 2 {
+			removed[wantNotified(t, socket, "REMOVED, 0 unread").NotificationID] = true
+		}
+		if !removed[comment.NotificationID] || !removed[reaction.NotificationID] {
+			t.Errorf("%v are gone, want %s and %s", removed, comment.NotificationID, reaction.NotificationID)
+		}
+
+		s := ada.Connect(t)
+		s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(mention.Cursor)})
+		for range 4 {
+			wantNotified(t, s, "REMOVED, 0 unread")
+		}
+		ben.Follow(t, "ada")
+		wantNotified(t, socket, "ADDED FOLLOW by ben, 1 unread")
+		wantNotified(t, s, "ADDED FOLLOW by ben, 1 unread")
+	})
+}
+
+// TestLostActsMoveNotifications: a notification that got an act and lost it again is in front for those
+// who resume, too, because it stays there in the list.
+func TestLostActsMoveNotifications(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben, cem, dan := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "dan")
+		plaza.Notify(t)
+		socket := ada.Connect(t)
+		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		post := ada.Status(t, "hello", plazatest.Public)
+		ben.Comment(t, post, "first")
+		commented := wantNotified(t, socket, "ADDED COMMENT by ben, 1 unread")
+		ben.Follow(t, "ada")
+		followed := wantNotified(t, socket, "ADDED FOLLOW by ben, 2 unread")
+		cems := cem.Comment(t, post, "second")
+		got := wantNotified(t, socket, "CHANGED COMMENT by cem and ben, 2 unread")
+		cem.Mutate(t, "deleteComment", "", map[string]any{"commentId": cems})
+		wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 2 unread")
+		inFront := notificationCursor(t, ada)
+
+		s := ada.Connect(t)
+		s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(followed.Cursor)})
+		moved := wantNotified(t, s, "CHANGED COMMENT by ben, 2 unread")
+		if moved.NotificationID != commented.NotificationID || moved.Cursor != inFront || inFront != got.Cursor {
+			t.Errorf("%s moved to %s, want %s at %s", moved.NotificationID, moved.Cursor, commented.NotificationID, inFront)
+		}
+		lost := wantNotified(t, s, "CHANGED in its place COMMENT by ben, 2 unread")
+
+		dan.Comment(t, post, "third")
+		wantNotified(t, s, "CHANGED COMMENT by dan and ben, 2 unread")
+		ada.Mutate(t, "muteUser", "", map[string]any{"userId": ada.IDOf(t, "dan")})
+		silent := ada.Connect(t)
+		silent.Send("1", "subscribe", map[string]string{"query": notificationsAfter(lost.Cursor)})
+		cem.Follow(t, "ada")
+		wantNotified(t, silent, "CHANGED FOLLOW by cem and ben, 2 unread")
+	})
+}
+
 // TestLossesRevealNothing: nothing arrives when something is deleted that the recipient of its
 // notification does not see, or never saw.
 func TestLossesRevealNothing(t *testing.T) {

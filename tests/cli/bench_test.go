@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,7 +170,8 @@ func benchDatabase(t *testing.T, server string) string {
 func TestBenchFeeds(t *testing.T) {
 	t.Parallel()
 	networks := networkFolder(t, 30, "")
-	figures := benchTables(t, benchDatabase(t, mongotest.URI(t)), "feeds", "--networks", networks, "--edges", "80000")
+	report := benchReport(t, benchDatabase(t, mongotest.URI(t)), "feeds", "--networks", networks, "--edges", "80000")
+	figures := readTables(t, report)
 	layouts := mongodb.Layouts("feeds")
 	if !slices.Contains(layouts, mongodb.FeedsHybrid) || layouts[0] != mongodb.FeedsRead {
 		t.Fatalf("the layouts are %v", layouts)
@@ -195,6 +197,11 @@ func TestBenchFeeds(t *testing.T) {
 		}
 		if figures[[3]string{call, "sqlite", "server ms"}] <= 0 {
 			t.Errorf("%s on SQLite takes no time", call)
+		}
+	}
+	for _, call := range []string{"news page", "news page, 16 concurrent"} {
+		if remark := regexp.MustCompile("\n- " + call + `: in sqlite it takes [\d.]+ times the server CPU that it takes from memory\.`); !remark.MatchString(report) {
+			t.Errorf("the report does not compare %s with memory:\n%s", call, report)
 		}
 	}
 }

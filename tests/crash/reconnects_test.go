@@ -149,10 +149,10 @@ func reconnectTo(t *testing.T, reconnects int, servers *flock) {
 	}
 	writing.Wait()
 	took := time.Since(began)
-	reading.Wait()
-	if w.failure() != nil {
+	if w.failure() != nil { // the readers would wait for the rest
 		t.Fatalf("the writers failed: %v", w.failure())
 	}
+	reading.Wait()
 	lost := 0
 	for n, r := range readers {
 		lost += r.lost

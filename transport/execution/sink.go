@@ -11,9 +11,9 @@ type Sink interface {
 	// Accept is called before the operation runs, unless it is rejected. It returns whether the
 	// operation may run on this transport; if not, the sink has ended it.
 	Accept(kind ast.Operation) bool
-	// Next sends a response as JSON, and returns whether the client still listens. It waits for a
-	// slow client.
-	Next(response []byte) bool
+	// Next sends responses as JSON, in their order, and returns whether the client still listens. It
+	// waits for a slow client.
+	Next(responses ...[]byte) bool
 	// Complete ends the operation: all responses were sent.
 	Complete()
 	// Fail ends the operation, whether it has begun or not, and its context.

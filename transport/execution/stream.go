@@ -46,15 +46,23 @@ const waitForQuota = time.Second
 // control how many events there are.
 func (s *Stream) Await() {
 	for s.ctx.Err() == nil {
-		refused := longest(s.executor.options.Charge(s.ctx, Charge{Cost: s.operation.Cost.Requested}))
-		if refused.RetryAfter == 0 {
+		retryAfter := s.charge()
+		if retryAfter == 0 {
 			return
 		}
 		select {
-		case <-time.After(max(refused.RetryAfter, waitForQuota)):
+		case <-time.After(max(retryAfter, waitForQuota)):
 		case <-s.ctx.Done():
 		}
 	}
+}
+
+// Admit charges the cost of a response if the limits admit it now, and returns whether they do.
+func (s *Stream) Admit() bool { return s.charge() == 0 }
+
+// charge charges the cost of a response, or returns after which time the limits may admit it.
+func (s *Stream) charge() (retryAfter time.Duration) {
+	return longest(s.executor.options.Charge(s.ctx, Charge{Cost: s.operation.Cost.Requested})).RetryAfter
 }
 
 // Execute runs the subscription for one event, and returns the response as JSON. ctx must derive
@@ -77,9 +85,9 @@ func (s *Stream) Execute(ctx context.Context) (response []byte) {
 	return response
 }
 
-// Send sends a response of Execute if the client still listens. The response may be that of another
-// stream with the same operation. Send waits for a slow client.
-func (s *Stream) Send(response []byte) { s.to.Next(response) }
+// Send sends responses of Execute if the client still listens. They may be those of another stream
+// with the same operation. Send waits for a slow client.
+func (s *Stream) Send(responses ...[]byte) { s.to.Next(responses...) }
 
 // End ends the subscription with an error, which goes through the presenter.
 func (s *Stream) End(err error) {

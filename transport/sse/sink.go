@@ -30,8 +30,14 @@ func (s sink) Accept(kind ast.Operation) bool {
 	return true
 }
 
-// Next sends a response.
-func (s sink) Next(response []byte) bool { return s.say(s.next(s.op.ID, response), false) }
+// Next sends responses.
+func (s sink) Next(responses ...[]byte) bool {
+	var events []byte
+	for _, response := range responses {
+		events = append(events, s.next(s.op.ID, response)...)
+	}
+	return s.say(events, false)
+}
 
 // Complete sends the operation's last event.
 func (s sink) Complete() { s.say(s.complete(s.op.ID), true) }

@@ -22,6 +22,7 @@ const maxCloseReason = 123
 // GraphQL.
 type connection struct {
 	conn    *websocket.Conn
+	packing *packer // conn's connection
 	options *Options
 	ctx     context.Context // ends when the connection starts to close
 	cancel  context.CancelFunc
@@ -90,20 +91,27 @@ func (c *connection) control(kind int, data []byte) error {
 	return c.conn.WriteControl(kind, data, time.Now().Add(c.options.WriteTimeout))
 }
 
-// send writes one message, unless the connection is closing or the message is no longer wanted when
-// its turn comes.
-func (c *connection) send(data []byte, wanted func() bool) bool {
+// send writes messages, unless the connection is closing or they are no longer wanted when their turn
+// comes.
+func (c *connection) send(wanted func() bool, messages ...[]byte) bool {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if c.isClosing() || !wanted() {
 		return false
 	}
 	_ = c.conn.SetWriteDeadline(time.Now().Add(c.options.WriteTimeout))
-	if err := c.conn.WriteMessage(websocket.TextMessage, data); err != nil {
+	err := c.packing.pack(func() error {
+		for _, message := range messages {
+			if err := c.conn.WriteMessage(websocket.TextMessage, message); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		c.Cut()
-		return false
 	}
-	return true
+	return err == nil
 }
 
 // close starts the closing handshake: operations end, the client gets the code, and then has

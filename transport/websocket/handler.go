@@ -54,11 +54,12 @@ func originAllowed(r *http.Request, allowed []string) bool {
 	return err == nil && parsed.Host != "" && strings.EqualFold(parsed.Host, r.Host)
 }
 
-// hijacker finds the connection below middleware that wraps the ResponseWriter.
+// hijacker finds the connection below middleware that wraps the ResponseWriter, and packs its writes.
 type hijacker struct{ http.ResponseWriter }
 
 func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	return http.NewResponseController(h.ResponseWriter).Hijack()
+	conn, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	return &packer{Conn: conn}, buffers, err
 }
 
 // IsHandshake reports whether a request asks for a websocket.

@@ -27,28 +27,36 @@ func (s sink) Accept(kind ast.Operation) bool {
 	return true
 }
 
-// Next sends a response.
-func (s sink) Next(response []byte) bool {
+// Next sends responses.
+func (s sink) Next(responses ...[]byte) bool {
 	buf := getBuffer()
 	defer putBuffer(buf)
-	buf.WriteString(`{"id":`)
-	buf.Write(s.id)
-	buf.WriteString(`,"type":"`)
-	buf.WriteString(s.protocol.next())
-	buf.WriteString(`","payload":`)
-	buf.Write(response)
-	buf.WriteByte('}')
-	return s.say(buf.Bytes(), false)
+	ends := make([]int, len(responses))
+	for i, response := range responses {
+		buf.WriteString(`{"id":`)
+		buf.Write(s.id)
+		buf.WriteString(`,"type":"`)
+		buf.WriteString(s.protocol.next())
+		buf.WriteString(`","payload":`)
+		buf.Write(response)
+		buf.WriteByte('}')
+		ends[i] = buf.Len()
+	}
+	messages, begin := make([][]byte, len(ends)), 0
+	for i, end := range ends { // the buffer no longer moves
+		messages[i], begin = buf.Bytes()[begin:end], end
+	}
+	return s.say(false, messages...)
 }
 
 // Complete sends the operation's last message.
 func (s sink) Complete() {
-	s.say(encodeMessage(messageComplete, s.id, nil), true)
+	s.say(true, encodeMessage(messageComplete, s.id, nil))
 }
 
 // Fail ends the operation with an error message; no complete follows it.
 func (s sink) Fail(errs gqlerror.List) {
-	s.say(s.protocol.errors(s.id, errs), true)
+	s.say(true, s.protocol.errors(s.id, errs))
 	s.op.Cancel()
 }
 
@@ -59,17 +67,17 @@ func (s sink) Reject(*gqlerror.Error) {
 	}
 }
 
-// say sends a message of the operation, and returns whether the client still listens. Before the
-// last one, it releases the operation's id.
-func (s sink) say(message []byte, last bool) bool {
+// say sends messages of the operation, and returns whether the client still listens. Before the last
+// one, it releases the operation's id.
+func (s sink) say(last bool, messages ...[]byte) bool {
 	if !s.operations.Hold(s.op) {
 		return false
 	}
 	defer s.operations.Release()
-	return s.send(message, func() bool { return s.operations.Wanted(s.op, last) })
+	return s.send(func() bool { return s.operations.Wanted(s.op, last) }, messages...)
 }
 
-// buffers are reused for messages; large ones are left to the collector.
+// buffers are reused for writes; large ones are left to the collector.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 func getBuffer() *bytes.Buffer {

@@ -30,8 +30,9 @@ type socket struct {
 }
 
 func newSocket(conn *websocket.Conn, r *http.Request, executor *execution.Executor, place *connections.Place, options *Options) *socket {
+	packing, _ := conn.NetConn().(*packer) // hijacker has made it
 	k := &socket{
-		connection:    connection{conn: conn, options: options},
+		connection:    connection{conn: conn, packing: packing, options: options},
 		protocol:      protocolOf(conn.Subprotocol()),
 		executor:      executor,
 		place:         place,
@@ -75,7 +76,7 @@ func (k *socket) ping() {
 
 // write sends a message that belongs to no operation.
 func (k *socket) write(message []byte) bool {
-	return k.send(message, func() bool { return true })
+	return k.send(func() bool { return true }, message)
 }
 
 // complete ends an operation that the client no longer listens to.

@@ -62,6 +62,7 @@ var Scatters = []Scatter{
 	{"threadMutes", "find", "user", "the same"},
 	{"notifications", "find", "acts.actor", "the same"},
 	{"notifications", "find", "acts.comment", "who was notified of a deleted comment; in the background"},
+	{"notifications", "find", "post", "who was notified of a deleted post, or what is said there; in the background"},
 	{"idempotencyKeys", "delete", "_id", "the same"},
 	{"reactions", "find", "_id", "the same: what hangs on a post, in parts"},
 	{"votes", "find", "_id", "the same"},

@@ -131,7 +131,7 @@ type Stream interface {
 	Context() context.Context
 	Await()
 	Execute(ctx context.Context) []byte
-	Send(response []byte)
+	Send(responses ...[]byte)
 	End(err error)
 }
 

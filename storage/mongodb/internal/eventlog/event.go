@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/audience"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -22,12 +23,19 @@ type eventDoc struct {
 	Comment social.CommentID `bson:"comment,omitempty"`
 	Circle  social.CircleID  `bson:"circle,omitempty"`
 	Session *bson.Binary     `bson:"session,omitempty"`
+
+	Author   social.UserID      `bson:"author,omitempty"`
+	Audience *audience.Document `bson:"audience,omitempty"`
 }
 
 func newEventDoc(e *social.Event) eventDoc {
 	d := eventDoc{
 		ID: e.ID, Version: mdb.FirstVersion, At: time.Now(), Kind: e.Kind, Actor: e.Actor, Target: e.Target,
-		Post: e.Post, Comment: e.Comment, Circle: e.Circle,
+		Post: e.Post, Comment: e.Comment, Circle: e.Circle, Author: e.Author,
+	}
+	if e.Audience.Kind != "" {
+		of := audience.Document(e.Audience)
+		d.Audience = &of
 	}
 	if e.Session != [32]byte{} {
 		key := mdb.HashKey(e.Session)
@@ -38,7 +46,10 @@ func newEventDoc(e *social.Event) eventDoc {
 
 func (d *eventDoc) event() social.Event {
 	e := social.Event{
-		ID: d.ID, Kind: d.Kind, Actor: d.Actor, Target: d.Target, Post: d.Post, Comment: d.Comment, Circle: d.Circle,
+		ID: d.ID, Kind: d.Kind, Actor: d.Actor, Target: d.Target, Post: d.Post, Comment: d.Comment, Circle: d.Circle, Author: d.Author,
+	}
+	if d.Audience != nil {
+		e.Audience = social.Audience(*d.Audience)
 	}
 	if d.Session != nil {
 		copy(e.Session[:], d.Session.Data)

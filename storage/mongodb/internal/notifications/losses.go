@@ -2,6 +2,8 @@ package notifications
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -73,6 +75,16 @@ func noticesOf(docs []document, comments []social.CommentID) (notices []social.N
 	return notices
 }
 
+// NotificationsOn implements social.Notifications.
+func (s *Store) NotificationsOn(ctx context.Context, post social.PostID, limit int) (found []*social.Notification, err error) {
+	err = s.calls.Read(ctx, "notifications on a post", func(ctx context.Context) error {
+		docs, err := mdb.FindAll[document](ctx, s.notifications, mdb.Doc("post", post), limit, options.Find().SetLimit(int64(limit)).SetHint(byPost))
+		found = mdb.Map(docs, (*document).notification)
+		return err
+	})
+	return found, err
+}
+
 // NotificationChanges implements social.Notifications.
 func (s *Store) NotificationChanges(ctx context.Context, to social.UserID, p social.Page) (found []*social.Notification, lost []social.NotificationLoss, err error) {
 	losses := mdb.ListQuery{Filter: mdb.Doc("to", to), Key: "_id", Value: mdb.IDKey, Desc: true, Hint: byRecipient, Page: p}
@@ -92,12 +104,16 @@ func (s *Store) NotificationChanges(ctx context.Context, to social.UserID, p soc
 // undoneTogether is how many notifications one transaction takes acts out of.
 const undoneTogether = 500
 
-// takeActs removes the acts that were undone, and stores losses.
+// takeActs removes the acts that were undone, and the notifications that were removed, and stores
+// losses.
 func (s *Store) takeActs(ctx context.Context, notices []social.Notice) error {
-	var losses []lossDocument
+	losses, err := s.removeAll(ctx, notices)
+	if err != nil {
+		return err
+	}
 	for i := range notices {
 		notice := &notices[i]
-		if notice.IsNew() {
+		if notice.IsNew() || !notice.Removed.IsZero() {
 			continue
 		}
 		docs, err := s.takeAct(ctx, notice)
@@ -105,12 +121,42 @@ func (s *Store) takeActs(ctx context.Context, notices []social.Notice) error {
 			return err
 		}
 		if notice.Lost {
-			losses = append(losses, mdb.Map(docs, func(d *document) lossDocument {
-				return lossDocument{Version: mdb.FirstVersion, To: d.To, Notification: d.ID}
-			})...)
+			losses = append(losses, mdb.Map(docs, newLoss)...)
 		}
 	}
 	return s.putLosses(ctx, losses)
+}
+
+func newLoss(d *document) lossDocument {
+	return lossDocument{Version: mdb.FirstVersion, To: d.To, Notification: d.ID}
+}
+
+// removeAll removes the notifications that notices remove. It returns the losses of those that were
+// there.
+func (s *Store) removeAll(ctx context.Context, notices []social.Notice) (losses []lossDocument, err error) {
+	lost := map[social.NotificationID]bool{}
+	var recipients []social.UserID
+	for i := range notices {
+		if n := &notices[i]; !n.Removed.IsZero() {
+			lost[n.Removed] = n.Lost
+			recipients = append(recipients, n.To)
+		}
+	}
+	if len(lost) == 0 {
+		return nil, nil
+	}
+	which := mdb.Doc("_id", mdb.Doc("$in", mdb.IDs(slices.Collect(maps.Keys(lost)))), "to", mdb.Doc("$in", mdb.Values(recipients)))
+	docs, err := mdb.FindAll[document](ctx, s.notifications, which, len(lost), options.Find().SetHint("_id_"))
+	if err != nil {
+		return nil, err
+	}
+	for i := range docs {
+		if lost[docs[i].ID] {
+			losses = append(losses, newLoss(&docs[i]))
+		}
+	}
+	_, err = s.notifications.DeleteMany(ctx, which, options.DeleteMany().SetHint("_id_"))
+	return losses, err
 }
 
 // takeAct removes an act that was undone from all notifications of its group. It returns those that

@@ -42,6 +42,7 @@ const (
 	byOpen      = "open"
 	byActor     = "actor"
 	byComment   = "comment"
+	byPost      = "post"
 )
 
 // Indexes returns the declared indexes of each collection.
@@ -53,6 +54,7 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 			mdb.IndexHaving("open", byOpen, mdb.Doc("group", 1)),
 			mdb.Index(byActor, mdb.Doc("acts.actor", 1, "group", 1)),
 			mdb.IndexHaving("acts.comment", byComment, mdb.Doc("acts.comment", 1)),
+			mdb.IndexHaving("post", byPost, mdb.Doc("post", 1)),
 			mdb.ExpiringIndex("at", social.NotificationRetention),
 		},
 		s.losses: {

@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	insertEvent = sqldb.Define(`INSERT INTO events (id, kind, actor, target, post, comment, circle, session)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`)
+	insertEvent = sqldb.Define(`INSERT INTO events (id, kind, actor, target, post, comment, circle, session, author, audience, audience_circles)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`)
 	lastEvent = sqldb.Define(`SELECT coalesce(max(seq), 0) FROM events`)
 )
 
@@ -73,12 +73,15 @@ func (tx *Tx) AppendWith(c social.Change, e social.Event) error {
 
 // Append stores an event with the changes of its transaction.
 func (tx *Tx) Append(e social.Event) error {
-	var session any
+	var session, audience, circles any
 	if e.Session != [32]byte{} {
 		session = e.Session[:]
 	}
+	if e.Audience.Kind != "" {
+		audience, circles = string(e.Audience.Kind), sqldb.JoinIDs(e.Audience.Circles)
+	}
 	_, err := tx.Row(insertEvent, []any{&tx.seq}, e.ID.Bytes(), string(e.Kind), sqldb.OrNull(e.Actor.ID), sqldb.OrNull(e.Target.ID),
-		sqldb.OrNull(e.Post.ID), sqldb.OrNull(e.Comment.ID), sqldb.OrNull(e.Circle.ID), session)
+		sqldb.OrNull(e.Post.ID), sqldb.OrNull(e.Comment.ID), sqldb.OrNull(e.Circle.ID), session, sqldb.OrNull(e.Author.ID), audience, circles)
 	return err
 }
 

@@ -28,7 +28,7 @@ var (
 	// hasPast finds an event of a batch that is not from the future.
 	hasPast = sqldb.Define(`SELECT 1 FROM events WHERE seq > ? AND seq <= ? AND id < ? LIMIT 1`)
 
-	cutLog = sqldb.Define(`DELETE FROM events WHERE seq > ?1 AND seq <= ?2 AND (actor = ?3 OR target = ?3)
+	cutLog = sqldb.Define(`DELETE FROM events WHERE seq > ?1 AND seq <= ?2 AND (actor = ?3 OR target = ?3 OR author = ?3)
 		AND kind NOT IN ('user.deleted', 'session.ended')`)
 )
 

@@ -15,7 +15,7 @@ import (
 const eventBatch = 256
 
 var (
-	eventsAfter = sqldb.Define(`SELECT seq, id, kind, actor, target, post, comment, circle, session
+	eventsAfter = sqldb.Define(`SELECT seq, id, kind, actor, target, post, comment, circle, session, author, coalesce(audience, ''), audience_circles
 		FROM events WHERE seq > ? ORDER BY seq LIMIT ?`)
 	// hasPosition is true if the event exists, or if the position is 0, which is before the first
 	// one.
@@ -122,11 +122,15 @@ func (s *stream) fill(ctx context.Context) error {
 
 func scanEvent(scan sqldb.Scan) (e social.Event, err error) {
 	var seq int64
-	var session []byte
+	var session, circles []byte
 	err = scan(&seq, sqldb.Into(&e.ID.ID), &e.Kind, sqldb.Into(&e.Actor.ID), sqldb.Into(&e.Target.ID), sqldb.Into(&e.Post.ID), sqldb.Into(&e.Comment.ID),
-		sqldb.Into(&e.Circle.ID), &session)
+		sqldb.Into(&e.Circle.ID), &session, sqldb.Into(&e.Author.ID), &e.Audience.Kind, &circles)
+	if err != nil {
+		return e, err
+	}
 	copy(e.Session[:], session)
 	e.Position = strconv.FormatInt(seq, 10)
+	e.Audience.Circles, err = sqldb.SplitIDs[social.CircleID](circles)
 	return e, err
 }
 

@@ -13,6 +13,8 @@ var (
 		FROM notification_acts INDEXED BY notification_acts_by_comment
 		CROSS JOIN notifications ON notifications.id = notification_acts.notification
 		WHERE notification_acts.comment IN (SELECT unhex(value) FROM json_each(?))`)
+	notificationsOnPost  = sqldb.Define(`SELECT ` + notificationColumns + ` FROM notifications INDEXED BY notifications_by_post WHERE post = ? LIMIT ?`)
+	deleteNotification   = sqldb.Define(`DELETE FROM notifications WHERE id = ?`)
 	notificationsWithAct = sqldb.Define(`SELECT notifications.id FROM notifications INDEXED BY notifications_by_group
 		CROSS JOIN notification_acts ON notification_acts.notification = notifications.id AND notification_acts.actor = ?5
 		WHERE recipient = ?1 AND kind = ?2 AND post IS ?3 AND notifications.comment IS ?4 AND (?6 IS NULL OR notification_acts.comment = ?6)`)
@@ -36,6 +38,17 @@ func scanNotice(scan sqldb.Scan) (n social.Notice, err error) {
 	g, a := &n.NotificationGroup, &n.Act
 	err = scan(sqldb.Into(&g.To.ID), &g.Kind, sqldb.Into(&g.Post.ID), sqldb.Into(&g.Comment.ID), sqldb.Into(&a.Actor.ID), sqldb.Into(&a.Comment.ID), sqldb.Into(&a.ID.ID))
 	return n, err
+}
+
+// NotificationsOn implements social.Notifications.
+func (s *Store) NotificationsOn(ctx context.Context, post social.PostID, limit int) ([]*social.Notification, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Notification, error) {
+		found, err := sqldb.All(tx, notificationsOnPost, scanNotification, post.Bytes(), limit)
+		if err != nil {
+			return nil, err
+		}
+		return found, readActs(tx, found)
+	})
 }
 
 // NotificationChanges implements social.Notifications.
@@ -63,14 +76,15 @@ type loss struct {
 	notification social.NotificationID
 }
 
-// takeActs removes the acts that were undone, and stores losses.
+// takeActs removes the acts that were undone, and the notifications that were removed, and stores
+// losses.
 func (s *Store) takeActs(tx *eventlog.Tx, notices []social.Notice) error {
 	var losses []loss
 	for _, notice := range notices {
 		if notice.IsNew() {
 			continue
 		}
-		from, err := takeAct(tx, notice)
+		from, err := take(tx, notice)
 		if err != nil {
 			return err
 		}
@@ -81,6 +95,18 @@ func (s *Store) takeActs(tx *eventlog.Tx, notices []social.Notice) error {
 		}
 	}
 	return s.putLosses(tx, losses)
+}
+
+// take does what a notice says that is not new. It returns the notifications that have lost something.
+func take(tx *eventlog.Tx, notice social.Notice) ([]social.NotificationID, error) {
+	if notice.Removed.IsZero() {
+		return takeAct(tx, notice)
+	}
+	rows, err := tx.Exec(deleteNotification, notice.Removed.Bytes())
+	if err != nil || rows == 0 {
+		return nil, err
+	}
+	return []social.NotificationID{notice.Removed}, nil
 }
 
 // takeAct removes an act that was undone from all notifications of its group. It returns those that

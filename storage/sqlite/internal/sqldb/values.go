@@ -60,6 +60,28 @@ func HexList[K ID](ids []K) string {
 	return string(append(list, ']'))
 }
 
+// JoinIDs returns ids one behind another, which a column stores as a list.
+func JoinIDs[K ID](ids []K) []byte {
+	joined := make([]byte, 0, len(ids)*len(id.ID{}))
+	for _, each := range ids {
+		joined = append(joined, each.Bytes()...)
+	}
+	return joined
+}
+
+// SplitIDs is the inverse of [JoinIDs].
+func SplitIDs[K ~struct{ id.ID }](joined []byte) ([]K, error) {
+	var ids []K
+	for size := len(id.ID{}); len(joined) > 0; joined = joined[size:] {
+		one, err := id.FromBytes(joined[:min(size, len(joined))])
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, K{one})
+	}
+	return ids, nil
+}
+
 // Moment returns the stored form of a time: Unix microseconds, 0 for none.
 func Moment(t time.Time) int64 {
 	if t.IsZero() {
