@@ -5,6 +5,8 @@ import WebSocket from 'ws'
 import { example } from './guide.mjs'
 import { addComment, commentAdded, createPost, newToken, post, revoke, signIn, signOut, socketURL, within } from './scenario.mjs'
 
+const { isSignedOut } = await example('signedOut', 'isSignedOut')()
+
 const sockets = []
 class Recorded extends WebSocket {
   constructor(...args) { super(...args); sockets.push(this) }
@@ -69,24 +71,26 @@ async function deletedPost() {
 
 // endedSession ends a session, or an access token, and begins again without it.
 async function endedSession(token, end) {
-  const { client, session, follow } = await page(token)
+  const { client, follow } = await page(token)
   const { id, ended, say, hears } = await thread(follow, 'an ended session')
   await say('a'); await hears(['a'])
   await end()
   const opened = sockets.length
-  assert.equal((await within(ended, 'an end')).code, 4403)
+  const reason = await within(ended, 'an end')
+  assert.ok(isSignedOut(reason), `it ends with ${reason.code ?? JSON.stringify(reason)}`)
   assert.equal(sockets.length, opened, 'it connects again with the old token')
+  await client.dispose()
 
-  delete session.token
+  const signedOut = await page()
   const [refused, refuse] = ending()
-  follow('newsItemAdded', 'subscription($after: String) { newsItemAdded(after: $after) { cursor } }', {}, () => {}, refuse)
+  signedOut.follow('newsItemAdded', 'subscription($after: String) { newsItemAdded(after: $after) { cursor } }', {}, () => {}, refuse)
   assert.equal((await within(refused, 'a refusal'))[0].extensions.code, 'UNAUTHENTICATED')
   const [heard, hear] = ending()
-  const stop = follow('commentAdded', commentAdded, { post: id, after: await cursorOf(id) }, hear, hear)
+  const stop = signedOut.follow('commentAdded', commentAdded, { post: id, after: await cursorOf(id) }, hear, hear)
   await say('b')
   assert.equal((await within(heard, 'a comment, signed out')).comment?.text, 'b')
   stop()
-  await client.dispose()
+  await signedOut.client.dispose()
 }
 
 await lostConnection()

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 const guide = readFileSync('../../docs/frontends.md', 'utf8')
 
 const block = (language, name) => {
-  const found = guide.match(new RegExp('\n```' + `${language} ${name}\n([^]*?)\n` + '```\n'))
+  const found = guide.match(new RegExp('\n *```' + `${language} ${name}\n([^]*?)\n *` + '```\n'))
   if (!found) throw new Error(`the guide has no ${language} ${name}`)
   return found[1]
 }

@@ -73,7 +73,7 @@ func TestExamplesAreRun(t *testing.T) {
 		}
 		code.Write(text)
 	}
-	blocks := regexp.MustCompile("(?m)^```js\\b(.*)$").FindAllStringSubmatch(string(guide), -1)
+	blocks := regexp.MustCompile("(?m)^ *```js\\b(.*)$").FindAllStringSubmatch(string(guide), -1)
 	for _, block := range blocks {
 		name := strings.TrimSpace(block[1])
 		if name == "" || !strings.Contains(code.String(), "await example('"+name+"'") {
