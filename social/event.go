@@ -57,19 +57,16 @@ const (
 // none). It carries no content: readers look the objects up, through the privacy rule. Only of a post
 // that was deleted it says who saw it, because that can't be looked up.
 type Event struct {
-	ID      EventID
-	Kind    EventKind
-	Actor   UserID // who did it; zero: the command line or the notifier
-	Target  UserID // the user affected
-	Post    PostID
-	Comment CommentID
-	Circle  CircleID
-	Session [32]byte // of EventSessionEnded: the token's hash, or the key of the identity whose tokens have ended
-
-	// Author and Audience are those of a post that was deleted; the engine sets them. They may be
-	// zero if the author's account is deleted, too.
-	Author   UserID
-	Audience Audience
+	ID       EventID
+	Kind     EventKind
+	Actor    UserID // who did it; zero: the command line or the notifier
+	Target   UserID // the user affected
+	Post     PostID
+	Comment  CommentID
+	Circle   CircleID
+	Session  [32]byte // of EventSessionEnded: the token's hash, or the key of the identity whose tokens have ended
+	Author   UserID   // of EventPostDeleted: the post's; may be zero if the author's account is deleted, too
+	Audience Audience // of EventPostDeleted: the post's last one; the engine sets both
 
 	// Position is the event's position in the log, in the engine's own form; set when it is read.
 	Position string

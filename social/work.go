@@ -30,10 +30,7 @@ type Backlog struct {
 
 // leastLook and mostLook bound the pause between two looks at the backlog, which is a tenth of the
 // time waited so far: a look at many jobs costs as much as doing some of them.
-const (
-	leastLook = 5 * time.Millisecond
-	mostLook  = 100 * time.Millisecond
-)
+const leastLook, mostLook = 5 * time.Millisecond, 100 * time.Millisecond
 
 // Settle waits until no work is left; other goroutines or servers do it. It fails if a job is given
 // up, or ctx ends.
