@@ -266,7 +266,8 @@ func (a *Store) Report(ctx context.Context, r ads.ReportRequest) (rows []ads.Rep
 	sum := func(field string) bson.D { return mdb.Doc("$sum", "$"+field) }
 	group := mdb.Doc("_id", bson.D{reportKeys[r.By], {Key: "currency", Value: "$currency"}},
 		"impressions", sum("impressions"), "clicks", sum("clicks"), "conversions", sum("conversions"), "invalid", sum("invalid"), "spend", sum("spend"), "refunded", sum("refunded"))
-	err = a.calls.Read(ctx, "ad report", func(ctx context.Context) error {
+	// RollUp replaces the sums of an hour: a read without a snapshot could add up both.
+	err = a.calls.ReadSnapshot(ctx, "ad report", func(ctx context.Context) error {
 		cursor, err := a.tallies.Aggregate(ctx, mongo.Pipeline{mdb.Doc("$match", match), mdb.Doc("$group", group)})
 		if err != nil {
 			return err
