@@ -154,16 +154,13 @@ func (s *Store) Histories(ctx context.Context, posts []social.PostID) (map[socia
 }
 
 func scanVersion(scan sqldb.Scan) (post social.PostID, v social.Version, err error) {
-	var circles, detail []byte
+	var detail []byte
 	var kind social.PostType
 	var edited int64
-	if err := scan(sqldb.Into(&post.ID), &v.Audience.Kind, &circles, &kind, &detail, &edited); err != nil {
+	if err := scan(sqldb.Into(&post.ID), &v.Audience.Kind, sqldb.IntoIDs(&v.Audience.Circles), &kind, &detail, &edited); err != nil {
 		return post, v, err
 	}
 	v.EditedAt = sqldb.MomentOf(edited)
-	if v.Audience.Circles, err = sqldb.SplitIDs[social.CircleID](circles); err != nil {
-		return post, v, err
-	}
 	v.Content, err = decodeContent(kind, detail)
 	return post, v, err
 }
@@ -202,12 +199,8 @@ func (s *Store) DeletePost(ctx context.Context, id social.PostID, e social.Event
 
 // removePost is DeletePost in a transaction.
 func removePost(tx *eventlog.Tx, id social.PostID, e social.Event) error {
-	var circles []byte
-	err := sqldb.Known(tx.Row(takePost, []any{sqldb.Into(&e.Author.ID), &e.Audience.Kind, &circles}, id.Bytes()))
+	err := sqldb.Known(tx.Row(takePost, []any{sqldb.Into(&e.Author.ID), &e.Audience.Kind, sqldb.IntoIDs(&e.Audience.Circles)}, id.Bytes()))
 	if err != nil {
-		return err
-	}
-	if e.Audience.Circles, err = sqldb.SplitIDs[social.CircleID](circles); err != nil {
 		return err
 	}
 	return tx.Append(e)
@@ -260,21 +253,15 @@ func fillLatest(tx sqldb.Reader, posts []*social.Post) error {
 
 func scanPost(scan sqldb.Scan) (*social.Post, error) {
 	p := &social.Post{}
-	var circles, detail, reactions, votes, replyCircles []byte
+	var detail, reactions, votes []byte
 	var kind social.PostType
 	var edited int64
-	err := scan(sqldb.Into(&p.ID.ID), sqldb.Into(&p.Author.ID), sqldb.Into(&p.WallOwner.ID), &p.Audience.Kind, &circles, &kind, &detail, &edited,
-		&p.Edits, &p.Revision, &p.CommentCount, &reactions, &votes, &p.Replies.Kind, &replyCircles, &p.Order, &p.Muters)
+	err := scan(sqldb.Into(&p.ID.ID), sqldb.Into(&p.Author.ID), sqldb.Into(&p.WallOwner.ID), &p.Audience.Kind, sqldb.IntoIDs(&p.Audience.Circles), &kind, &detail, &edited,
+		&p.Edits, &p.Revision, &p.CommentCount, &reactions, &votes, &p.Replies.Kind, sqldb.IntoIDs(&p.Replies.Circles), &p.Order, &p.Muters)
 	if err != nil {
 		return nil, err
 	}
 	p.EditedAt = sqldb.MomentOf(edited)
-	if p.Audience.Circles, err = sqldb.SplitIDs[social.CircleID](circles); err != nil {
-		return nil, err
-	}
-	if p.Replies.Circles, err = sqldb.SplitIDs[social.CircleID](replyCircles); err != nil {
-		return nil, err
-	}
 	if p.Content, err = decodeContent(kind, detail); err != nil {
 		return nil, err
 	}

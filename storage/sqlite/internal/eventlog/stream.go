@@ -122,15 +122,11 @@ func (s *stream) fill(ctx context.Context) error {
 
 func scanEvent(scan sqldb.Scan) (e social.Event, err error) {
 	var seq int64
-	var session, circles []byte
+	var session []byte
 	err = scan(&seq, sqldb.Into(&e.ID.ID), &e.Kind, sqldb.Into(&e.Actor.ID), sqldb.Into(&e.Target.ID), sqldb.Into(&e.Post.ID), sqldb.Into(&e.Comment.ID),
-		sqldb.Into(&e.Circle.ID), &session, sqldb.Into(&e.Author.ID), &e.Audience.Kind, &circles)
-	if err != nil {
-		return e, err
-	}
+		sqldb.Into(&e.Circle.ID), &session, sqldb.Into(&e.Author.ID), &e.Audience.Kind, sqldb.IntoIDs(&e.Audience.Circles))
 	copy(e.Session[:], session)
 	e.Position = strconv.FormatInt(seq, 10)
-	e.Audience.Circles, err = sqldb.SplitIDs[social.CircleID](circles)
 	return e, err
 }
 

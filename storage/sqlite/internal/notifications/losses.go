@@ -42,13 +42,7 @@ func scanNotice(scan sqldb.Scan) (n social.Notice, err error) {
 
 // NotificationsOn implements social.Notifications.
 func (s *Store) NotificationsOn(ctx context.Context, post social.PostID, limit int) ([]*social.Notification, error) {
-	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Notification, error) {
-		found, err := sqldb.All(tx, notificationsOnPost, scanNotification, post.Bytes(), limit)
-		if err != nil {
-			return nil, err
-		}
-		return found, readActs(tx, found)
-	})
+	return s.read(ctx, notificationsOnPost, post.Bytes(), limit)
 }
 
 // NotificationChanges implements social.Notifications.

@@ -78,8 +78,13 @@ func page(tx sqldb.Reader, to social.UserID, p social.Page) ([]*social.Notificat
 
 // UnreadNotifications implements social.Notifications.
 func (s *Store) UnreadNotifications(ctx context.Context, to social.UserID, limit int) ([]*social.Notification, error) {
+	return s.read(ctx, unreadOf, to.Bytes(), limit)
+}
+
+// read reads the notifications that a query selects, with their acts.
+func (s *Store) read(ctx context.Context, query *sqldb.Statement, args ...any) ([]*social.Notification, error) {
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]*social.Notification, error) {
-		found, err := sqldb.All(tx, unreadOf, scanNotification, to.Bytes(), limit)
+		found, err := sqldb.All(tx, query, scanNotification, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"time"
@@ -67,6 +68,21 @@ func JoinIDs[K ID](ids []K) []byte {
 		joined = append(joined, each.Bytes()...)
 	}
 	return joined
+}
+
+// IntoIDs scans a column of [JoinIDs].
+func IntoIDs[K ~struct{ id.ID }](to *[]K) sql.Scanner { return idsScanner[K]{to} }
+
+type idsScanner[K ~struct{ id.ID }] struct{ to *[]K }
+
+// Scan implements sql.Scanner.
+func (s idsScanner[K]) Scan(value any) (err error) {
+	joined, ok := value.([]byte)
+	if !ok && value != nil {
+		return fmt.Errorf("a column of ids holds a %T", value)
+	}
+	*s.to, err = SplitIDs[K](joined)
+	return err
 }
 
 // SplitIDs is the inverse of [JoinIDs].
