@@ -241,7 +241,8 @@ func (s *Subscription) sendSome(updates []*update) (n int, err error) {
 	for {
 		hidings := s.service.Hidings()
 		var e encoded
-		for n = 0; n < len(updates) && e.size < bytesTogether && (n < admitted || s.admit(&admitted)); n++ {
+		for n = 0; n < len(updates) && e.size < bytesTogether && (n < admitted || s.admits(n)); n++ {
+			admitted = max(admitted, n+1)
 			if err = s.encode(updates[n], &e); err != nil {
 				break
 			}
@@ -253,15 +254,13 @@ func (s *Subscription) sendSome(updates []*update) (n int, err error) {
 	}
 }
 
-// admit waits until the rate limits admit the first item, and reports whether they admit another one
-// now.
-func (s *Subscription) admit(admitted *int) bool {
-	if *admitted == 0 {
-		s.receiver.Await()
-	} else if !s.receiver.Admit() {
-		return false
+// admits reports whether the rate limits admit the nth item now. For the first one it waits until they
+// do.
+func (s *Subscription) admits(n int) bool {
+	if n > 0 {
+		return s.receiver.Admit()
 	}
-	*admitted++
+	s.receiver.Await()
 	return true
 }
 

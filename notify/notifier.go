@@ -178,20 +178,24 @@ func (n *Notifier) removeOfDeletedPosts(ctx context.Context, before string, even
 		if events[i].Kind != social.EventPostDeleted {
 			continue
 		}
-		for {
-			notices, err := n.service.Removals(ctx, &events[i])
-			if err != nil {
-				return err
-			}
-			if len(notices) == 0 {
-				break
-			}
-			if err := n.store.Notify(ctx, n.server, n.lease, before, notices); err != nil {
-				return err
-			}
+		if err := n.removeAbout(ctx, before, &events[i]); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// removeAbout is removeOfDeletedPosts for one event.
+func (n *Notifier) removeAbout(ctx context.Context, before string, deleted *social.Event) error {
+	for {
+		notices, err := n.service.Removals(ctx, deleted)
+		if err != nil || len(notices) == 0 {
+			return err
+		}
+		if err := n.store.Notify(ctx, n.server, n.lease, before, notices); err != nil {
+			return err
+		}
+	}
 }
 
 // closePolls appends the events of polls that have closed, which this server then meets in the log.
