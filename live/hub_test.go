@@ -59,7 +59,7 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	early := gapReceiver{make(chan live.Change, 1)}
+	early := gapReceiver{events: make(chan live.Change, 1)}
 	hub.News(ctx, live.Subscriber{}, "", early)
 	log.mended.Store(true)
 	if event := <-early.events; event != live.Gap {
@@ -67,7 +67,7 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	}
 	testtime.Eventually(t, "the hub follows the log", func() bool { return log.opened.Load() == 1 })
 	ended := make(chan error, 1)
-	hub.News(t.Context(), live.Subscriber{}, "", endReceiver{t, ended})
+	hub.News(t.Context(), live.Subscriber{}, "", endReceiver{t: t, ended: ended})
 	stop()
 	<-done
 	if err := <-ended; !errors.Is(err, live.ErrClosed) {
@@ -117,7 +117,7 @@ func TestAnUnknownFaultIsAGap(t *testing.T) {
 	for name, first := range map[string]social.EventStream{"opening": brokenStream{}, "reading": refusedStream{}} {
 		hub := newHub(&refusingLog{first: first})
 		ctx, stop := context.WithCancel(t.Context())
-		receiver := gapReceiver{make(chan live.Change, 1)}
+		receiver := gapReceiver{events: make(chan live.Change, 1)}
 		hub.News(ctx, live.Subscriber{}, "", receiver)
 		done, err := hub.Open(ctx)
 		if err != nil {
@@ -131,17 +131,27 @@ func TestAnUnknownFaultIsAGap(t *testing.T) {
 	}
 }
 
+// unlimited is the part of a receiver that admits everything.
+type unlimited struct{}
+
+func (unlimited) Await()      {}
+func (unlimited) Admit() bool { return true }
+
 // gapReceiver records the kinds of its items.
-type gapReceiver struct{ events chan live.Change }
+type gapReceiver struct {
+	unlimited
+
+	events chan live.Change
+}
 
 func (r gapReceiver) Encode(item *live.Item) []byte { r.events <- item.Event; return nil }
-func (gapReceiver) Await()                          {}
-func (gapReceiver) Admit() bool                     { return true }
 func (gapReceiver) Send(...[]byte)                  {}
 func (gapReceiver) End(error)                       {}
 
 // endReceiver expects only the end.
 type endReceiver struct {
+	unlimited
+
 	t     *testing.T
 	ended chan<- error
 }
@@ -151,8 +161,6 @@ func (r endReceiver) Encode(*live.Item) []byte {
 	return nil
 }
 
-func (r endReceiver) Await()           {}
-func (r endReceiver) Admit() bool      { return true }
 func (r endReceiver) Send(...[]byte)   {}
 func (r endReceiver) End(reason error) { r.ended <- reason }
 
@@ -180,7 +188,7 @@ func TestSubscriptionsEndWhileTheHubStops(t *testing.T) {
 		}
 		subscribed, leave := context.WithCancel(t.Context())
 		for range 4 {
-			hub.News(subscribed, live.Subscriber{}, "", endReceiver{t, make(chan error, 1)})
+			hub.News(subscribed, live.Subscriber{}, "", endReceiver{t: t, ended: make(chan error, 1)})
 		}
 		go leave()
 		stop()

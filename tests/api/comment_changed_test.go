@@ -181,6 +181,8 @@ func TestTooManyCommentChanges(t *testing.T) {
 
 // slowChanges blocks while it handles the first item.
 type slowChanges struct {
+	unlimited
+
 	encoding, goOn chan struct{}
 	sent           chan live.Change
 	begun          bool
@@ -195,12 +197,10 @@ func (r *slowChanges) Encode(item *live.Item) []byte {
 	return []byte(item.Event)
 }
 
-func (*slowChanges) Await()      {}
-func (*slowChanges) Admit() bool { return true }
-
 func (r *slowChanges) Send(texts ...[]byte) {
 	for _, text := range texts {
 		r.sent <- live.Change(text)
 	}
 }
+
 func (r *slowChanges) End(error) {}

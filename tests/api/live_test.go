@@ -257,8 +257,16 @@ func TestServersShareEvents(t *testing.T) {
 	}
 }
 
+// unlimited is the part of a receiver that admits everything.
+type unlimited struct{}
+
+func (unlimited) Await()      {}
+func (unlimited) Admit() bool { return true }
+
 // slowReceiver delays one item: the first one, after those that it skips.
 type slowReceiver struct {
+	unlimited
+
 	skips          int
 	once           sync.Once
 	encoding, goOn chan struct{}
@@ -274,9 +282,6 @@ func (r *slowReceiver) Encode(item *live.Item) []byte {
 	}
 	return []byte(item.Post.Content.Text())
 }
-
-func (*slowReceiver) Await()      {}
-func (*slowReceiver) Admit() bool { return true }
 
 func (r *slowReceiver) Send(texts ...[]byte) {
 	for _, text := range texts {

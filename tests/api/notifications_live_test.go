@@ -47,6 +47,22 @@ func notificationsAfter(cursor string) string {
 		cursor event notificationId isInFront notification { id kind actors { handle } post { id } } viewer { unreadNotificationsCount } } }`
 }
 
+// followNotifications subscribes a person to new notifications.
+func followNotifications(t *testing.T, plaza *plazatest.Plaza, p plazatest.Person) *plazatest.Socket {
+	t.Helper()
+	s := p.Connect(t)
+	s.Subscribe(plaza, "1", notificationsAfter(""))
+	return s
+}
+
+// resumeNotifications subscribes a person to the notifications after a cursor.
+func resumeNotifications(t *testing.T, p plazatest.Person, cursor string) *plazatest.Socket {
+	t.Helper()
+	s := p.Connect(t)
+	s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(cursor)})
+	return s
+}
+
 // nextNotified waits for an item.
 func nextNotified(t *testing.T, s *plazatest.Socket) notified {
 	t.Helper()
@@ -58,6 +74,14 @@ func nextNotified(t *testing.T, s *plazatest.Socket) notified {
 		t.Fatalf("want an item, got %+v %s", m, m.Payload)
 	}
 	return payload.Data.NotificationAdded
+}
+
+// postOnWall writes a post on another person's wall, for a kind of audience.
+func postOnWall(t *testing.T, by plazatest.Person, owner, kind string) string {
+	t.Helper()
+	return by.Mutate(t, "createPost", "post { id }", map[string]any{
+		"content": map[string]any{"status": map[string]any{"text": "hi"}}, "audience": map[string]any{"kind": kind}, "wallOwnerId": by.IDOf(t, owner),
+	})
 }
 
 // wantNotified waits for items, and returns the last one.
@@ -84,8 +108,7 @@ func TestNotificationsArriveLive(t *testing.T) {
 		plaza := plazatest.Start(t, e)
 		ada, ben, cem, dan := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "dan")
 		plaza.Notify(t)
-		socket := ada.Connect(t)
-		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		socket := followNotifications(t, plaza, ada)
 
 		ben.Follow(t, "ada")
 		first := wantNotified(t, socket, "ADDED FOLLOW by ben, 1 unread")
@@ -108,8 +131,7 @@ func TestNotificationsArriveLive(t *testing.T) {
 
 		resumed := func(after notified, wants ...string) {
 			t.Helper()
-			s := ada.Connect(t)
-			s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(after.Cursor)})
+			s := resumeNotifications(t, ada, after.Cursor)
 			wantNotified(t, s, wants...)
 			_ = s.Conn.Close()
 		}
@@ -131,8 +153,7 @@ func TestLossesArriveLive(t *testing.T) {
 		plaza := plazatest.Start(t, e)
 		ada, ben, cem := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem")
 		plaza.Notify(t)
-		socket := ada.Connect(t)
-		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		socket := followNotifications(t, plaza, ada)
 		ben.Follow(t, "ada")
 		start := wantNotified(t, socket, "ADDED FOLLOW by ben, 1 unread")
 
@@ -164,14 +185,12 @@ func TestLossesArriveLive(t *testing.T) {
 
 		resumed := func(after notified, wants ...string) {
 			t.Helper()
-			s := ada.Connect(t)
-			s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(after.Cursor)})
+			s := resumeNotifications(t, ada, after.Cursor)
 			wantNotified(t, s, append(wants, "ADDED WALL_POST by cem, 1 unread")...)
 			_ = s.Conn.Close()
 		}
-		fresh := ada.Connect(t)
-		fresh.Subscribe(plaza, "1", notificationsAfter(""))
-		cem.Mutate(t, "createPost", "", map[string]any{"content": map[string]any{"status": map[string]any{"text": "hi"}}, "audience": map[string]any{"kind": "PUBLIC"}, "wallOwnerId": ada.IDOf(t, "ada")})
+		fresh := followNotifications(t, plaza, ada)
+		postOnWall(t, cem, "ada", "PUBLIC")
 		wantNotified(t, socket, "ADDED WALL_POST by cem, 1 unread")
 		wantNotified(t, fresh, "ADDED WALL_POST by cem, 1 unread")
 		resumed(start, "CHANGED FOLLOW by cem and ben, 1 unread")
@@ -191,13 +210,9 @@ func TestDeletedPostsLeaveNotifications(t *testing.T) {
 		plaza := plazatest.Start(t, e)
 		ada, ben, cem := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem")
 		plaza.Notify(t)
-		socket := ada.Connect(t)
-		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		socket := followNotifications(t, plaza, ada)
 		deletePost := func(by plazatest.Person, post string) {
 			by.Mutate(t, "deletePost", "", map[string]any{"postId": post})
-		}
-		onWall := func(by plazatest.Person, kind string) string {
-			return by.Mutate(t, "createPost", "post { id }", map[string]any{"content": map[string]any{"status": map[string]any{"text": "hi"}}, "audience": map[string]any{"kind": kind}, "wallOwnerId": ada.IDOf(t, "ada")})
 		}
 
 		mine := ada.Status(t, "mine", plazatest.Public)
@@ -205,7 +220,7 @@ func TestDeletedPostsLeaveNotifications(t *testing.T) {
 		comment := wantNotified(t, socket, "ADDED COMMENT by ben, 1 unread")
 		ben.Mutate(t, "addReaction", "", map[string]any{"postId": mine, "kind": "LIKE"})
 		reaction := wantNotified(t, socket, "ADDED REACTION by ben, 2 unread")
-		bens := onWall(ben, "ONLY_ME")
+		bens := postOnWall(t, ben, "ada", "ONLY_ME")
 		wall := wantNotified(t, socket, "ADDED WALL_POST by ben, 3 unread")
 		public := cem.Status(t, "hello @ada", plazatest.Public)
 		mention := wantNotified(t, socket, "ADDED MENTION by cem, 4 unread")
@@ -230,8 +245,7 @@ func TestDeletedPostsLeaveNotifications(t *testing.T) {
 			t.Errorf("%v are gone, want %s and %s", removed, comment.NotificationID, reaction.NotificationID)
 		}
 
-		s := ada.Connect(t)
-		s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(mention.Cursor)})
+		s := resumeNotifications(t, ada, mention.Cursor)
 		for range 4 {
 			wantNotified(t, s, "REMOVED, 0 unread")
 		}
@@ -249,8 +263,7 @@ func TestLostActsMoveNotifications(t *testing.T) {
 		plaza := plazatest.Start(t, e)
 		ada, ben, cem, dan := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "dan")
 		plaza.Notify(t)
-		socket := ada.Connect(t)
-		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		socket := followNotifications(t, plaza, ada)
 		post := ada.Status(t, "hello", plazatest.Public)
 		ben.Comment(t, post, "first")
 		commented := wantNotified(t, socket, "ADDED COMMENT by ben, 1 unread")
@@ -262,8 +275,7 @@ func TestLostActsMoveNotifications(t *testing.T) {
 		wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 2 unread")
 		inFront := notificationCursor(t, ada)
 
-		s := ada.Connect(t)
-		s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(followed.Cursor)})
+		s := resumeNotifications(t, ada, followed.Cursor)
 		moved := wantNotified(t, s, "CHANGED COMMENT by ben, 2 unread")
 		if moved.NotificationID != commented.NotificationID || moved.Cursor != inFront || inFront != got.Cursor {
 			t.Errorf("%s moved to %s, want %s at %s", moved.NotificationID, moved.Cursor, commented.NotificationID, inFront)
@@ -273,8 +285,7 @@ func TestLostActsMoveNotifications(t *testing.T) {
 		dan.Comment(t, post, "third")
 		wantNotified(t, s, "CHANGED COMMENT by dan and ben, 2 unread")
 		ada.Mutate(t, "muteUser", "", map[string]any{"userId": ada.IDOf(t, "dan")})
-		silent := ada.Connect(t)
-		silent.Send("1", "subscribe", map[string]string{"query": notificationsAfter(lost.Cursor)})
+		silent := resumeNotifications(t, ada, lost.Cursor)
 		cem.Follow(t, "ada")
 		wantNotified(t, silent, "CHANGED FOLLOW by cem and ben, 2 unread")
 	})
@@ -288,8 +299,7 @@ func TestLossesRevealNothing(t *testing.T) {
 		plaza := plazatest.Start(t, e)
 		ada, ben, cem, dan, eve := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "dan"), plaza.As(t, "eve")
 		plaza.Notify(t)
-		socket := ada.Connect(t)
-		socket.Subscribe(plaza, "1", notificationsAfter(""))
+		socket := followNotifications(t, plaza, ada)
 		mine, quiet, evens := ada.Status(t, "mine", plazatest.Public), ada.Status(t, "quiet", plazatest.Public), eve.Status(t, "eve's", plazatest.Public)
 		comments := map[plazatest.Person]string{}
 		for i, c := range []struct {
@@ -325,8 +335,7 @@ func TestManyLossesArrive(t *testing.T) {
 		const all, page = 120, 100
 		stored := newLostReactions(t, plaza, ada, all)
 		for known, most := range map[int]int{all: all, 70: 70 + all - page, 1: 1 + all - page} { // the last ones: stored is newest first
-			s := ada.Connect(t)
-			s.Send("1", "subscribe", map[string]string{"query": notificationsAfter(stored.cursors[all-known])})
+			s := resumeNotifications(t, ada, stored.cursors[all-known])
 			gone := map[string]bool{}
 			item := nextNotified(t, s)
 			for ; item.Event == "REMOVED"; item = nextNotified(t, s) {
