@@ -14,8 +14,7 @@ type Selection struct {
 	names  []string // in JSON: `"name":`; "" if an earlier field has the same
 }
 
-// Selections are those of an operation that runs. The zero value is ready for use, by several
-// goroutines.
+// Selections are those of an operation. The zero value is ready for use, by several goroutines.
 type Selections struct {
 	mu  sync.RWMutex
 	all map[selectionKey]*Selection
@@ -26,6 +25,18 @@ type selectionKey struct {
 	first *ast.Selection
 	count int
 	of    *string
+}
+
+// SelectionsOf returns the selections of an operation, which has them from its first execution on: a
+// subscription is executed for each event. It must not be called concurrently for one operation.
+func SelectionsOf(op *graphql.OperationContext) *Selections {
+	const extension = "Selections"
+	known, ok := op.Stats.GetExtension(extension).(*Selections)
+	if !ok {
+		known = &Selections{}
+		op.Stats.SetExtension(extension, known)
+	}
+	return known
 }
 
 // Of returns what the operation selects of a type: fields with the type conditions that it

@@ -87,7 +87,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
-	ec := executionContext{OperationContext: opCtx, executableSchema: e}
+	ec := executionContext{OperationContext: opCtx, executableSchema: e, selections: answer.SelectionsOf(opCtx)}
 
 	first := true
 
@@ -163,7 +163,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 type executionContext struct {
 	*graphql.OperationContext
 	*executableSchema
-	selections      answer.Selections
+	selections      *answer.Selections
 	deferred        int32
 	pendingDeferred int32
 	deferredResults chan graphql.DeferredResult

@@ -25,7 +25,7 @@ func (o *Operation) RootFields() (names []string) {
 	return names
 }
 
-// Again returns the operation for another execution, with its own statistics.
+// Again returns the operation for other executions, with their own statistics.
 func (o *Operation) Again() *Operation {
 	c := o.Context
 	return &Operation{

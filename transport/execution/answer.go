@@ -42,7 +42,7 @@ func (a *Answer) Frame() (head, tail []byte, err error) {
 		separate(&before)
 		before.WriteString(`"data":`)
 	}
-	if extensions := a.allExtensions(); len(extensions) > 0 {
+	if extensions := a.allExtensions(); extensions != nil {
 		if before.Len() > 1 {
 			after.WriteByte(',')
 		}
@@ -60,14 +60,24 @@ func (a *Answer) encode() ([]byte, error) {
 	return slices.Concat(head, a.Data, tail), err
 }
 
-func (a *Answer) allExtensions() map[string]any {
-	if a.Cost == nil {
+// allExtensions returns the object of the extensions; nil if there are none. Most answers have only
+// their cost, and a map would take longer to encode.
+func (a *Answer) allExtensions() any {
+	switch {
+	case a.Cost != nil && len(a.extensions) == 0:
+		return struct {
+			Cost *document.Cost `json:"cost"`
+		}{a.Cost}
+	case a.Cost != nil:
+		all := make(map[string]any, len(a.extensions)+1)
+		maps.Copy(all, a.extensions)
+		all["cost"] = a.Cost
+		return all
+	case len(a.extensions) > 0:
 		return a.extensions
+	default:
+		return nil
 	}
-	all := make(map[string]any, len(a.extensions)+1)
-	maps.Copy(all, a.extensions)
-	all["cost"] = a.Cost
-	return all
 }
 
 func writeMember(buf *bytes.Buffer, name string, value any) error {

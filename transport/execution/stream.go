@@ -18,7 +18,7 @@ type streamKey struct{}
 // goroutine.
 type Stream struct {
 	executor  *Executor
-	operation *document.Operation // for the executions
+	operation *document.Operation // for the events
 	to        Sink
 	ctx       context.Context // the subscription outlives the call that began it
 	taken     bool            // by the resolver; only the goroutine that begins the subscription uses it
@@ -66,14 +66,15 @@ func (s *Stream) charge() (retryAfter time.Duration) {
 }
 
 // Execute runs the subscription for one event, and returns the response as JSON. ctx must derive
-// from the Context of this stream, or of another one with the same selection.
+// from the Context of this stream, or of another one with the same selection. The caller executes
+// one event at a time.
 func (s *Stream) Execute(ctx context.Context) (response []byte) {
 	defer func() {
 		if value := recover(); value != nil {
 			response = failed(s.executor.Recovered(ctx, value))
 		}
 	}()
-	handler, ctx := s.executor.events.DispatchOperation(ctx, s.operation.Again().Context)
+	handler, ctx := s.executor.events.DispatchOperation(ctx, s.operation.Context)
 	resp := handler(ctx)
 	if resp == nil { // ctx has ended before the event was taken
 		return failed(s.executor.Present(ctx, context.Cause(ctx)))

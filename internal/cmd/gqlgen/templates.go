@@ -31,8 +31,8 @@ var rootChanges = []struct {
 	{`{{ reserveImport "bytes"  }}`, `{{ reserveImport "plaza/graph/answer" }}`, 1},
 	// An operation stores what its selections select. It has no deferred parts.
 	{"\tec := executionContext{nil, e, 0, 0, nil}\n\t_ = ec\n", ``, 1},
-	{`executionContext{opCtx, e, 0, 0, make(chan graphql.DeferredResult)}`, `executionContext{OperationContext: opCtx, executableSchema: e}`, 1},
-	{"\t*executableSchema\n", "\t*executableSchema\n\tselections answer.Selections\n", 1},
+	{`executionContext{opCtx, e, 0, 0, make(chan graphql.DeferredResult)}`, `executionContext{OperationContext: opCtx, executableSchema: e, selections: answer.SelectionsOf(opCtx)}`, 1},
+	{"\t*executableSchema\n", "\t*executableSchema\n\tselections *answer.Selections\n", 1},
 	// Resolvers do not read inputs by their Go types.
 	{`ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)`, ``, 2},
 	{"inputUnmarshalMap := graphql.BuildUnmarshalerMap(", "{{/*", 1},
