@@ -144,9 +144,11 @@ type gapReceiver struct {
 	events chan live.Change
 }
 
-func (r gapReceiver) Encode(item *live.Item) []byte { r.events <- item.Event; return nil }
-func (gapReceiver) Send(...[]byte)                  {}
-func (gapReceiver) End(error)                       {}
+func (r gapReceiver) Encoder() func(*live.Item) []byte {
+	return func(item *live.Item) []byte { r.events <- item.Event; return nil }
+}
+func (gapReceiver) Send(...[]byte) {}
+func (gapReceiver) End(error)      {}
 
 // endReceiver expects only the end.
 type endReceiver struct {
@@ -156,9 +158,9 @@ type endReceiver struct {
 	ended chan<- error
 }
 
-func (r endReceiver) Encode(*live.Item) []byte {
+func (r endReceiver) Encoder() func(*live.Item) []byte {
 	r.t.Error("an item arrived, though nothing happened")
-	return nil
+	return func(*live.Item) []byte { return nil }
 }
 
 func (r endReceiver) Send(...[]byte)   {}

@@ -24,6 +24,8 @@ const (
 type Item struct {
 	Key   social.Key // of the post, or of the comment in its thread, oldest first
 	Event Change
+	// Cursor is the text of the key, which the receiver sets.
+	Cursor *string
 	// PostID is set in changes of posts, and CommentID in changes of comments.
 	PostID    social.PostID
 	CommentID social.CommentID

@@ -10,7 +10,7 @@ import (
 
 const (
 	// pastPage is how many entries of a list a subscription that catches up reads at a time.
-	pastPage = 100
+	pastPage = 200
 	// pastTimeout limits one such read.
 	pastTimeout = 30 * time.Second
 	// pastReaders limits how many subscriptions read at the same time, on each server: after a

@@ -45,9 +45,10 @@ type Receiver interface {
 	// one now.
 	Await()
 	Admit() bool
-	// Encode encodes an item for sending.
-	Encode(item *Item) []byte
-	// Send sends results of Encode, in their order, if nothing was hidden in the meantime. It may
+	// Encoder returns a function that encodes items, one after another, for sending them together:
+	// they may share what it reads for them.
+	Encoder() func(item *Item) []byte
+	// Send sends encoded items, in their order, if nothing was hidden in the meantime. It may
 	// take as long as a slow subscriber needs.
 	Send(texts ...[]byte)
 	// End is the last call, unless the subscription's context has ended. The reason is one of this
@@ -240,7 +241,7 @@ func (s *Subscription) sendSome(updates []*update) (n int, err error) {
 	admitted := 0
 	for {
 		hidings := s.service.Hidings()
-		var e encoded
+		e := encoded{encode: s.receiver.Encoder()}
 		for n = 0; n < len(updates) && e.size < bytesTogether && (n < admitted || s.admits(n)); n++ {
 			admitted = max(admitted, n+1)
 			if err = s.encode(updates[n], &e); err != nil {
@@ -264,11 +265,12 @@ func (s *Subscription) admits(n int) bool {
 	return true
 }
 
-// encoded are items to send.
+// encoded are items to send together.
 type encoded struct {
-	items []*Item
-	texts [][]byte
-	size  int // of the texts, in bytes
+	encode func(*Item) []byte
+	items  []*Item
+	texts  [][]byte
+	size   int // of the texts, in bytes
 }
 
 // encode adds an update, unless the subscriber may not see it.
@@ -287,7 +289,7 @@ func (s *Subscription) encode(u *update, to *encoded) error {
 	if item == nil {
 		return nil
 	}
-	text := s.receiver.Encode(item)
+	text := to.encode(item)
 	to.items, to.texts, to.size = append(to.items, item), append(to.texts, text), to.size+len(text)
 	return nil
 }

@@ -41,27 +41,30 @@ func (s *subscriber) Await() { s.stream.Await() }
 // Admit implements live.Receiver.
 func (s *subscriber) Admit() bool { return s.stream.Admit() }
 
-// Encode implements live.Receiver.
-func (s *subscriber) Encode(item *live.Item) []byte {
-	if s.selection == (sameSelection{}) || item.Post == nil {
-		return s.withCursor(s.execute(s.stream.Context(), item), item)
+// Encoder implements live.Receiver.
+func (s *subscriber) Encoder() func(*live.Item) []byte { return (&encoder{subscriber: s}).encode }
+
+// encoder encodes items that are sent together. They share loaders, because they often name the
+// same posts and people.
+type encoder struct {
+	*subscriber
+
+	load *loaders.Loaders // nil: nothing has been executed
+}
+
+func (e *encoder) encode(item *live.Item) []byte {
+	if e.selection == (sameSelection{}) || item.Post == nil {
+		return e.withCursor(e.execute(e.stream.Context(), item), item)
 	}
-	text := item.Shared(s.selection, func() []byte {
-		return s.execute(context.WithoutCancel(s.stream.Context()), item) // other subscribers also wait for it
+	text := item.Shared(e.selection, func() []byte {
+		return e.execute(context.WithoutCancel(e.stream.Context()), item) // other subscribers also wait for it
 	})
-	return s.withCursor(text, item)
+	return e.withCursor(text, item)
 }
 
 // cursorBlank takes the place of cursors in a response, because a response is shared by subscribers
 // whose cursors differ. Texts of users cannot contain it: it is random, and never sent.
 var cursorBlank = "cursor-" + rand.Text()
-
-func cursorOf(item *live.Item) *string {
-	if item.Event == live.Gap {
-		return nil
-	}
-	return &cursorBlank
-}
 
 // withCursor returns a copy of a response with the subscriber's own cursor.
 func (s *subscriber) withCursor(response []byte, item *live.Item) []byte {
@@ -71,12 +74,17 @@ func (s *subscriber) withCursor(response []byte, item *live.Item) []byte {
 // eventTimeout ends the execution of one event.
 const eventTimeout = 30 * time.Second
 
-func (s *subscriber) execute(ctx context.Context, item *live.Item) []byte {
+func (e *encoder) execute(ctx context.Context, item *live.Item) []byte {
 	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
 	defer cancel()
-	load := s.r.loadersFor(s.who.Viewer, s.showsPeople)
-	prime(ctx, load, item)
-	return s.stream.Execute(context.WithValue(loaders.Install(ctx, load), itemKey{}, item))
+	if e.load == nil {
+		e.load = e.r.loadersFor(e.who.Viewer, e.showsPeople)
+	}
+	prime(ctx, e.load, item)
+	if item.Event != live.Gap {
+		item.Cursor = &cursorBlank
+	}
+	return e.stream.Execute(context.WithValue(loaders.Install(ctx, e.load), itemKey{}, item))
 }
 
 type itemKey struct{}
@@ -102,7 +110,7 @@ func subscribe(ctx context.Context, begin func() error) (<-chan *live.Item, erro
 	return items, nil
 }
 
-// prime fills an event's loaders with what was read to decide who may see it.
+// prime fills loaders with what was read to decide who may see an event.
 func prime(ctx context.Context, load *loaders.Loaders, item *live.Item) {
 	for other, relation := range item.Relations {
 		load.Viewer.Prime(other, relation)

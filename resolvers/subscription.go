@@ -164,22 +164,12 @@ func watchedPosts(texts []string) ([]social.PostID, error) {
 	return ids, nil
 }
 
-// Cursor resolves NewsItemAdded.cursor.
-func (newsItemAddedResolver) Cursor(_ context.Context, obj *live.Item) (*string, error) {
-	return cursorOf(obj), nil
-}
-
 // Post resolves NewsItemAdded.post.
 func (r newsItemAddedResolver) Post(ctx context.Context, obj *live.Item) (model.Post, error) {
 	if obj.Post == nil {
 		return nil, nil
 	}
 	return model.NewPost(loaders.For(ctx).Viewer, obj.Post), nil
-}
-
-// Cursor resolves CommentAdded.cursor.
-func (commentAddedResolver) Cursor(_ context.Context, obj *live.Item) (*string, error) {
-	return cursorOf(obj), nil
 }
 
 // Comment resolves CommentAdded.comment.

@@ -24,8 +24,6 @@ type NotificationResolver interface {
 	Comment(ctx context.Context, obj *model.Notification) (*model.Comment, error)
 }
 type NotificationAddedResolver interface {
-	Cursor(ctx context.Context, obj *live.Item) (string, error)
-
 	NotificationID(ctx context.Context, obj *live.Item) (string, error)
 	Notification(ctx context.Context, obj *live.Item) (*model.Notification, error)
 
@@ -96,10 +94,10 @@ func (ec *executionContext) _Notification_comment(ctx context.Context, field gra
 }
 
 func (ec *executionContext) _NotificationAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
-	fc := &graphql.FieldContext{Object: "NotificationAdded", Field: field, IsMethod: true, IsResolver: true}
-	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (string, error) {
-		return ec.resolvers.NotificationAdded().Cursor(ctx, obj)
-	}, ec.marshalNString2string)
+	fc := &graphql.FieldContext{Object: "NotificationAdded", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
+		return obj.Cursor, nil
+	}, ec.marshalNString2ᚖstring)
 }
 
 func (ec *executionContext) _NotificationAdded_notificationId(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
@@ -313,9 +311,7 @@ func (ec *executionContext) _NotificationAdded(ctx context.Context, sel ast.Sele
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("NotificationAdded")
 		case "cursor":
-			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
-				return ec._NotificationAdded_cursor(ctx, field, obj)
-			})
+			out.Set(i, true, ec._NotificationAdded_cursor(ctx, field, obj))
 		case "event":
 			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
 		case "notificationId":

@@ -22,8 +22,6 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CommentAddedResolver interface {
-	Cursor(ctx context.Context, obj *live.Item) (*string, error)
-
 	Comment(ctx context.Context, obj *live.Item) (*model.Comment, error)
 	Edge(ctx context.Context, obj *live.Item, order social.CommentOrder) (*model.Edge[*model.Comment], error)
 }
@@ -32,8 +30,6 @@ type CommentChangedResolver interface {
 	Comment(ctx context.Context, obj *live.Item) (*model.Comment, error)
 }
 type IncomingAddedResolver interface {
-	Cursor(ctx context.Context, obj *live.Item) (*string, error)
-
 	Post(ctx context.Context, obj *live.Item) (model.Post, error)
 }
 type MutationResolver interface {
@@ -105,8 +101,6 @@ type MutationResolver interface {
 	UnmuteUser(ctx context.Context, input model.UnmuteUserInput) (*model.UnmuteUserPayload, error)
 }
 type NewsItemAddedResolver interface {
-	Cursor(ctx context.Context, obj *live.Item) (*string, error)
-
 	Post(ctx context.Context, obj *live.Item) (model.Post, error)
 }
 type PostChangedResolver interface {
@@ -137,8 +131,6 @@ type SubscriptionResolver interface {
 	CommentChanged(ctx context.Context, postID string) (<-chan *live.Item, error)
 }
 type WallPostAddedResolver interface {
-	Cursor(ctx context.Context, obj *live.Item) (*string, error)
-
 	Post(ctx context.Context, obj *live.Item) (model.Post, error)
 }
 
@@ -1113,13 +1105,6 @@ func (ec *executionContext) _ChangePasswordPayload_userErrors(ctx context.Contex
 	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) _CommentAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
-	fc := &graphql.FieldContext{Object: "CommentAdded", Field: field, IsMethod: true, IsResolver: true}
-	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
-		return ec.resolvers.CommentAdded().Cursor(ctx, obj)
-	}, ec.marshalOString2ᚖstring)
-}
-
 func (ec *executionContext) _CommentAdded_comment(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "CommentAdded", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
@@ -1165,13 +1150,6 @@ func (ec *executionContext) _DeleteAccountPayload_userErrors(ctx context.Context
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
 		return obj.UserErrors, nil
 	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
-}
-
-func (ec *executionContext) _IncomingAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
-	fc := &graphql.FieldContext{Object: "IncomingAdded", Field: field, IsMethod: true, IsResolver: true}
-	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
-		return ec.resolvers.IncomingAdded().Cursor(ctx, obj)
-	}, ec.marshalOString2ᚖstring)
 }
 
 func (ec *executionContext) _IncomingAdded_post(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
@@ -1963,13 +1941,6 @@ func (ec *executionContext) _Mutation_unmuteUser(ctx context.Context, field grap
 	}, ec.marshalOUnmuteUserPayload2ᚖplazaᚋgraphᚋmodelᚐUnmuteUserPayload)
 }
 
-func (ec *executionContext) _NewsItemAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
-	fc := &graphql.FieldContext{Object: "NewsItemAdded", Field: field, IsMethod: true, IsResolver: true}
-	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
-		return ec.resolvers.NewsItemAdded().Cursor(ctx, obj)
-	}, ec.marshalOString2ᚖstring)
-}
-
 func (ec *executionContext) _NewsItemAdded_post(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "NewsItemAdded", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
@@ -2274,13 +2245,6 @@ func (ec *executionContext) _Subscription_commentChanged(ctx context.Context, fi
 		}
 		return ec.resolvers.Subscription().CommentChanged(ctx, fc.Args["postId"].(string))
 	}, ec.marshalNCommentChanged2ᚖplazaᚋliveᚐItem)
-}
-
-func (ec *executionContext) _WallPostAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
-	fc := &graphql.FieldContext{Object: "WallPostAdded", Field: field, IsMethod: true, IsResolver: true}
-	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
-		return ec.resolvers.WallPostAdded().Cursor(ctx, obj)
-	}, ec.marshalOString2ᚖstring)
 }
 
 func (ec *executionContext) _WallPostAdded_post(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
@@ -2616,9 +2580,7 @@ func (ec *executionContext) _CommentAdded(ctx context.Context, sel ast.Selection
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CommentAdded")
 		case "cursor":
-			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
-				return ec._CommentAdded_cursor(ctx, field, obj)
-			})
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Cursor))
 		case "event":
 			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
 		case "comment":
@@ -2732,9 +2694,7 @@ func (ec *executionContext) _IncomingAdded(ctx context.Context, sel ast.Selectio
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("IncomingAdded")
 		case "cursor":
-			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
-				return ec._IncomingAdded_cursor(ctx, field, obj)
-			})
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Cursor))
 		case "event":
 			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
 		case "post":
@@ -2907,9 +2867,7 @@ func (ec *executionContext) _NewsItemAdded(ctx context.Context, sel ast.Selectio
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("NewsItemAdded")
 		case "cursor":
-			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
-				return ec._NewsItemAdded_cursor(ctx, field, obj)
-			})
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Cursor))
 		case "event":
 			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
 		case "post":
@@ -3195,9 +3153,7 @@ func (ec *executionContext) _WallPostAdded(ctx context.Context, sel ast.Selectio
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("WallPostAdded")
 		case "cursor":
-			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
-				return ec._WallPostAdded_cursor(ctx, field, obj)
-			})
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Cursor))
 		case "event":
 			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
 		case "post":

@@ -188,7 +188,9 @@ type slowChanges struct {
 	begun          bool
 }
 
-func (r *slowChanges) Encode(item *live.Item) []byte {
+func (r *slowChanges) Encoder() func(*live.Item) []byte { return r.encode }
+
+func (r *slowChanges) encode(item *live.Item) []byte {
 	if !r.begun {
 		r.begun = true
 		close(r.encoding)

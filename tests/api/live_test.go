@@ -274,7 +274,9 @@ type slowReceiver struct {
 	ended          chan error // nil if it is not of interest
 }
 
-func (r *slowReceiver) Encode(item *live.Item) []byte {
+func (r *slowReceiver) Encoder() func(*live.Item) []byte { return r.encode }
+
+func (r *slowReceiver) encode(item *live.Item) []byte {
 	if r.skips > 0 {
 		r.skips--
 	} else {
