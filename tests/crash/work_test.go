@@ -184,7 +184,7 @@ func (c *crowd) until(what string, condition func() bool) {
 // author's followers, and starts another. Every list gets the post exactly once.
 func TestFanOutContinuesAfterAKill(t *testing.T) {
 	t.Parallel()
-	const followers = 100_000
+	const followers = 30_000 // the fan-out has 60 jobs
 	uri := plazatest.MongoURI(t)
 	c := newCrowd(t, uri, followers)
 	var posts []social.PostID
@@ -223,7 +223,7 @@ func TestFanOutContinuesAfterAKill(t *testing.T) {
 // deleted user, and starts another. Nothing is left.
 func TestAccountDeletionContinuesAfterAKill(t *testing.T) {
 	t.Parallel()
-	const followers = 20_000
+	const followers = 8_000 // removed in 16 transactions or more
 	uri := plazatest.PatientURI(t)
 	c := newCrowd(t, uri, followers)
 	c.post()
