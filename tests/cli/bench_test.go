@@ -169,8 +169,7 @@ func benchDatabase(t *testing.T, server string) string {
 
 func TestBenchFeeds(t *testing.T) {
 	t.Parallel()
-	networks := networkFolder(t, 30, "")
-	report := benchReport(t, benchDatabase(t, mongotest.URI(t)), "feeds", "--networks", networks, "--edges", "80000")
+	report := benchReport(t, benchDatabase(t, mongotest.URI(t)), "feeds", "--edges", "80000")
 	figures := readTables(t, report)
 	layouts := mongodb.Layouts("feeds")
 	if !slices.Contains(layouts, mongodb.FeedsHybrid) || layouts[0] != mongodb.FeedsRead {
@@ -203,6 +202,21 @@ func TestBenchFeeds(t *testing.T) {
 		if remark := regexp.MustCompile("\n- " + call + `: in sqlite it takes [\d.]+ times the server CPU that it takes from memory\.`); !remark.MatchString(report) {
 			t.Errorf("the report does not compare %s with memory:\n%s", call, report)
 		}
+	}
+}
+
+// TestBenchNetworks measures one call in one layout, on a network of files and on a generated one:
+// TestBenchFeeds measures the rest.
+func TestBenchNetworks(t *testing.T) {
+	t.Parallel()
+	report := benchReport(t, benchDatabase(t, mongotest.URI(t)), "feeds", "--networks", networkFolder(t, 30, ""), "--edges", "80000", "--layouts", mongodb.FeedsRead, "--only", "news page")
+	for _, title := range []string{"ego-facebook: 34 people", "power law: "} {
+		_, section, found := strings.Cut(report, "\n## "+title)
+		if !found {
+			t.Fatalf("%q has no section:\n%s", title, report)
+		}
+		section, _, _ = strings.Cut(section, "\n## ")
+		checkCosts(t, readTables(t, section), "news page", []string{mongodb.FeedsRead})
 	}
 }
 
