@@ -6,9 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"plaza/social"
 	"plaza/social/network"
 )
@@ -57,7 +54,7 @@ type answers struct {
 // same compares an answer with the model's.
 func (a *answers) same(got, want any, what string, args ...any) {
 	a.t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), readableIDs); diff != "" {
+	if diff := difference(want, got); diff != "" {
 		a.t.Fatalf("what %d reads: %s differs (-model +service):\n%s", a.who, fmt.Sprintf(what, args...), diff)
 	}
 }

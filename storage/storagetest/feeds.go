@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -386,15 +387,27 @@ func manyListsAreReadInOneCall(w *world) {
 	people := w.users(n)
 	star := people[0]
 	walls, followers, threads := map[social.UserID][]*social.Post{}, map[social.UserID][]social.UserID{}, map[social.PostID][]*social.Comment{}
-	for i, p := range people {
-		post := w.status(p)
+	w.followAll(star, people[1:])
+	written := make([]*social.Post, n)
+	w.tally(together(n, func(i int) error {
+		written[i] = statusBy(people[i])
+		return w.InsertPost(w.ctx, written[i], event(social.EventPostCreated))
+	}))
+	comments := make([][]*social.Comment, n)
+	w.tally(together(n, func(i int) error {
+		var failed error
 		for range i % 4 {
-			threads[post.ID] = append(threads[post.ID], w.comment(post, nil, star))
+			c := newComment(written[i], nil, star)
+			failed = errors.Join(failed, w.insertComment(c))
+			comments[i] = append(comments[i], c)
 		}
-		post.CommentCount, post.Latest = i%4, threads[post.ID]
-		walls[p.ID] = []*social.Post{post}
+		return failed
+	}))
+	for i, p := range people {
+		post := written[i]
+		post.CommentCount, post.Latest = i%4, comments[i]
+		walls[p.ID], threads[post.ID] = []*social.Post{post}, comments[i]
 		if p != star {
-			w.follow(star, p)
 			followers[p.ID] = []social.UserID{star.ID}
 		}
 	}
