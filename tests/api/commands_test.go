@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
+	"golang.org/x/sync/errgroup"
 
 	"plaza/ads"
 	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/social"
-	"plaza/social/accounts"
 	"plaza/social/network"
+	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
@@ -194,21 +195,26 @@ func TestCommandCountsOfNotifications(t *testing.T) {
 	log := &commandLog{}
 	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()}))
 	reader := plaza.As(t, "reader")
-	f := &newsFiller{t: t, service: network.New(plaza.Store, plazatest.Cheap)}
+	f := newFiller(t, plaza.Store)
 	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))
 	f.ok(err)
-	var notices []social.Notice
-	for i := range 120 {
-		f.author(fmt.Sprintf("author%d", i), owner)
+	notices := make([]social.Notice, 120)
+	f.follow(owner, len(notices))
+	f.together(len(notices), func(i int) error {
 		post, err := f.service.CreatePost(t.Context(), owner, network.NewPost{
 			Content: social.Content{Status: &social.Status{Text: "mine"}}, Audience: social.Audience{Kind: social.AudiencePublic},
 		})
-		f.ok(err)
+		if err != nil {
+			return err
+		}
 		comment, err := f.service.AddComment(t.Context(), f.authors[i], network.NewComment{Post: post.ID, Text: "to you"})
-		f.ok(err)
+		if err != nil {
+			return err
+		}
 		group := social.NotificationGroup{To: owner, Kind: social.NotifyComment, Post: post.ID}
-		notices = append(notices, social.Notice{NotificationGroup: group, Act: social.Act{Actor: f.authors[i], Comment: comment.ID}})
-	}
+		notices[i] = social.Notice{NotificationGroup: group, Act: social.Act{Actor: f.authors[i], Comment: comment.ID}}
+		return nil
+	})
 	_, _, err = plaza.Store.LeaseNotifier(t.Context(), "test", time.Hour)
 	f.ok(err)
 	f.ok(plaza.Store.Notify(t.Context(), "test", time.Hour, "1", notices))
@@ -227,13 +233,13 @@ func TestCommandCountsOfMentions(t *testing.T) {
 	log := &commandLog{}
 	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()}))
 	reader := plaza.As(t, "reader")
-	f := &newsFiller{t: t, service: network.New(plaza.Store, plazatest.Cheap)}
+	f := newFiller(t, plaza.Store)
 	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))
 	f.ok(err)
+	f.follow(owner, 110)
 	post, err := social.ParsePostID(reader.Status(t, "the thread", plazatest.Public))
 	f.ok(err)
 	for i := range 110 {
-		f.author(fmt.Sprintf("author%d", i), owner)
 		_, err := f.service.AddComment(t.Context(), f.authors[i], network.NewComment{Post: post, Text: fmt.Sprintf("@author%d and @reader", i)})
 		f.ok(err)
 	}
@@ -248,18 +254,18 @@ func TestCommandCountsOfMentions(t *testing.T) {
 // because requests are what the test counts.
 func fillNews(t testing.TB, plaza *plazatest.Plaza, reader plazatest.Person) (post string) {
 	t.Helper()
-	f := &newsFiller{t: t, service: network.New(plaza.Store, plazatest.Cheap)}
+	f := newFiller(t, plaza.Store)
 	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))
 	f.ok(err)
-	for i := range 110 {
-		f.author(fmt.Sprintf("author%d", i), owner)
-	}
-	var last social.PostID
-	for i := range 120 {
-		last = f.post(i, owner)
-	}
-	for j := range 110 {
-		f.comment(j, last, fmt.Sprint("more ", j))
+	f.follow(owner, 110)
+	posts := make([]social.PostID, 120)
+	f.together(len(posts), func(i int) (err error) {
+		posts[i], err = f.post(i, owner)
+		return err
+	})
+	last := posts[len(posts)-1]
+	for j := range 110 { // of one thread, so they would only wait for each other
+		f.ok(f.comment(j, last, fmt.Sprint("more ", j)))
 	}
 	f.ok(social.Settle(t.Context(), plaza.Store))
 	return last.String()
@@ -267,8 +273,14 @@ func fillNews(t testing.TB, plaza *plazatest.Plaza, reader plazatest.Person) (po
 
 type newsFiller struct {
 	t       testing.TB
+	store   storage.Store
 	service *network.Service
 	authors []social.UserID
+}
+
+func newFiller(t testing.TB, st storage.Store) *newsFiller {
+	t.Helper()
+	return &newsFiller{t: t, store: st, service: network.New(st, plazatest.Cheap)}
 }
 
 func (f *newsFiller) ok(err error) {
@@ -278,19 +290,40 @@ func (f *newsFiller) ok(err error) {
 	}
 }
 
-// author signs up, and is followed by the reader.
-func (f *newsFiller) author(handle string, reader social.UserID) {
+// together makes n calls concurrently: writes that arrive together share a transaction.
+func (f *newsFiller) together(n int, call func(i int) error) {
 	f.t.Helper()
-	session, _, err := f.service.SignUp(f.t.Context(), accounts.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
+	var group errgroup.Group
+	for i := range n {
+		group.Go(func() error { return call(i) })
+	}
+	f.ok(group.Wait())
+}
+
+// follow creates the accounts of n authors, whom the reader follows.
+func (f *newsFiller) follow(reader social.UserID, n int) {
+	f.t.Helper()
+	circles, err := f.store.CirclesOf(f.t.Context(), reader, social.Page{Limit: 1})
 	f.ok(err)
-	f.ok(f.service.Follow(f.t.Context(), reader, session.User))
-	f.authors = append(f.authors, session.User)
+	users, memberships, edges := make([]social.NewUser, n), make([]social.Membership, n), make([]social.EdgeID, n)
+	for i := range users {
+		author, handle := social.UserID{ID: id.New()}, fmt.Sprintf("author%d", i)
+		users[i] = social.NewUser{
+			User:      social.User{ID: author, Handle: handle, Name: handle, WallPolicy: social.WallEveryone},
+			Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: author, Name: social.DefaultCircleName, IsDefault: true},
+		}
+		memberships[i], edges[i] = social.Membership{Circle: circles[0].ID, Owner: reader, Member: author}, social.EdgeID{ID: id.New()}
+		f.authors = append(f.authors, author)
+	}
+	_, err = f.store.ImportUsers(f.t.Context(), users)
+	f.ok(err)
+	_, err = f.store.ImportMemberships(f.t.Context(), memberships, edges)
+	f.ok(err)
 }
 
 // post creates a post with four comments, which the reader likes. Every third post is on the
 // reader's wall.
-func (f *newsFiller) post(n int, reader social.UserID) social.PostID {
-	f.t.Helper()
+func (f *newsFiller) post(n int, reader social.UserID) (social.PostID, error) {
 	in := network.NewPost{
 		Content:  social.Content{Status: &social.Status{Text: fmt.Sprint("post ", n)}},
 		Audience: social.Audience{Kind: social.AudiencePublic},
@@ -299,16 +332,18 @@ func (f *newsFiller) post(n int, reader social.UserID) social.PostID {
 		in.WallOwner = reader
 	}
 	post, err := f.service.CreatePost(f.t.Context(), f.authors[n%10], in)
-	f.ok(err)
-	for j := range 4 {
-		f.comment((n+j)%len(f.authors), post.ID, fmt.Sprint("comment ", j))
+	if err != nil {
+		return social.PostID{}, err
 	}
-	f.ok(f.service.React(f.t.Context(), reader, post.ID, social.ReactionLike))
-	return post.ID
+	for j := range 4 {
+		if err := f.comment((n+j)%len(f.authors), post.ID, fmt.Sprint("comment ", j)); err != nil {
+			return social.PostID{}, err
+		}
+	}
+	return post.ID, f.service.React(f.t.Context(), reader, post.ID, social.ReactionLike)
 }
 
-func (f *newsFiller) comment(author int, post social.PostID, text string) {
-	f.t.Helper()
+func (f *newsFiller) comment(author int, post social.PostID, text string) error {
 	_, err := f.service.AddComment(f.t.Context(), f.authors[author], network.NewComment{Post: post, Text: text})
-	f.ok(err)
+	return err
 }
