@@ -29,10 +29,10 @@ func briskLease() time.Duration { return testtime.Scale(2 * time.Second) }
 
 // briskServers returns flags with which servers agree quickly, and give up dead servers quickly.
 func briskServers() []string {
-	return []string{"PLAZA_HEARTBEAT=20ms", "PLAZA_LEASE=" + briskLease().String()}
+	return []string{"PLAZA_HEARTBEAT=25ms", "PLAZA_LEASE=" + briskLease().String()}
 }
 
-var brisk = mongodb.Options{Heartbeat: 20 * time.Millisecond}
+var brisk = mongodb.Options{Heartbeat: 25 * time.Millisecond}
 
 // migrateProcess prepares "plaza migrate" as a process.
 func migrateProcess(t *testing.T, uri string, args ...string) (command *exec.Cmd, stdout, stderr *bytes.Buffer) {
@@ -112,18 +112,36 @@ func (f *forum) comment(post social.PostID) {
 
 func (f *forum) thread(post social.PostID) []*social.Comment {
 	f.t.Helper()
-	list := social.List[social.Thread]{Of: social.Thread{Post: post, Order: social.OrderOldest}, Page: social.Page{Limit: 100_000}}
-	threads, err := f.store.Thread(f.t.Context(), []social.List[social.Thread]{list})
+	return f.threads(post)[post]
+}
+
+// threads reads whole threads in one call.
+func (f *forum) threads(posts ...social.PostID) map[social.PostID][]*social.Comment {
+	f.t.Helper()
+	var lists []social.List[social.Thread]
+	for _, post := range posts {
+		lists = append(lists, social.List[social.Thread]{Of: social.Thread{Post: post, Order: social.OrderOldest}, Page: social.Page{Limit: 100_000}})
+	}
+	read, err := f.store.Thread(f.t.Context(), lists)
 	f.ok(err)
-	return threads[list]
+	found := map[social.PostID][]*social.Comment{}
+	for list, comments := range read {
+		found[list.Of.Post] = comments
+	}
+	return found
 }
 
 // check compares all threads with their expected content.
 func (f *forum) check(when string) {
 	f.t.Helper()
-	for i, post := range f.posts {
-		if diff := cmp.Diff(f.want[post], f.thread(post)); diff != "" {
-			f.t.Errorf("%s: the thread of post %d differs (-want +got):\n%s", when, i, diff)
+	i := 0
+	for some := range slices.Chunk(f.posts, 100) {
+		found := f.threads(some...)
+		for _, post := range some {
+			if diff := cmp.Diff(f.want[post], found[post]); diff != "" {
+				f.t.Errorf("%s: the thread of post %d differs (-want +got):\n%s", when, i, diff)
+			}
+			i++
 		}
 	}
 }
@@ -348,7 +366,7 @@ func TestCommentingProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := mongodb.Open(t.Context(), uri, plazatest.Patient(mongodb.Options{Heartbeat: 20 * time.Millisecond, Lease: briskLease()}))
+	store, err := mongodb.Open(t.Context(), uri, plazatest.Patient(mongodb.Options{Heartbeat: 25 * time.Millisecond, Lease: briskLease()}))
 	if err != nil {
 		t.Fatal(err)
 	}
