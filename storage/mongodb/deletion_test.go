@@ -137,7 +137,7 @@ func TestOldReactionsAreFound(t *testing.T) {
 // and the count on it.
 func TestThreadsOfTheDeletedDoNotStopAMigration(t *testing.T) {
 	t.Parallel()
-	s := openAlone(t, Options{Heartbeat: 10 * time.Millisecond})
+	s := openAlone(t, Options{Heartbeat: 25 * time.Millisecond})
 	star, fans := fans(t, s, 1)
 	p := newStatus(star)
 	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))

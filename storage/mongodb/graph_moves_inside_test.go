@@ -38,7 +38,7 @@ func (s *Store) SpoilCopies(t *testing.T, followed social.UserID) int {
 // Otherwise the copy would remain.
 func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	t.Parallel()
-	s, ctx := openAlone(t, Options{Heartbeat: 10 * time.Millisecond}), t.Context()
+	s, ctx := openAlone(t, Options{Heartbeat: 25 * time.Millisecond}), t.Context()
 	author, followers := fans(t, s, 1)
 	m := must(s.newMigration(Migration{Subject: MigrateGraph, To: GraphTwo, Goal: GoalSwitch}))(t)
 	ok(t, m.Claim(ctx))
@@ -80,7 +80,7 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 	t.Parallel()
 	uri, database := mongotest.Database(t)
-	first := openIn(t, uri, database, Options{Heartbeat: 10 * time.Millisecond})
+	first := openIn(t, uri, database, Options{Heartbeat: 25 * time.Millisecond})
 	second, ctx := openIn(t, uri, database, Options{Heartbeat: time.Hour}), t.Context()
 	author, followers := fans(t, first, 2)
 	stays, leaves := followers[0], followers[1]

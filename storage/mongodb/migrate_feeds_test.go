@@ -16,7 +16,7 @@ func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsBucket, FeedsMonth} {
 		t.Run(layout, func(t *testing.T) {
-			s, ctx := openAlone(t, Options{Heartbeat: 10 * time.Millisecond}), t.Context()
+			s, ctx := openAlone(t, Options{Heartbeat: 25 * time.Millisecond}), t.Context()
 			author, followers := fans(t, s, 1)
 			reader := followers[0]
 			m := must(s.newMigration(Migration{Subject: MigrateFeeds, To: layout, Goal: GoalSwitch}))(t)

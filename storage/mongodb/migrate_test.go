@@ -23,7 +23,7 @@ import (
 
 // brisk shortens heartbeats, so that servers agree quickly.
 func brisk(o mongodb.Options) mongodb.Options {
-	o.Heartbeat = 10 * time.Millisecond
+	o.Heartbeat = 25 * time.Millisecond
 	return o
 }
 
