@@ -2,7 +2,6 @@ package social
 
 import (
 	"context"
-	"crypto/rand"
 	"time"
 
 	"plaza/id"
@@ -24,13 +23,6 @@ func (i *Invitation) IsUsedUp() bool { return i.Uses >= i.MaxUses }
 
 // InvitationCodePrefix is how the codes of invitations begin.
 const InvitationCodePrefix = "invite"
-
-// NewInvitationCode creates a code from 128 random bits: invite_ and 26 letters and digits.
-func NewInvitationCode() string {
-	var raw id.ID
-	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
-	return raw.Text(InvitationCodePrefix)
-}
 
 // InvitationOf returns the id of the invitation with a code, which does not reveal the code. Error:
 // id.ErrMalformed: there is no such code.

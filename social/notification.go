@@ -51,12 +51,16 @@ type Notification struct {
 
 	ID    NotificationID
 	Order NotificationID // greater than those of all earlier acts: it holds the time of the newest
-	Acts  []Act          // newest first, one for each actor
+	Acts  []Act          // newest first; one for each actor as users see it, when NewestOfEach has been applied
 	Read  bool
 }
 
-// MaxActs is the maximum number of acts in a notification.
-const MaxActs = 100
+// MaxActs is the maximum number of acts in a notification, and MaxActsOfOne of those by one actor:
+// the older ones count when the newer ones are lost.
+const (
+	MaxActs      = 100
+	MaxActsOfOne = 10
+)
 
 // UpdatedAt is when the newest of its acts was added.
 func (n *Notification) UpdatedAt() time.Time { return n.Acts[0].ID.Time() }
@@ -64,7 +68,7 @@ func (n *Notification) UpdatedAt() time.Time { return n.Acts[0].ID.Time() }
 // Act is what one user did.
 type Act struct {
 	Actor   UserID
-	Comment CommentID      // of NotifyComment, NotifyReply and NotifyMention: the actor's newest; zero: the post
+	Comment CommentID      // of NotifyComment, NotifyReply and NotifyMention; zero: the post
 	ID      NotificationID // set when it is added: that act's Notification.Order
 }
 
@@ -90,14 +94,40 @@ type NotificationLoss struct {
 	Notification NotificationID
 }
 
-// add makes an act the newest one, and replaces an earlier act of the same actor. False: the
-// notification is full.
+// NewestOfEach returns the newest act of each actor, newest first as acts are.
+func NewestOfEach(acts []Act) (newest []Act) {
+	for i, a := range acts {
+		if !slices.ContainsFunc(acts[:i], a.isBySame) {
+			newest = append(newest, a)
+		}
+	}
+	return newest
+}
+
+func (a Act) isBySame(other Act) bool { return a.Actor == other.Actor }
+
+// add makes an act the newest one, in place of an equal one. Of too many it drops the oldest for
+// which its actor has a newer one. False: the notification is full.
 func (n *Notification) add(a Act) bool {
-	rest := slices.DeleteFunc(slices.Clone(n.Acts), func(known Act) bool { return known.Actor == a.Actor })
-	if len(rest) == MaxActs {
+	acts, by := []Act{a}, 1
+	for _, known := range n.Acts {
+		if known.isBySame(a) {
+			if known.Comment == a.Comment || by == MaxActsOfOne {
+				continue
+			}
+			by++
+		}
+		acts = append(acts, known)
+	}
+	for i := MaxActs; i > 0 && len(acts) > MaxActs; i-- {
+		if slices.ContainsFunc(acts[:i], acts[i].isBySame) {
+			acts = slices.Delete(acts, i, i+1)
+		}
+	}
+	if len(acts) > MaxActs {
 		return false
 	}
-	n.Acts = slices.Insert(rest, 0, a)
+	n.Acts = acts
 	return true
 }
 

@@ -30,21 +30,6 @@ func Topics(posts []*Post, most int) []string {
 	return topics
 }
 
-// Breaks returns the places in a list of posts after which something else may be inserted: after
-// each every-th PUBLIC post, so that no other post moves it. most is the maximum number.
-func Breaks(posts []*Post, every, most int) []int {
-	breaks, public := []int{}, 0
-	for i, p := range posts {
-		if p.Audience.Kind != AudiencePublic {
-			continue
-		}
-		if public++; public%every == 0 && len(breaks) < most {
-			breaks = append(breaks, i)
-		}
-	}
-	return breaks
-}
-
 func (c Content) topics() []string {
 	topics := hashtags(c.Text())
 	if c.Link == nil {

@@ -49,16 +49,6 @@ func TestTopicsAreHashtagsAndHosts(t *testing.T) {
 	}
 }
 
-func TestBreaksCountPublicPosts(t *testing.T) {
-	public, private := saying(social.AudiencePublic, "x")[0], saying(social.AudienceCircles, "x")[0]
-	posts := []*social.Post{private, public, private, public, public, public, private, public}
-	for every, want := range map[int][]int{1: {1, 3, 4}, 2: {3, 5}, 3: {4}, 5: {7}, 6: nil} {
-		if got := social.Breaks(posts, every, 3); !slices.Equal(got, want) {
-			t.Errorf("behind every %d: %v, want %v", every, got, want)
-		}
-	}
-}
-
 func FuzzTopics(f *testing.F) {
 	f.Add("#a #ß #İ", "https://a.example/")
 	f.Fuzz(func(t *testing.T, text, url string) {

@@ -2346,7 +2346,7 @@ type Notification implements Node {
   actorsCount: Int!
   "The post that it is about; null for ` + "`" + `FOLLOW` + "`" + `."
   post: Post
-  "For ` + "`" + `COMMENT` + "`" + `, ` + "`" + `REPLY` + "`" + ` and ` + "`" + `MENTION` + "`" + `: the newest comment. Null for other kinds, and if the post itself mentions you."
+  "For ` + "`" + `COMMENT` + "`" + `, ` + "`" + `REPLY` + "`" + ` and ` + "`" + `MENTION` + "`" + `: the newest comment that you may see. Null for other kinds, and if the post itself mentions you."
   comment: Comment
   "Whether you have marked it as read, with ` + "`" + `markNotificationsRead` + "`" + `."
   isRead: Boolean!

@@ -50,7 +50,22 @@ func (r *Resolver) breaks(posts []*social.Post) []int {
 	if r.News.Every == 0 {
 		return nil
 	}
-	return social.Breaks(posts, r.News.Every, adserver.MaxCount)
+	return breaksIn(posts, r.News.Every, adserver.MaxCount)
+}
+
+// breaksIn returns the places in a list of posts after which something else may be inserted: after
+// each every-th PUBLIC post, so that no other post moves it. most is the maximum number.
+func breaksIn(posts []*social.Post, every, most int) []int {
+	breaks, public := []int{}, 0
+	for i, p := range posts {
+		if p.Audience.Kind != social.AudiencePublic {
+			continue
+		}
+		if public++; public%every == 0 && len(breaks) < most {
+			breaks = append(breaks, i)
+		}
+	}
+	return breaks
 }
 
 // HasAds reports whether Sponsor attaches ads to a page of these posts.

@@ -3,11 +3,13 @@ package accounts
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
 	"time"
 
 	"plaza/fault"
+	"plaza/id"
 	"plaza/social"
 )
 
@@ -156,7 +158,7 @@ func checkDays(what string, days, most int) error {
 
 // invite stores an invitation with a new code, if its inviter has fewer than most.
 func (s *Service) invite(ctx context.Context, i social.Invitation, days, most int) (created social.Invitation, code string, err error) {
-	code = social.NewInvitationCode()
+	code = newInvitationCode()
 	if i.ID, err = social.InvitationOf(code); err != nil {
 		return social.Invitation{}, "", err
 	}
@@ -204,4 +206,11 @@ func (s *Service) revoked(ctx context.Context, err error, a Act) error {
 		s.record(ctx, a)
 	}
 	return err
+}
+
+// newInvitationCode creates a code from 128 random bits: invite_ and 26 letters and digits.
+func newInvitationCode() string {
+	var raw id.ID
+	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
+	return raw.Text(social.InvitationCodePrefix)
 }

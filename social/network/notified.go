@@ -265,11 +265,44 @@ func (v *Viewer) ruleOn(ctx context.Context, all []*social.Notification) (r actR
 		return r, err
 	}
 	r.muted, err = v.MutedThreads(ctx, slices.Collect(maps.Values(r.subjects.Posts)))
+	if err != nil {
+		return r, err
+	}
+	err = r.readEarlier(ctx, v.s.store, all)
 	return r, err
+}
+
+// readEarlier reads the comments of actors whose newest comments in a notification are lost: an
+// earlier one may be shown instead. These are few, because the notifier removes what is deleted.
+func (r *actRule) readEarlier(ctx context.Context, store social.Comments, all []*social.Notification) error {
+	var earlier []social.CommentID
+	for _, n := range all {
+		for _, newest := range social.NewestOfEach(n.Acts) {
+			if r.shows(n, newest) || !r.showed(n, newest) {
+				continue
+			}
+			for _, a := range n.Acts {
+				if a.Actor == newest.Actor && !a.Comment.IsZero() {
+					earlier = append(earlier, a.Comment)
+				}
+			}
+		}
+	}
+	if len(earlier) == 0 {
+		return nil
+	}
+	read, err := store.Comments(ctx, earlier)
+	maps.Copy(r.subjects.Comments, read)
+	return err
 }
 
 func (r *actRule) shows(n *social.Notification, a social.Act) bool {
 	return social.InNotification(n.NotificationGroup, a, r.subjects.Posts[n.Post], r.subjects.Comments[a.Comment], r.relations, r.muted[n.Post])
+}
+
+// showed reports whether the act is or was shown: if not, its comment is deleted or hidden.
+func (r *actRule) showed(n *social.Notification, a social.Act) bool {
+	return social.LosesFromNotification(n.NotificationGroup, a, r.subjects.Posts[n.Post], r.relations, r.muted[n.Post])
 }
 
 // mayTell reports whether the recipient may learn that a notification has moved to the front since
@@ -284,20 +317,19 @@ func (r *actRule) mayTell(n *social.Notification, after social.Key) bool {
 		if r.shows(n, a) {
 			return true
 		}
-		isLost := social.LosesFromNotification(n.NotificationGroup, a, r.subjects.Posts[n.Post], r.relations, r.muted[n.Post])
-		hidden = hidden || !isLost
+		hidden = hidden || !r.showed(n, a)
 	}
 	return !hidden
 }
 
-// drop removes the acts of a notification that are not shown, and reports whether any is left.
+// drop keeps the newest act of each actor that is shown, and reports whether there is any.
 func (r *actRule) drop(n *social.Notification) bool {
-	n.Acts = slices.DeleteFunc(n.Acts, func(a social.Act) bool { return !r.shows(n, a) })
+	n.Acts = social.NewestOfEach(slices.DeleteFunc(n.Acts, func(a social.Act) bool { return !r.shows(n, a) }))
 	return len(n.Acts) > 0
 }
 
-// readSubjects reads the posts and comments of notifications, and lists the actors and the posts'
-// authors.
+// readSubjects reads the posts of notifications, and the newest comment of each actor. It lists the
+// actors and the posts' authors.
 func (v *Viewer) readSubjects(ctx context.Context, all []*social.Notification) (s Subjects, people []social.UserID, err error) {
 	var posts []social.PostID
 	var comments []social.CommentID
@@ -305,7 +337,7 @@ func (v *Viewer) readSubjects(ctx context.Context, all []*social.Notification) (
 		if !n.Post.IsZero() {
 			posts = append(posts, n.Post)
 		}
-		for _, a := range n.Acts {
+		for _, a := range social.NewestOfEach(n.Acts) {
 			people = append(people, a.Actor)
 			if !a.Comment.IsZero() {
 				comments = append(comments, a.Comment)

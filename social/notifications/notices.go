@@ -129,21 +129,15 @@ func (t threadsRead) closingNotices(e *social.Event) []social.Notice {
 	return notices
 }
 
-// lastActs keeps the last notice of each actor and group, because the others no longer matter, and
-// those of each comment that was deleted: it may be in another notification of the group.
+// lastActs keeps the last notice of each act, because the others no longer matter. The acts of one
+// actor in a group are about different comments.
 func lastActs(notices []social.Notice) []social.Notice {
 	type act struct {
 		social.NotificationGroup
-		actor social.UserID
-		gone  social.CommentID
+		actor   social.UserID
+		comment social.CommentID
 	}
-	of := func(n *social.Notice) act {
-		a := act{NotificationGroup: n.NotificationGroup, actor: n.Actor}
-		if !n.IsNew() {
-			a.gone = n.Act.Comment
-		}
-		return a
-	}
+	of := func(n *social.Notice) act { return act{n.NotificationGroup, n.Actor, n.Act.Comment} }
 	last := map[act]int{}
 	for i := range notices {
 		last[of(&notices[i])] = i

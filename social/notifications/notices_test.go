@@ -148,6 +148,32 @@ func TestOneNoticeOfEachEvent(t *testing.T) {
 	}
 }
 
+// TestCommentsReadTogetherAreSeveralActs: the comments of one person that the notifier reads at once
+// are acts of their own. A reaction that was changed is one act.
+func TestCommentsReadTogetherAreSeveralActs(t *testing.T) {
+	t.Parallel()
+	v := newVillage()
+	v.reply.Parent = social.CommentID{}
+	v.first.Author = v.ben.ID
+	added := func(c *social.Comment) social.Event {
+		return social.Event{Kind: social.EventCommentAdded, Actor: v.ben.ID, Post: v.post.ID, Comment: c.ID}
+	}
+	reacted := social.Event{Kind: social.EventReactionAdded, Actor: v.ben.ID, Post: v.post.ID}
+	notices, err := notifications.New(v, v).NoticesOf(t.Context(), []social.Event{added(&v.first), reacted, added(&v.reply), reacted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []social.CommentID
+	for _, n := range notices {
+		if n.To == v.ada.ID {
+			got = append(got, n.Act.Comment)
+		}
+	}
+	if diff := cmp.Diff([]social.CommentID{v.first.ID, v.reply.ID, {}}, got); diff != "" {
+		t.Errorf("what ada is notified of (-want +got):\n%s", diff)
+	}
+}
+
 // TestADeletedCommentLeavesNotifications: its acts are undone, and their recipients lose them if they
 // see them. A comment that is only hidden stays stored.
 func TestADeletedCommentLeavesNotifications(t *testing.T) {

@@ -12,12 +12,13 @@ import (
 	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/moderation"
+	"plaza/storage/mongodb/internal/notifications"
 	"plaza/storage/mongodb/internal/users"
 )
 
 // Every document has a version, v. This file describes the versions of posts and of what belongs to
-// them. version.go of the packages users, graph, adstore and moderation, and log.go of eventlog, describe the
-// others. Readers accept all versions, and upgrade older ones (mdb.ReadDocument calls Evolve).
+// them. version.go of the packages users, graph, adstore, moderation and notifications, and log.go of
+// eventlog, describe the others. Readers accept all versions, and upgrade older ones (mdb.ReadDocument calls Evolve).
 // MigrateDocuments upgrades the stored documents. Writers write the version that Store.writes
 // returns: the newest one once the operator has finished the upgrade. All documents of a collection
 // that none of these files names have version 1.
@@ -47,6 +48,7 @@ func newestVersions() cluster.Versions {
 	maps.Copy(newest, graph.Versions())
 	maps.Copy(newest, adstore.Versions())
 	maps.Copy(newest, moderation.Versions())
+	maps.Copy(newest, notifications.Versions())
 	return newest
 }
 
@@ -55,7 +57,7 @@ func newestVersions() cluster.Versions {
 // empties the list.
 func previousVersions() cluster.Versions {
 	previous := newestVersions()
-	maps.Copy(previous, cluster.Versions{"edges": mdb.FirstVersion, "changes": mdb.FirstVersion, "adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion, "cases": mdb.FirstVersion})
+	maps.Copy(previous, cluster.Versions{"edges": mdb.FirstVersion, "changes": mdb.FirstVersion, "adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion, "cases": mdb.FirstVersion, "notifications": mdb.FirstVersion})
 	return previous
 }
 
@@ -94,6 +96,7 @@ var upgrades = func() map[string]mdb.Upgrade {
 	maps.Copy(all, users.Upgrades())
 	maps.Copy(all, graph.Upgrades())
 	maps.Copy(all, moderation.Upgrades())
+	maps.Copy(all, notifications.Upgrades())
 	for collection := range adstore.Versions() {
 		all[collection] = mdb.UpgradeVersion
 	}

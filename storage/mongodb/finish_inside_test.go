@@ -73,3 +73,34 @@ func TestCommentsAreHiddenOnceTheUpgradeIsFinished(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
+
+// TestNotificationsKeepSeveralActsOnceTheUpgradeIsFinished: servers of the previous version would show
+// and count one person several times.
+func TestNotificationsKeepSeveralActsOnceTheUpgradeIsFinished(t *testing.T) {
+	t.Parallel()
+	s := openInside(t, Options{Heartbeat: time.Millisecond})
+	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", "documents"), mdb.Doc("$set", mdb.Doc("newest", s.member.Edition.Previous)))
+	ok(t, err)
+	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes("notifications") == mdb.FirstVersion })
+	_, _, err = s.LeaseNotifier(t.Context(), "server", time.Hour)
+	ok(t, err)
+	group := social.NotificationGroup{To: social.UserID{ID: id.New()}, Kind: social.NotifyComment, Post: social.PostID{ID: id.New()}}
+	actor := social.UserID{ID: id.New()}
+	comment := func() []social.Act {
+		act := social.Act{Actor: actor, Comment: social.CommentID{ID: id.New()}}
+		ok(t, s.Notify(t.Context(), "server", time.Hour, "1", []social.Notice{{NotificationGroup: group, Act: act}}))
+		found := must(s.Notifications(t.Context(), group.To, social.Page{Limit: 10}))(t)
+		if len(found) != 1 || found[0].Acts[0].Comment != act.Comment {
+			t.Fatalf("the notifications are %+v, want one with the comment %s in front", found, act.Comment)
+		}
+		return found[0].Acts
+	}
+	comment()
+	if acts := comment(); len(acts) != 1 {
+		t.Errorf("before: %d acts, want 1", len(acts))
+	}
+	ok(t, s.FinishUpgrade(t.Context(), nil))
+	if acts := comment(); len(acts) != 2 {
+		t.Errorf("afterwards: %d acts, want 2", len(acts))
+	}
+}

@@ -199,7 +199,7 @@ func newStore(d deployment, self string, o Options) *Store {
 	s.Graph, s.circleCalls = s.graph, s.graph
 	s.profiles = profiles.New(profiles.Config{Database: db, DB: s.db, Log: s.log, Jobs: s.jobs})
 	s.profileCalls = s.profiles
-	s.notifications = notifications.New(db, s.db, s.log.Append)
+	s.notifications = notifications.New(db, s.db, s.writes, s.log.Append)
 	s.notificationCalls = s.notifications
 	s.moderation = moderation.New(db, s.db, s.writes, s.carryOut)
 	s.caseCalls, s.decisionCalls = s.moderation, s.moderation

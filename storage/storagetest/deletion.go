@@ -243,6 +243,7 @@ func (w *world) notifyAbout(l *life) {
 	n.notify(notice(social.NotificationGroup{To: l.ben.ID, Kind: social.NotifyFollow}, l.ada, l.cem)...)
 	n.notify(notice(social.NotificationGroup{To: l.cem.ID, Kind: social.NotifyFollow}, l.ben)...)
 	n.notify(lost(notice(followed(l.ben), l.cem)[0], false))
+	n.notify(commented(l.ada, l.adas.ID, l.ben, newCommentID()), commented(l.ada, l.adas.ID, l.ben, newCommentID())) // all acts of a notification
 	w.setKinds(l.ben, false, social.NotifyFollow)
 	w.setKinds(l.cem, false, social.NotifyFollow)
 }

@@ -19,6 +19,8 @@ var notificationCases = []testCase{
 	{"ActsOfAGroupAreTogether", actsOfAGroupAreTogether},
 	{"ReadNotificationsTakeNoActs", readNotificationsTakeNoActs},
 	{"FullNotificationsTakeNoActs", fullNotificationsTakeNoActs},
+	{"OnePersonHasSeveralActs", onePersonHasSeveralActs},
+	{"AFullNotificationKeepsEveryone", aFullNotificationKeepsEveryone},
 	{"ActsAreUndone", actsAreUndone},
 	{"ACommentLeavesItsNotifications", aCommentLeavesItsNotifications},
 	{"LossesAreListed", lossesAreListed},
@@ -175,7 +177,7 @@ func actsOfAGroupAreTogether(w *world) {
 	again := newCommentID()
 	n.notify(social.Notice{NotificationGroup: reply, Act: social.Act{Actor: ben.ID, Comment: again}})
 	newest = w.notifications(ada)[0]
-	w.same([]any{len(newest.Acts), newest.Acts[0].Comment}, []any{1, again}, "two replies by one person")
+	w.same([]any{len(newest.Acts), newest.Acts[0].Comment, newest.Acts[1].Comment}, []any{2, again, answer}, "two replies by one person")
 }
 
 func readNotificationsTakeNoActs(w *world) {
@@ -204,6 +206,84 @@ func fullNotificationsTakeNoActs(w *world) {
 	w.same(w.unread(ada), 2, "the number of unread notifications")
 	n.notify(notice(reacted(ada, newPostID()), w.users(social.MaxActs*2+1)...)...)
 	w.same(w.notified(ada), "REACTION by 1, REACTION by 100, REACTION by 100, FOLLOW by 5, FOLLOW by 100", "what one call stored")
+}
+
+// commentsIn lists the comments of a notification, newest first.
+func commentsIn(n *social.Notification) []social.CommentID {
+	var comments []social.CommentID
+	for _, act := range n.Acts {
+		comments = append(comments, act.Comment)
+	}
+	return comments
+}
+
+// onePersonHasSeveralActs: acts by one person about different comments stay, at most MaxActsOfOne,
+// and each is removed alone.
+func onePersonHasSeveralActs(w *world) {
+	ada, ben, cem := w.user(), w.user(), w.user()
+	n, post := w.notifier(), newPostID()
+	comments := make([]social.CommentID, social.MaxActsOfOne+2) // newest first
+	for i := range comments {
+		comments[len(comments)-1-i] = newCommentID()
+	}
+	oldest := len(comments) - 1
+	n.notify(commented(ada, post, ben, comments[oldest]), commented(ada, post, ben, comments[oldest-1]))
+	w.same(commentsIn(w.notifications(ada)[0]), comments[oldest-1:], "two acts of one call")
+	n.notify(commented(ada, post, ben, comments[oldest]))
+	w.same(commentsIn(w.notifications(ada)[0]), []social.CommentID{comments[oldest], comments[oldest-1]}, "the acts, of which one has happened again")
+	for i := oldest; i >= 0; i-- {
+		n.notify(commented(ada, post, ben, comments[i]))
+	}
+	w.same(commentsIn(w.notifications(ada)[0]), comments[:social.MaxActsOfOne], "the newest acts of one person")
+	dropped, err := w.ActsOn(w.ctx, comments[social.MaxActsOfOne:])
+	w.ok(err, "ActsOn")
+	w.same(len(dropped), 0, "the number of acts on older comments")
+
+	cems := newCommentID()
+	n.notify(commented(ada, post, cem, cems))
+	before := w.notifications(ada)
+	for _, gone := range []int{0, 4} {
+		n.notify(lost(commented(ada, post, ben, comments[gone]), true))
+	}
+	after := w.notifications(ada)
+	want := append([]social.CommentID{cems}, slices.Concat(comments[1:4], comments[5:social.MaxActsOfOne])...)
+	w.same(commentsIn(after[0]), want, "the acts that are left")
+	w.same([]any{after[0].ID, after[0].Order}, []any{before[0].ID, before[0].Order}, "the notification and its place")
+	w.same(w.changes(ada, before...), []int{0, 0}, "what ada has lost")
+
+	n.notify(lost(commented(ada, post, cem, cems), true))
+	for i, comment := range slices.Concat(comments[1:4], comments[5:social.MaxActsOfOne]) {
+		w.same(len(w.notifications(ada)), 1, "the number of notifications after %d comments of ben's are gone", i)
+		n.notify(lost(commented(ada, post, ben, comment), true))
+	}
+	w.same(w.notified(ada), "", "what is left of ben's comments")
+}
+
+// aFullNotificationKeepsEveryone: the next person takes the place of an act of someone who has a newer
+// one. If everyone has one, the notification is full.
+func aFullNotificationKeepsEveryone(w *world) {
+	ada, others := w.user(), w.users(social.MaxActs)
+	n, post := w.notifier(), newPostID()
+	comments := make([]social.CommentID, 4)
+	for i := range comments {
+		comments[i] = newCommentID()
+		n.notify(commented(ada, post, others[i/2], comments[i]))
+	}
+	for _, other := range others[2 : social.MaxActs-1] {
+		n.notify(commented(ada, post, other, newCommentID()))
+	}
+	full := w.notifications(ada)[0]
+	w.same([]any{len(full.Acts), commentsIn(full)[social.MaxActs-3:]}, []any{social.MaxActs, []social.CommentID{comments[3], comments[2], comments[1]}},
+		"the number of acts, and the oldest ones")
+	n.notify(commented(ada, post, others[social.MaxActs-1], newCommentID()))
+	full = w.notifications(ada)[0]
+	w.same(commentsIn(full)[social.MaxActs-2:], []social.CommentID{comments[3], comments[1]}, "the oldest acts when everyone has one")
+	again := newCommentID()
+	n.notify(commented(ada, post, others[1], again))
+	full = w.notifications(ada)[0]
+	w.same([]any{len(full.Acts), commentsIn(full)[0], commentsIn(full)[social.MaxActs-1]}, []any{social.MaxActs, again, comments[1]}, "the acts after another one by someone in it")
+	n.notify(commented(ada, post, w.user(), newCommentID()))
+	w.same(w.notified(ada), "COMMENT by 1, COMMENT by 100", "two notifications")
 }
 
 func actsAreUndone(w *world) {

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ type notified struct {
 		ID, Kind string
 		Actors   []struct{ Handle string }
 		Post     *struct{ ID string }
+		Comment  *struct{ ID string }
 	}
 	Viewer struct{ UnreadNotificationsCount int }
 }
@@ -44,7 +46,7 @@ func notificationsAfter(cursor string) string {
 		after = fmt.Sprintf("(after: %q)", cursor)
 	}
 	return `subscription { notificationAdded` + after + ` {
-		cursor event notificationId isInFront notification { id kind actors { handle } post { id } } viewer { unreadNotificationsCount } } }`
+		cursor event notificationId isInFront notification { id kind actors { handle } post { id } comment { id } } viewer { unreadNotificationsCount } } }`
 }
 
 // followNotifications subscribes a person to new notifications.
@@ -200,6 +202,101 @@ func TestLossesArriveLive(t *testing.T) {
 		resumed(reacted, "REMOVED, 1 unread")
 		resumed(last)
 	})
+}
+
+// TestEarlierCommentsStayNotified: while a comment of a person stands, the notification stays, live, for
+// those who resume and in the list, whichever of the others are deleted, or hidden by moderators.
+func TestEarlierCommentsStayNotified(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben, cem, mia := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "mia")
+		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		plaza.Notify(t)
+		socket := followNotifications(t, plaza, ada)
+		post := ada.Status(t, "hello", plazatest.Public)
+		comment := func(by plazatest.Person, text, want string) (string, notified) {
+			t.Helper()
+			id := by.Comment(t, post, text)
+			got := wantNotified(t, socket, want)
+			wantComment(t, got, id)
+			return id, got
+		}
+		remove := func(by plazatest.Person, comment string) {
+			t.Helper()
+			by.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment})
+		}
+		first, start := comment(ben, "first", "ADDED COMMENT by ben, 1 unread")
+		second, _ := comment(ben, "second", "CHANGED COMMENT by ben, 1 unread")
+		third, _ := comment(ben, "third", "CHANGED COMMENT by ben, 1 unread")
+		cems, _ := comment(cem, "fourth", "CHANGED COMMENT by cem and ben, 1 unread")
+
+		remove(ben, third)
+		wantComment(t, wantNotified(t, socket, "CHANGED in its place COMMENT by cem and ben, 1 unread"), cems)
+		remove(cem, cems)
+		wantComment(t, wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 1 unread"), second)
+		fifth, _ := comment(ben, "fifth", "CHANGED COMMENT by ben, 1 unread")
+		hide := func(comment, decision string) {
+			t.Helper()
+			ada.Raw(t, fmt.Sprintf(`mutation { report(input: {subjectId: %q, reason: ABUSE}) { reportedId } }`, comment))
+			mia.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: %q, decision: %s, reason: "Rude"}) { case { isHidden } } }`,
+				strings.Replace(comment, "comment_", "case_", 1), decision))
+		}
+		hide(fifth, "HIDE")
+		wantComment(t, wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 1 unread"), second)
+		remove(ben, second)
+		left := wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 1 unread")
+		wantComment(t, left, first)
+		wantListed(t, ada, first)
+		hide(fifth, "RESTORE")
+		wantListed(t, ada, fifth)
+		remove(ben, first)
+		wantComment(t, wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 1 unread"), fifth)
+		wantListed(t, ada, fifth)
+
+		s := resumeNotifications(t, ada, start.Cursor)
+		wantComment(t, wantNotified(t, s, "CHANGED COMMENT by ben, 1 unread", "CHANGED in its place COMMENT by ben, 1 unread"), fifth)
+		remove(ben, fifth)
+		wantNotified(t, s, "REMOVED, 0 unread")
+		if gone := wantNotified(t, socket, "REMOVED, 0 unread"); gone.NotificationID != left.NotificationID {
+			t.Errorf("%s is gone, want %s", gone.NotificationID, left.NotificationID)
+		}
+		wantListed(t, ada)
+	})
+}
+
+// wantComment checks which comment a notification names.
+func wantComment(t *testing.T, n notified, want string) {
+	t.Helper()
+	if n.Notification == nil || n.Notification.Comment == nil || n.Notification.Comment.ID != want {
+		t.Errorf("%s: it names %+v, want %s", n.String(), n.Notification, want)
+	}
+}
+
+// wantListed checks which comments the list of notifications names, each as one act.
+func wantListed(t *testing.T, p plazatest.Person, want ...string) {
+	t.Helper()
+	var answer struct {
+		Viewer struct {
+			Notifications struct {
+				Nodes []struct {
+					ActorsCount int
+					Comment     struct{ ID string }
+				}
+			}
+		}
+	}
+	p.Do(t, `{ viewer { notifications { nodes { actorsCount comment { id } } } } }`, nil, &answer)
+	var got []string
+	for _, n := range answer.Viewer.Notifications.Nodes {
+		got = append(got, n.Comment.ID)
+		if n.ActorsCount != 1 {
+			t.Errorf("%d people are counted, want 1", n.ActorsCount)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the list names %v, want %v", got, want)
+	}
 }
 
 // TestDeletedPostsLeaveNotifications: the notifications about a post disappear with it, live, for those

@@ -8,7 +8,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
-	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -25,7 +24,7 @@ type document struct {
 	At      time.Time               `bson:"at"`               // the time in Latest, for the TTL index
 	Unread  bool                    `bson:"unread,omitempty"` // absent: read
 	Open    bool                    `bson:"open,omitempty"`   // unread, and the newest of its group; absent: no act is added
-	Acts    []actDocument           `bson:"acts"`             // newest first
+	Acts    []actDocument           `bson:"acts"`             // newest first; in version 1, one for each actor
 }
 
 func (d *document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
@@ -57,7 +56,7 @@ func (d *document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-func (d *document) Evolve() error { return cluster.Versions{}.Known("notifications", d.Version) }
+func (d *document) Evolve() error { return Versions().Known(notificationsName, d.Version) }
 
 type actDocument struct { // converts to social.Act
 	Actor   social.UserID         `bson:"actor"`
@@ -83,10 +82,14 @@ func groupKey(g social.NotificationGroup) bson.Binary {
 	return bson.Binary{Data: sum[:16]}
 }
 
-func newDocument(n *social.Notification) document {
+func newDocument(n *social.Notification, writes int) document {
+	acts := n.Acts
+	if writes < version {
+		acts = social.NewestOfEach(acts)
+	}
 	return document{
-		ID: n.ID, Version: mdb.FirstVersion, To: n.To, Kind: n.Kind, Post: n.Post, Comment: n.Comment,
-		Group: groupKey(n.NotificationGroup), Latest: n.Order, At: n.UpdatedAt(), Unread: true, Open: true, Acts: newActs(n.Acts),
+		ID: n.ID, Version: writes, To: n.To, Kind: n.Kind, Post: n.Post, Comment: n.Comment,
+		Group: groupKey(n.NotificationGroup), Latest: n.Order, At: n.UpdatedAt(), Unread: true, Open: true, Acts: newActs(acts),
 	}
 }
 

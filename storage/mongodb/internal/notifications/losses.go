@@ -170,20 +170,26 @@ func (s *Store) takeAct(ctx context.Context, notice *social.Notice) ([]document,
 	if err != nil || !notice.Undone {
 		return docs, err
 	}
-	return docs, s.pullActs(ctx, docs, notice.Actor)
+	return docs, s.pullActs(ctx, docs, notice.Actor, notice.Act.Comment)
 }
 
-// pullActs removes what a user did from notifications, and those without any other act.
-func (s *Store) pullActs(ctx context.Context, docs []document, actor social.UserID) error {
+// pullActs removes what a user did from notifications, or only one comment, and removes those without
+// any other act.
+func (s *Store) pullActs(ctx context.Context, docs []document, actor social.UserID, comment social.CommentID) error {
 	if len(docs) == 0 {
 		return nil
 	}
+	which := mdb.Doc("actor", actor)
+	if !comment.IsZero() {
+		which = mdb.Doc("comment", comment)
+	}
+	stays := func(a actDocument) bool { return a.Actor != actor || !comment.IsZero() && a.Comment != comment }
 	models := mdb.Map(docs, func(d *document) mongo.WriteModel {
 		one := mdb.Doc("_id", d.ID, "to", d.To)
-		if len(d.Acts) == 1 {
+		if !slices.ContainsFunc(d.Acts, stays) {
 			return mongo.NewDeleteOneModel().SetFilter(one)
 		}
-		return mongo.NewUpdateOneModel().SetFilter(one).SetUpdate(mdb.Doc("$pull", mdb.Doc("acts", mdb.Doc("actor", actor))))
+		return mongo.NewUpdateOneModel().SetFilter(one).SetUpdate(mdb.Doc("$pull", mdb.Doc("acts", which)))
 	})
 	_, err := s.notifications.BulkWrite(ctx, models)
 	return err
@@ -217,7 +223,7 @@ func (s *Store) ForgetActs(ctx context.Context, actor social.UserID) (did bool, 
 			return err
 		}
 		did = len(docs) > 0
-		return s.pullActs(ctx, docs, actor)
+		return s.pullActs(ctx, docs, actor, social.CommentID{})
 	})
 	return did && err == nil, err
 }

@@ -113,7 +113,7 @@ func (s *Store) addActs(ctx context.Context, notices []social.Notice, next func(
 	changed := social.Gather(open, notices, next)
 	models := make([]mongo.WriteModel, 0, len(changed))
 	for _, n := range changed {
-		d := newDocument(n)
+		d := newDocument(n, s.writes(notificationsName))
 		d.Open = open[n.NotificationGroup] == n
 		if before[n.NotificationGroup] == n {
 			models = append(models, mongo.NewReplaceOneModel().SetFilter(mdb.Doc("_id", n.ID, "to", n.To)).SetReplacement(d))

@@ -18,6 +18,7 @@ type Store struct {
 	losses        *mongo.Collection
 	notifier      *mongo.Collection
 	settings      *mongo.Collection
+	writes        func(collection string) int
 	append        Append
 }
 
@@ -26,12 +27,12 @@ type Append func(ctx context.Context, events ...social.Event) error
 
 var _ social.Notifications = (*Store)(nil)
 
-// New returns the store for the notifications in a database, which uses calls for its reads and
-// writes.
-func New(db *mongo.Database, calls *mdb.DB, appendEvents Append) *Store {
+// New returns the store for the notifications in a database; calls makes its reads and writes, and
+// writes returns the version in which documents of a collection are written.
+func New(db *mongo.Database, calls *mdb.DB, writes func(collection string) int, appendEvents Append) *Store {
 	return &Store{
-		calls: calls, append: appendEvents,
-		notifications: db.Collection("notifications"), losses: db.Collection("notificationLosses"), notifier: db.Collection("notifier"), settings: db.Collection("notificationSettings"),
+		calls: calls, writes: writes, append: appendEvents,
+		notifications: db.Collection(notificationsName), losses: db.Collection("notificationLosses"), notifier: db.Collection("notifier"), settings: db.Collection("notificationSettings"),
 	}
 }
 

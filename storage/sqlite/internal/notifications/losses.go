@@ -112,7 +112,7 @@ func takeAct(tx *eventlog.Tx, notice social.Notice) ([]social.NotificationID, er
 	if err != nil || !notice.Undone {
 		return found, err
 	}
-	return found, deleteActs(tx, found, notice.Actor)
+	return found, deleteActs(tx, found, notice.Actor, notice.Act.Comment)
 }
 
 func (s *Store) putLosses(tx *eventlog.Tx, losses []loss) error {

@@ -2,6 +2,7 @@ package notifications
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"plaza/id"
@@ -20,8 +21,8 @@ var (
 		WHERE recipient = ? AND kind = ? AND post IS ? AND comment IS ? ORDER BY latest DESC LIMIT 1`)
 	putNotification = sqldb.Define(`INSERT INTO notifications (id, recipient, kind, post, comment, latest) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET latest = excluded.latest`)
-	putAct = sqldb.Define(`INSERT INTO notification_acts (notification, actor, comment, id) VALUES (?, ?, ?, ?)
-		ON CONFLICT (notification, actor) DO UPDATE SET comment = excluded.comment, id = excluded.id`)
+	putAct  = sqldb.Define(`INSERT INTO notification_acts (notification, actor, comment, id) VALUES (?, ?, ?, ?)`)
+	dropAct = sqldb.Define(`DELETE FROM notification_acts WHERE notification = ? AND actor = ? AND id = ?`)
 )
 
 // LeaseNotifier implements social.Notifications.
@@ -89,9 +90,14 @@ func (s *Store) addActs(tx *eventlog.Tx, notices []social.Notice) error {
 	if err != nil {
 		return err
 	}
-	first := ids()
+	stored := map[social.NotificationID][]social.Act{}
+	for _, n := range unread {
+		if n != nil {
+			stored[n.ID] = n.Acts
+		}
+	}
 	for _, n := range social.Gather(unread, notices, ids) {
-		if err := storeNotification(tx, n, first); err != nil {
+		if err := storeNotification(tx, n, stored[n.ID]); err != nil {
 			return err
 		}
 	}
@@ -123,15 +129,23 @@ func unreadInGroup(tx sqldb.Reader, g social.NotificationGroup) (*social.Notific
 	return found[0], readActs(tx, found)
 }
 
-// storeNotification stores a notification, and those of its acts that were added from an id on.
-func storeNotification(tx *eventlog.Tx, n *social.Notification, from social.NotificationID) error {
+// storeNotification stores a notification, and how its acts differ from those that are stored.
+func storeNotification(tx *eventlog.Tx, n *social.Notification, stored []social.Act) error {
 	_, err := tx.Exec(putNotification, n.ID.Bytes(), n.To.Bytes(), string(n.Kind), sqldb.OrNull(n.Post.ID), sqldb.OrNull(n.Comment.ID), n.Order.Bytes())
 	if err != nil {
 		return err
 	}
+	for _, act := range stored {
+		if slices.Contains(n.Acts, act) {
+			continue
+		}
+		if _, err := tx.Exec(dropAct, n.ID.Bytes(), act.Actor.Bytes(), act.ID.Bytes()); err != nil {
+			return err
+		}
+	}
 	for _, act := range n.Acts {
-		if act.ID.Compare(from.ID) < 0 {
-			break
+		if slices.Contains(stored, act) {
+			break // the new ones are in front
 		}
 		if _, err := tx.Exec(putAct, n.ID.Bytes(), act.Actor.Bytes(), sqldb.OrNull(act.Comment.ID), act.ID.Bytes()); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 const notificationColumns = `id, recipient, kind, post, comment, latest, unread`
 
 var (
-	deleteAct               = sqldb.Define(`DELETE FROM notification_acts WHERE notification = ? AND actor = ?`)
+	actsBy                  = sqldb.Define(`DELETE FROM notification_acts WHERE notification = ?1 AND actor = ?2 AND (?3 IS NULL OR comment = ?3)`)
 	deleteEmptyNotification = sqldb.Define(`DELETE FROM notifications WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM notification_acts WHERE notification = ?1)`)
 
 	notificationsOf = sqldb.DefineDirected(`SELECT ` + notificationColumns + ` FROM notifications INDEXED BY notifications_by_latest
@@ -128,7 +128,7 @@ func Forget(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := deleteActs(tx, found, user); err != nil {
+	if err := deleteActs(tx, found, user, social.CommentID{}); err != nil {
 		return false, err
 	}
 	left, err = sqldb.DeleteSome(tx.Tx, user, someNotificationsTo, someLossesOf)
@@ -141,10 +141,11 @@ func (s *Store) Expire(ctx context.Context) error {
 	return errors.Join(s.db.DeleteAll(ctx, oldNotifications, before), s.db.DeleteAll(ctx, oldLosses, before))
 }
 
-// deleteActs removes what a user did from notifications, and those without any other act.
-func deleteActs(tx *eventlog.Tx, from []social.NotificationID, actor social.UserID) error {
+// deleteActs removes what a user did from notifications, or only one comment, and removes those
+// without any other act.
+func deleteActs(tx *eventlog.Tx, from []social.NotificationID, actor social.UserID, comment social.CommentID) error {
 	for _, n := range from {
-		if _, err := tx.Exec(deleteAct, n.Bytes(), actor.Bytes()); err != nil {
+		if _, err := tx.Exec(actsBy, n.Bytes(), actor.Bytes(), sqldb.OrNull(comment.ID)); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(deleteEmptyNotification, n.Bytes()); err != nil {
