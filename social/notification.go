@@ -165,7 +165,8 @@ const NotificationRetention = 90 * 24 * time.Hour
 type Notifications interface {
 	// LeaseNotifier makes a server the notifier for a time, by the database's clock, unless another
 	// server is. It returns the position in the event log where the notifier continues (Tail),
-	// empty if there was none yet. False: another server is the notifier.
+	// empty if there was none yet. False: another server is the notifier. An engine may end the leases
+	// of servers that are certainly gone.
 	LeaseNotifier(ctx context.Context, server string, lease time.Duration) (position string, is bool, err error)
 	// Notify stores acts, in their order (see Gather). Then it removes those that were undone, also
 	// from read notifications, and those notifications that are removed, and stores the losses; a

@@ -113,6 +113,42 @@ func TestEventsContinueAfterAReopen(t *testing.T) {
 	}
 }
 
+// TestALeaseEndsWithItsProcess: only one process has the file, so the next one need not wait for the
+// lease of a notifier that was killed.
+func TestALeaseEndsWithItsProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plaza.db")
+	store := openAt(t, path)
+	lease := func(server string) (string, bool) {
+		t.Helper()
+		position, is, err := store.LeaseNotifier(t.Context(), server, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return position, is
+	}
+	if _, is := lease("killed"); !is {
+		t.Fatal("the first server is not the notifier")
+	}
+	if err := store.Notify(t.Context(), "killed", time.Hour, "7", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, is := lease("another"); is {
+		t.Error("two servers of one process are the notifier")
+	}
+	shut(t, store)
+	store = openAt(t, path)
+	defer shut(t, store)
+	if position, is := lease("next"); !is || position != "7" {
+		t.Errorf("the next server continues at %q: %v", position, is)
+	}
+	if err := store.Notify(t.Context(), "killed", time.Hour, "8", nil); !errors.Is(err, social.ErrConflict) {
+		t.Errorf("a server that was replaced stores something: %v", err)
+	}
+	if _, is := lease("another"); is {
+		t.Error("two servers of the next process are the notifier")
+	}
+}
+
 // tailOne opens a stream, writes one event and reads it.
 func tailOne(t *testing.T, store *sqlite.Store) social.Event {
 	t.Helper()

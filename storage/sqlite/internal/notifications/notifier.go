@@ -13,7 +13,7 @@ import (
 
 var (
 	leaseNotifier = sqldb.Define(`INSERT INTO notifier (one, server, until, position) VALUES (1, ?1, ?2, '')
-		ON CONFLICT (one) DO UPDATE SET server = ?1, until = ?2 WHERE server = ?1 OR until < ?3`)
+		ON CONFLICT (one) DO UPDATE SET server = ?1, until = ?2 WHERE server = ?1 OR until < ?3 OR NOT ?4`)
 	notifierPosition = sqldb.Define(`SELECT position FROM notifier WHERE one = 1`)
 	moveNotifier     = sqldb.Define(`UPDATE notifier SET until = ?, position = ? WHERE one = 1 AND server = ?`)
 	leaveNotifier    = sqldb.Define(`UPDATE notifier SET server = '', until = 0 WHERE one = 1 AND server = ?`)
@@ -25,17 +25,21 @@ var (
 	dropAct = sqldb.Define(`DELETE FROM notification_acts WHERE notification = ? AND actor = ? AND id = ?`)
 )
 
-// LeaseNotifier implements social.Notifications.
+// LeaseNotifier implements social.Notifications. Only one process has the file, so a lease that it has
+// not given belongs to a server that is gone: its first one waits for no other.
 func (s *Store) LeaseNotifier(ctx context.Context, server string, lease time.Duration) (position string, is bool, err error) {
+	s.leasing.Lock()
+	defer s.leasing.Unlock()
 	err = s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		now := s.clock()
-		rows, err := tx.Exec(leaseNotifier, server, sqldb.Moment(now.Add(lease)), sqldb.Moment(now))
+		rows, err := tx.Exec(leaseNotifier, server, sqldb.Moment(now.Add(lease)), sqldb.Moment(now), s.hasLeased)
 		if is = rows > 0; err != nil || !is {
 			return err
 		}
 		_, err = tx.Row(notifierPosition, []any{&position})
 		return err
 	})
+	s.hasLeased = s.hasLeased || is && err == nil
 	return position, is && err == nil, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"plaza/id"
@@ -44,6 +45,9 @@ type Store struct {
 	clock  func() time.Time
 	nextID NextID
 	refuse Refuse
+
+	leasing   sync.Mutex
+	hasLeased bool // whether LeaseNotifier has given a lease
 }
 
 // Refuse returns an error if a user may store nothing any more.
