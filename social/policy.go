@@ -120,12 +120,6 @@ func CanReadComment(viewer UserID, c *Comment, toAuthor Relation) bool {
 	return !isTombstone(viewer, c) && CanSeeUser(toAuthor)
 }
 
-// IsNewComment reports whether a comment is one to tell a viewer of as it appears: they see it and
-// its post, and it is neither deleted nor hidden.
-func IsNewComment(viewer UserID, p *Post, c *Comment, toPostAuthor, toAuthor Relation) bool {
-	return !c.Deleted && !c.Hidden && CanSeePost(viewer, p, toPostAuthor) && CanSeeUser(toAuthor)
-}
-
 // InFeed reports whether a post belongs in the viewer's own news, incoming or wall: they see it,
 // and do not mute its author.
 func InFeed(viewer UserID, p *Post, toAuthor Relation) bool {
@@ -179,7 +173,7 @@ func InNotification(n NotificationGroup, a Act, p *Post, c *Comment, relations m
 		return false
 	}
 	if n.Kind == NotifyComment || n.Kind == NotifyReply || !a.Comment.IsZero() {
-		return c != nil && IsNewComment(n.To, p, c, relations[p.Author], toActor)
+		return c != nil && !c.Deleted && !c.Hidden // its author is the actor
 	}
 	return n.Kind == NotifyReaction || n.Kind == NotifyWallPost || n.Kind == NotifyMention || n.Kind == NotifyPollClosed
 }

@@ -204,8 +204,9 @@ func TestHiddenComments(t *testing.T) {
 		t.Error("its author may do something else with it than deleting it")
 	}
 	for _, who := range []social.UserID{author, viewer} {
-		if social.IsNewComment(who, post, hidden, social.Relation{}, social.Relation{}) {
-			t.Error("it is told of as a new comment")
+		group := social.NotificationGroup{To: who, Kind: social.NotifyComment, Post: post.ID}
+		if social.InNotification(group, social.Act{Actor: author, Comment: hidden.ID}, post, hidden, nil, false) {
+			t.Error("someone is notified of it")
 		}
 	}
 	if social.InPreview(hidden, social.Relation{}) {

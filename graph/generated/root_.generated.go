@@ -3883,7 +3883,7 @@ type CommentAdded {
   cursor: String
   "What happened."
   event: LiveEvent!
-  "The comment. Null with GAP."
+  "The comment. If it was deleted meanwhile, but has replies, it is a tombstone, which comes before them. Null with GAP."
   comment: Comment
   "The comment as an entry of ` + "`" + `Post.comments` + "`" + `. Null with GAP."
   edge(

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 
+	"plaza/id"
 	"plaza/social"
 )
 
@@ -25,11 +26,8 @@ func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, view
 	if err != nil {
 		return Sighting{}, err
 	}
-	p, now := posts[e.Post], comments[e.Comment]
-	var exceptFor social.UserID
-	if now != nil && now.Hidden {
-		exceptFor, now = now.Author, ofOthers(now)
-	}
+	p := posts[e.Post]
+	now, exceptFor := toOthers(comments[e.Comment])
 	if now == nil && e.Kind == social.EventReplyRemoved {
 		return Sighting{}, nil // it is gone, which has an event of its own
 	}
@@ -42,19 +40,25 @@ func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, view
 		return sighting, err
 	}
 	err = s.admit(ctx, &sighting, viewers, func(viewer social.UserID, known map[social.UserID]social.Relation) bool {
-		isExcepted := !viewer.IsZero() && viewer == exceptFor
-		return !isExcepted && social.CanSeePost(viewer, p, known[p.Author]) && social.CanSeeComment(viewer, c, known[c.Author])
+		return viewer != exceptFor && social.CanSeePost(viewer, p, known[p.Author]) && social.CanSeeComment(viewer, c, known[c.Author])
 	})
 	sighting.Comment = now
 	return sighting, err
 }
 
-// ofOthers is a comment as signed-out viewers see it; nil if they do not.
-func ofOthers(c *social.Comment) *social.Comment {
-	if !social.CanSeeComment(social.UserID{}, c, social.Relation{}) {
-		return nil
+// nobody is not the id of any viewer, signed out or not.
+var nobody = social.UserID{ID: id.New()}
+
+// toOthers returns a comment as everyone sees it who sees its author, except one user, who sees
+// something else: the author of a hidden comment. It returns nil if the others do not see it.
+func toOthers(c *social.Comment) (seen *social.Comment, exceptFor social.UserID) {
+	if c == nil || !c.Hidden {
+		return c, nobody
 	}
-	return social.CommentSeen(social.UserID{}, c)
+	if !social.CanSeeComment(social.UserID{}, c, social.Relation{}) {
+		return nil, c.Author
+	}
+	return social.CommentSeen(social.UserID{}, c), c.Author
 }
 
 // PostsSeen reads those of the posts that a viewer may see, in the order of the ids.

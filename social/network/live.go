@@ -118,14 +118,18 @@ func (s *Service) newsReaders(ctx context.Context, author *social.User, viewers 
 	return slices.DeleteFunc(slices.Clone(viewers), func(v social.UserID) bool { return !follows[v] }), nil
 }
 
-// CommentViewers finds the viewers who may see a comment; the zero viewer is signed out. A deleted
-// comment has none.
+// CommentViewers finds the viewers in whose lists of the thread a new comment is; the zero viewer is
+// signed out. A comment that was deleted at once has none, unless it has replies already: then it is
+// a tombstone, and the replies follow.
 func (s *Service) CommentViewers(ctx context.Context, comment social.CommentID, viewers []social.UserID) (Sighting, error) {
 	comments, err := s.store.Comments(ctx, []social.CommentID{comment})
 	if err != nil || comments[comment] == nil {
 		return Sighting{}, err
 	}
-	c := comments[comment]
+	c, exceptFor := toOthers(comments[comment])
+	if c == nil {
+		return Sighting{}, nil
+	}
 	posts, err := s.store.Posts(ctx, []social.PostID{c.Post})
 	if err != nil || posts[c.Post] == nil {
 		return Sighting{}, err
@@ -136,7 +140,7 @@ func (s *Service) CommentViewers(ctx context.Context, comment social.CommentID, 
 		return sighting, err
 	}
 	err = s.admit(ctx, &sighting, viewers, func(viewer social.UserID, known map[social.UserID]social.Relation) bool {
-		return social.IsNewComment(viewer, p, c, known[p.Author], known[c.Author])
+		return viewer != exceptFor && social.CanSeePost(viewer, p, known[p.Author]) && social.CanSeeComment(viewer, c, known[c.Author])
 	})
 	return sighting, err
 }

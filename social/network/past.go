@@ -66,8 +66,8 @@ func (s *Service) postsSince(ctx context.Context, viewer social.UserID, after so
 	return past, err
 }
 
-// CommentsSince reads the comments on a post after the given comment, at most limit. A post that is
-// gone has none.
+// CommentsSince reads the comments on a post after the given comment, at most limit: those that the
+// viewer's list of the thread has. A post that is gone has none.
 func (s *Service) CommentsSince(ctx context.Context, viewer social.UserID, post social.PostID, after social.Key, limit int) (Past, error) {
 	posts, err := s.store.Posts(ctx, []social.PostID{post})
 	if err != nil || posts[post] == nil {
@@ -79,12 +79,15 @@ func (s *Service) CommentsSince(ctx context.Context, viewer social.UserID, post 
 		return Past{}, err
 	}
 	past := Past{Last: after, More: len(threads[list]) == limit}
-	sightings := make([]Sighting, len(threads[list]))
-	for i, c := range threads[list] {
-		sightings[i], past.Last = Sighting{Post: posts[post], Comment: c}, social.CommentKey(list.Of, c)
+	var sightings []Sighting
+	for _, c := range threads[list] {
+		past.Last = social.CommentKey(list.Of, c)
+		if social.CanSeeComment(viewer, c, social.Relation{}) { // a tombstone's author does not matter
+			sightings = append(sightings, Sighting{Post: posts[post], Comment: social.CommentSeen(viewer, c)})
+		}
 	}
 	past.Seen, err = s.seenBy(ctx, viewer, sightings, func(g *Sighting, known map[social.UserID]social.Relation) bool {
-		return social.IsNewComment(viewer, g.Post, g.Comment, known[g.Post.Author], known[g.Comment.Author])
+		return social.CanSeePost(viewer, g.Post, known[g.Post.Author]) && social.CanSeeComment(viewer, g.Comment, known[g.Comment.Author])
 	})
 	return past, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"plaza/internal/plazatest"
 	"plaza/live"
 	"plaza/social"
+	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/mongodb"
 )
@@ -119,7 +121,8 @@ func newsCursor(t *testing.T, p plazatest.Person) string {
 	return answer.Viewer.News.PageInfo.StartCursor
 }
 
-// TestThreadsResume checks the same for comments, in both orders, also for signed-out readers.
+// TestThreadsResume checks the same for comments, in both orders, also for signed-out readers. They get
+// a tombstone before the replies to it.
 func TestThreadsResume(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -134,7 +137,7 @@ func TestThreadsResume(t *testing.T) {
 		tombstone := bob.Comment(t, post, "deleted")
 		ada.Mutate(t, "addComment", "", map[string]any{"postId": post, "text": "4", "parentId": tombstone})
 		bob.Mutate(t, "deleteComment", "", map[string]any{"commentId": tombstone})
-		for cursor, missed := range map[string][]string{oldest: {"2", "3", "4"}, newest: {"3", "4"}} {
+		for cursor, missed := range map[string][]string{oldest: {"2", "3", "", "4"}, newest: {"3", "", "4"}} {
 			s := reader.Connect(t)
 			s.Subscribe(plaza, "1", commentsAfter(post, cursor))
 			again := wantTexts(t, s, missed...)
@@ -147,6 +150,158 @@ func TestThreadsResume(t *testing.T) {
 			bob.Mutate(t, "deleteComment", "", map[string]any{"commentId": lastComment(t, reader, post)})
 		}
 	})
+}
+
+// TestTombstonesArriveWithTheirReplies: who follows a thread gets, after a position, exactly what the
+// list has there: a comment that is a tombstone, because it was deleted or moderators have hidden it,
+// comes before its replies. What the list does not have does not arrive.
+func TestTombstonesArriveWithTheirReplies(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob, mia := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "mia")
+		signedOut := plazatest.Person{URL: plaza.URL}
+		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		post := ada.Status(t, "talk", plazatest.Public)
+		ada.Comment(t, post, "1")
+		cursor := threadCursor(t, signedOut, post, "OLDEST")
+		hide := func(comment string) {
+			t.Helper()
+			ada.Raw(t, fmt.Sprintf(`mutation { report(input: {subjectId: %q, reason: ABUSE}) { reportedId } }`, comment))
+			mia.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: %q, decision: HIDE, reason: "Rude"}) { case { isHidden } } }`, strings.Replace(comment, "comment_", "case_", 1)))
+		}
+		reply := func(to, text string) string {
+			t.Helper()
+			return ada.Mutate(t, "addComment", "comment { id }", map[string]any{"postId": post, "text": text, "parentId": to})
+		}
+		remove := func(by plazatest.Person, comment string) {
+			t.Helper()
+			by.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment})
+		}
+		alone := bob.Comment(t, post, "hidden, alone")
+		answered := bob.Comment(t, post, "hidden, answered")
+		reply(answered, "2")
+		deleted := bob.Comment(t, post, "deleted")
+		below := reply(deleted, "deleted, too")
+		reply(below, "3")
+		gone := bob.Comment(t, post, "gone")
+		hide(alone)
+		hide(answered)
+		for by, comments := range map[plazatest.Person][]string{bob: {deleted, gone}, ada: {below}} {
+			for _, comment := range comments {
+				remove(by, comment)
+			}
+		}
+		wants := map[string][]string{
+			"": {"tombstone", "2", "tombstone", "tombstone", "3"}, "ada": {"tombstone", "2", "tombstone", "tombstone", "3"},
+			"bob": {"hidden, alone", "hidden, answered", "2", "tombstone", "tombstone", "3"},
+		}
+		for name, p := range map[string]plazatest.Person{"": signedOut, "ada": ada, "bob": bob} {
+			if got := inThreadAfter(t, p, post, cursor); !slices.Equal(got, wants[name]) {
+				t.Fatalf("%q: the list has %q, want %q", name, got, wants[name])
+			}
+			s := p.Connect(t)
+			s.Subscribe(plaza, "1", fmt.Sprintf(`subscription { commentAdded(postId: %q, after: %q) { event comment { text isDeleted author { handle } parent { id } } } }`, post, cursor))
+			for i, want := range wants[name] {
+				if got := nextSaid(t, s); got != want {
+					t.Errorf("%q: item %d is %q, want %q", name, i, got, want)
+				}
+			}
+			_ = s.Conn.Close()
+		}
+		wantViewers(t, plaza, ada, map[string]string{alone: "", answered: "ada tombstone", deleted: "ada bob tombstone", gone: ""})
+	})
+}
+
+// inThreadAfter returns the texts of a thread after a cursor, oldest first; "tombstone" for a
+// tombstone.
+func inThreadAfter(t *testing.T, p plazatest.Person, post, cursor string) (texts []string) {
+	t.Helper()
+	var answer struct {
+		Node struct {
+			Comments struct {
+				Nodes []struct {
+					Text      *string
+					IsDeleted bool
+				}
+			}
+		}
+	}
+	p.Do(t, fmt.Sprintf(`{ node(id: %q) { ... on Post { comments(after: %q) { nodes { text isDeleted } } } } }`, post, cursor), nil, &answer)
+	for _, c := range answer.Node.Comments.Nodes {
+		if c.IsDeleted {
+			texts = append(texts, "tombstone")
+		} else {
+			texts = append(texts, *c.Text)
+		}
+	}
+	return texts
+}
+
+// nextSaid waits for a new comment, and returns its text; "tombstone" for a tombstone without text and
+// author.
+func nextSaid(t *testing.T, s *plazatest.Socket) string {
+	t.Helper()
+	m := s.Next()
+	var payload struct {
+		Data struct {
+			CommentAdded struct {
+				Event   string
+				Comment struct {
+					Text      *string
+					IsDeleted bool
+					Author    *struct{ Handle string }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(m.Payload, &payload); err != nil || m.Type != "next" || payload.Data.CommentAdded.Event != "ADDED" {
+		t.Fatalf("got %+v %s: %v", m, m.Payload, err)
+	}
+	switch c := payload.Data.CommentAdded.Comment; {
+	case c.IsDeleted && c.Text == nil && c.Author == nil:
+		return "tombstone"
+	case c.IsDeleted || c.Text == nil || c.Author == nil:
+		t.Fatalf("half a tombstone: %s", m.Payload)
+		return ""
+	default:
+		return *c.Text
+	}
+}
+
+// wantViewers checks who, of ada and bob, would get comments that were written just now.
+func wantViewers(t *testing.T, plaza *plazatest.Plaza, p plazatest.Person, wants map[string]string) {
+	t.Helper()
+	service := network.New(plaza.Store, network.Options{})
+	names := map[social.UserID]string{}
+	for _, name := range []string{"ada", "bob"} {
+		user, err := social.ParseUserID(p.IDOf(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[user] = name
+	}
+	for comment, want := range wants {
+		id, err := social.ParseCommentID(comment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, err := service.CommentViewers(t.Context(), id, slices.Collect(maps.Keys(names)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for viewer := range seen.Viewers {
+			got = append(got, names[viewer])
+		}
+		slices.Sort(got)
+		if seen.Comment != nil && seen.Comment.Deleted && !seen.Comment.Hidden && seen.Comment.Text == "" {
+			got = append(got, "tombstone")
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s would go to %q, want %q", comment, got, want)
+		}
+	}
 }
 
 // threadCursor returns the cursor of the first entry of a thread in an order.

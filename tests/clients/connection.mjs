@@ -5,6 +5,7 @@ import WebSocket from 'ws'
 import { example } from './guide.mjs'
 import { addComment, commentAdded, createPost, newToken, post, revoke, signIn, signOut, socketURL, within } from './scenario.mjs'
 
+const { atStart, atEnd, inThread } = await example('adding', 'atStart', 'atEnd', 'inThread')()
 const { isSignedOut } = await example('signedOut', 'isSignedOut')()
 
 const sockets = []
@@ -93,7 +94,47 @@ async function endedSession(token, end) {
   await signedOut.client.dispose()
 }
 
+// resumedThread reads a thread in each order, and follows it from there. A comment that was answered and
+// then deleted arrives before its reply, so the three lists become what the server has.
+async function resumedThread() {
+  const { client, follow } = await page(await signIn())
+  const id = await create('a resumed thread')
+  const say = async (text, parentId) => (await post(addComment, { in: { postId: id, text, parentId } })).addComment.comment.id
+  const first = await say('the first')
+  await say('the second')
+  const said = 'fragment Said on Comment { id path text isDeleted author { handle } }'
+  const orders = { oldest: 'OLDEST', newest: 'NEWEST', threaded: 'THREADED' }
+  const read = (token) => post(`query($id: ID!) { post(id: $id) { ${Object.entries(orders).map(([name, order]) => (
+    `${name}: comments(first: 50, order: ${order}) { edges { cursor node { ...Said } } pageInfo { hasPreviousPage hasNextPage startCursor endCursor } }`)).join(' ')} } } ${said}`, { id }, token)
+  const lists = (await read()).post
+
+  const [answered, above] = [await say('answered', first), await say('above')]
+  await say('an answer', answered)
+  const between = await say('between', above)
+  await say('below', between)
+  for (const comment of [answered, between, above]) await post('mutation($id: ID!) { deleteComment(input: {commentId: $id}) { userErrors { code } } }', { id: comment })
+
+  const [arrived, arrive] = ending()
+  const [failed, onEnd] = ending()
+  const stop = follow('commentAdded', `subscription($post: ID!, $after: String) { commentAdded(postId: $post, after: $after) { cursor event ${
+    Object.entries(orders).map(([name, order]) => `${name}: edge(order: ${order}) { cursor node { ...Said } }`).join(' ')} } } ${said}`,
+  { post: id, after: lists.oldest.pageInfo.endCursor }, ({ event, ...edges }) => {
+    assert.equal(event, 'ADDED')
+    lists.oldest = atEnd(lists.oldest, edges.oldest)
+    lists.newest = atStart(lists.newest, edges.newest)
+    lists.threaded = inThread(lists.threaded, edges.threaded)
+    if (edges.oldest.node.text === 'the last') arrive()
+  }, onEnd)
+  await say('the last')
+  await within(Promise.race([arrived, failed.then((reason) => { throw new Error(JSON.stringify(reason)) })]), 'the last comment')
+  assert.deepEqual(lists, (await read()).post)
+  assert.equal(lists.oldest.edges.filter(({ node }) => node.isDeleted).length, 3)
+  stop()
+  await client.dispose()
+}
+
 await lostConnection()
+await resumedThread()
 await deletedPost()
 const session = await signIn()
 await endedSession(session, () => signOut(session))
