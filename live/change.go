@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,8 +35,53 @@ func (c *changes) tell(ctx context.Context, e social.Event) {
 			touched[post] = append(touched[post], s)
 		}
 	}
+	c.addPreviews(ctx, e, touched)
 	for post, subscriptions := range touched {
 		c.queue(ctx, post, subscriptions)
+	}
+}
+
+// addPreviews adds the posts by others whose previews an event changes for its actor, or also for its
+// target: they begin to see someone's comments there, or cease to, or mute the thread.
+func (c *changes) addPreviews(ctx context.Context, e social.Event, touched map[social.PostID][]*Subscription) {
+	switch e.Kind {
+	case social.EventBlocked, social.EventUnblocked:
+		c.addPreviewsOf(ctx, e.Actor, e.Target, touched)
+		c.addPreviewsOf(ctx, e.Target, e.Actor, touched)
+	case social.EventMuted, social.EventUnmuted:
+		c.addPreviewsOf(ctx, e.Actor, e.Target, touched)
+	case social.EventThreadMuted, social.EventThreadUnmuted:
+		for _, s := range c.registry.subscribers(topic{kind: ofPost, post: e.Post}) {
+			if s.viewer == e.Actor {
+				touched[e.Post] = append(touched[e.Post], s)
+			}
+		}
+	default: // it changes no previews, or is about their post
+	}
+}
+
+// addPreviewsOf adds the posts that a viewer watches and whose previews may have comments by someone
+// else, with one look-up. If that fails, all posts are sent.
+func (c *changes) addPreviewsOf(ctx context.Context, viewer, by social.UserID, touched map[social.PostID][]*Subscription) {
+	subscriptions := c.registry.subscribers(topic{kind: ofRelations, user: viewer})
+	var watched []social.PostID
+	for _, s := range subscriptions {
+		watched = append(watched, s.watch.posts...)
+	}
+	if len(watched) == 0 {
+		return
+	}
+	previewed, err := c.service.PreviewedWith(ctx, viewer, by, watched)
+	for _, s := range subscriptions {
+		if err != nil {
+			s.fallBehind("")
+			continue
+		}
+		for _, post := range s.watch.posts {
+			if previewed[post] && !slices.Contains(touched[post], s) {
+				touched[post] = append(touched[post], s)
+			}
+		}
 	}
 }
 

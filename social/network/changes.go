@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"slices"
 
 	"plaza/id"
 	"plaza/social"
@@ -76,4 +77,28 @@ func (s *Service) PostsSeen(ctx context.Context, viewer social.UserID, ids []soc
 	return s.seenBy(ctx, viewer, sightings, func(g *Sighting, known map[social.UserID]social.Relation) bool {
 		return social.CanSeePost(viewer, g.Post, known[g.Post.Author])
 	})
+}
+
+// PreviewedWith returns those of the posts whose previews may have comments by one user, if the viewer
+// sees those and does not mute the user: one of the newest comments is by this user, or the viewer
+// does not see enough of these, so that the preview goes further back.
+func (s *Service) PreviewedWith(ctx context.Context, viewer, by social.UserID, ids []social.PostID) (map[social.PostID]bool, error) {
+	posts, err := s.store.Posts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var authors []social.UserID
+	for _, p := range posts {
+		authors = append(authors, authorsOf(p.Latest)...)
+	}
+	relations, err := s.Viewer(viewer).Relations(ctx, authors)
+	previewed := map[social.PostID]bool{}
+	for _, p := range posts {
+		shown, _ := preview(p.Latest, relations)
+		goesBack := len(p.Latest) >= social.PreviewSize && len(shown) < PreviewLen
+		if goesBack || slices.ContainsFunc(p.Latest, func(c *social.Comment) bool { return c.Author == by }) {
+			previewed[p.ID] = true
+		}
+	}
+	return previewed, err
 }

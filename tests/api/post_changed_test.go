@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plaza/internal/plazatest"
+	"plaza/social"
 )
 
 // postChange is an item of postChanged.
@@ -153,6 +154,76 @@ func TestPostChangesArePrivate(t *testing.T) {
 			hide.restore(ada, post, circle, readerID)
 			if got := nextChange(t, s); got.PostID != post || got.Event != "CHANGED" || got.Post.CommentCount != 1 {
 				t.Errorf("%s: when it is visible again, %s arrives", hide.name, got.raw)
+			}
+		}
+	})
+}
+
+// TestPreviewsChangeWithRelations: a post by someone else arrives when the subscriber begins to see
+// comments in its preview, or ceases to: after blocks on either side, mutes, and mutes of the thread.
+// Posts without such comments don't arrive, and other subscribers get nothing.
+func TestPreviewsChangeWithRelations(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob, cem, dan, eve := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "cem"), plaza.As(t, "dan"), plaza.As(t, "eve")
+		post, long, other := ada.Status(t, "post", plazatest.Public), ada.Status(t, "long", plazatest.Public), ada.Status(t, "other", plazatest.Public)
+		cem.Comment(t, post, "by cem")
+		cem.Comment(t, long, "by cem")
+		bob.Comment(t, post, "by bob")
+		bob.Comment(t, other, "by bob")
+		for range social.PreviewSize { // these comments alone are stored with the post
+			eve.Comment(t, long, "by eve")
+		}
+		reader := plaza.As(t, "reader")
+		ids := map[string]string{"cem": ada.IDOf(t, "cem"), "eve": ada.IDOf(t, "eve"), "reader": ada.IDOf(t, "reader")}
+		on := func(mutation string, who plazatest.Person, whom string) func() {
+			return func() { who.Mutate(t, mutation, "", map[string]any{"userId": ids[whom]}) }
+		}
+		on("muteUser", reader, "eve")()
+		watch := func(p plazatest.Person) *plazatest.Socket {
+			t.Helper()
+			s := p.Connect(t)
+			s.Send("1", "subscribe", map[string]string{"query": fmt.Sprintf(
+				`subscription { postChanged(postIds: [%q, %q, %q], current: true) { event postId post { text latestComments { text } } } }`, post, long, other)})
+			for range 3 {
+				nextChange(t, s)
+			}
+			return s
+		}
+		s, bystander := watch(reader), watch(dan)
+		const both, cems, bobs, none = `[{"text":"by cem"},{"text":"by bob"}]`, `[{"text":"by cem"}]`, `[{"text":"by bob"}]`, `[]`
+		for i, step := range []struct {
+			act         func()
+			short, long string // the previews of the posts afterwards
+		}{
+			{on("muteUser", reader, "cem"), bobs, none},
+			{on("unmuteUser", reader, "cem"), both, cems},
+			{on("blockUser", reader, "cem"), bobs, none},
+			{on("unblockUser", reader, "cem"), both, cems},
+			{on("blockUser", cem, "reader"), bobs, none},
+			{on("unblockUser", cem, "reader"), both, cems},
+			{func() { reader.Mutate(t, "muteThread", "", map[string]any{"postId": post}) }, none, ""},
+			{func() { reader.Mutate(t, "unmuteThread", "", map[string]any{"postId": post}) }, both, ""},
+		} {
+			step.act()
+			wants := map[string]string{post: step.short}
+			if step.long != "" {
+				wants[long] = step.long
+			}
+			for len(wants) > 0 {
+				got := nextChange(t, s)
+				want, expected := wants[got.PostID]
+				if !expected || got.Event != "CHANGED" || !strings.Contains(got.raw, `"latestComments":`+want+`}`) {
+					t.Fatalf("step %d: got %s, want one of %v", i, got.raw, wants)
+				}
+				delete(wants, got.PostID)
+			}
+		}
+		edit(t, ada, other, "edited")
+		for name, socket := range map[string]*plazatest.Socket{"the reader": s, "a bystander": bystander} {
+			if got := nextChange(t, socket); got.PostID != other || got.Post.Text != "edited" {
+				t.Errorf("%s gets %s", name, got.raw)
 			}
 		}
 	})
