@@ -131,12 +131,18 @@ func TestPostChangesArePrivate(t *testing.T) {
 			post := ada.Status(t, "first", audience)
 			s := watchPost(t, reader, post)
 			s.Send("2", "subscribe", map[string]string{"query": changesOf(true, own)})
-			nextChange(t, s)
+			next := func() postChange { // without the changes of own that were merged, or that it begins with
+				got := nextChange(t, s)
+				for got.PostID == own && got.Post.CommentCount <= i {
+					got = nextChange(t, s)
+				}
+				return got
+			}
 			hide.hide(ada, post, circle, readerID)
 			want := fmt.Sprintf(`{"data":{"postChanged":{"event":"REMOVED","postId":%q,"post":null}}`, post)
-			got := nextChange(t, s)
+			got := next()
 			for got.PostID == post && got.Event == "CHANGED" {
-				got = nextChange(t, s) // because the reader was added to the circle
+				got = next() // because the reader was added to the circle
 			}
 			if got.raw != want {
 				t.Errorf("%s: got %s, want %s", hide.name, got.raw, want)
@@ -145,14 +151,18 @@ func TestPostChangesArePrivate(t *testing.T) {
 				ada.Comment(t, post, "hidden")
 			}
 			reader.Comment(t, own, fmt.Sprint("done ", i))
-			if got := nextChange(t, s); got.PostID != own {
+			if got := next(); got.PostID != own {
 				t.Errorf("%s: of a hidden post, %s arrives", hide.name, got.raw)
 			}
 			if hide.restore == nil {
 				continue
 			}
 			hide.restore(ada, post, circle, readerID)
-			if got := nextChange(t, s); got.PostID != post || got.Event != "CHANGED" || got.Post.CommentCount != 1 {
+			got = next()
+			for got.PostID == own { // again
+				got = next()
+			}
+			if got.PostID != post || got.Event != "CHANGED" || got.Post.CommentCount != 1 {
 				t.Errorf("%s: when it is visible again, %s arrives", hide.name, got.raw)
 			}
 		}
