@@ -53,7 +53,11 @@ func runProgram(t *testing.T, e plazatest.Engine, program string) {
 	if filepath.Ext(program) == ".py" {
 		interpreter = filepath.Join(os.Getenv("PLAZA_CLIENTS_VENV"), "bin", "python")
 	}
-	plaza := plazatest.Start(t, e)
+	store := e.Open(t)
+	if program == "resume.mjs" {
+		store = &interrupted{Store: store}
+	}
+	plaza := plazatest.Serve(t, store)
 	ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
 	plaza.Notify(t)
 	command := exec.CommandContext(t.Context(), interpreter, program)

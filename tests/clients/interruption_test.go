@@ -1,0 +1,41 @@
+//go:build clients
+
+package clients_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+
+	"plaza/social"
+	"plaza/storage"
+)
+
+// interrupted is a store whose database does not answer those who are to be told of certain comments,
+// until it has refused a page of the thread once.
+type interrupted struct {
+	storage.Store
+
+	isDown atomic.Bool
+}
+
+func (s *interrupted) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
+	if strings.HasPrefix(c.Text, "interrupted") {
+		s.isDown.Store(true)
+	}
+	return s.Store.InsertComment(ctx, c, e)
+}
+
+func (s *interrupted) Comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
+	if s.isDown.Load() {
+		return nil, social.ErrUnavailable
+	}
+	return s.Store.Comments(ctx, ids)
+}
+
+func (s *interrupted) Thread(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
+	if s.isDown.CompareAndSwap(true, false) {
+		return nil, social.ErrUnavailable
+	}
+	return s.Store.Thread(ctx, lists)
+}
