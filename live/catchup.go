@@ -14,7 +14,7 @@ func (s *Subscription) catchUp() error {
 	s.mu.Lock()
 	s.missed = false // updates that are missed from now on may be missing on the page
 	after := s.position
-	hidings := s.service.Hidings()
+	at := &moment{s.service.Hidings()}
 	s.mu.Unlock()
 	past, err := s.past.read(s.ctx, s.viewer, s.topics[0], after)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Subscription) catchUp() error {
 		return nil
 	}
 	for i := range past.Seen {
-		s.queue = append(s.queue, newPastUpdate(s.ctx, s.service, s.viewer, s.topics[0], &past.Seen[i], after, hidings))
+		s.queue = append(s.queue, newPastUpdate(s.ctx, s.service, s.viewer, s.topics[0], &past.Seen[i], after, at))
 	}
 	s.position = past.Last
 	if !past.More && !s.missed {
@@ -94,7 +94,7 @@ func predecessor(key social.Key) social.Key {
 func (s *Subscription) look() error {
 	s.mu.Lock()
 	s.behind = false
-	hidings := s.service.Hidings()
+	at := &moment{s.service.Hidings()}
 	s.mu.Unlock()
 	ctx, done, err := s.past.turn(s.ctx)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Subscription) look() error {
 	}
 	for _, post := range s.watch.posts {
 		u := newChange(s.ctx, s.service, post, viewersOf([]*Subscription{s}))
-		u.seen = newSighting(found[post], hidings)
+		u.seen = newSighting(found[post], at)
 		s.queueChange(u, false)
 	}
 	return nil

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -60,20 +61,29 @@ func (c *changes) addPreviews(ctx context.Context, e social.Event, touched map[s
 	}
 }
 
+// maxLookedUp is the maximum number of posts that are looked up for an event, because others wait.
+const maxLookedUp = 200
+
 // addPreviewsOf adds the posts that a viewer watches and whose previews may have comments by someone
-// else, with one look-up. If that fails, all posts are sent.
+// else, with one look-up. If there are too many, or it fails, each subscription reads all its posts.
 func (c *changes) addPreviewsOf(ctx context.Context, viewer, by social.UserID, touched map[social.PostID][]*Subscription) {
 	subscriptions := c.registry.subscribers(topic{kind: ofRelations, user: viewer})
-	var watched []social.PostID
+	watched := map[social.PostID]bool{}
 	for _, s := range subscriptions {
-		watched = append(watched, s.watch.posts...)
+		for _, post := range s.watch.posts {
+			watched[post] = true
+		}
 	}
 	if len(watched) == 0 {
 		return
 	}
-	previewed, err := c.service.PreviewedWith(ctx, viewer, by, watched)
+	var previewed map[social.PostID]bool
+	var err error
+	if len(watched) <= maxLookedUp {
+		previewed, err = c.service.PreviewedWith(ctx, viewer, by, slices.Collect(maps.Keys(watched)))
+	}
 	for _, s := range subscriptions {
-		if err != nil {
+		if len(watched) > maxLookedUp || err != nil {
 			s.fallBehind("")
 			continue
 		}

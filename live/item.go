@@ -52,12 +52,21 @@ func (i *Item) Shared(selection any, encode func() []byte) []byte {
 	return i.seen.shared(encodingKey{selection, i.view}, encode)
 }
 
+// isReadWith reports whether the data of two items was read together. Otherwise one of them may name
+// users who have been hidden since the other was read.
+func (i *Item) isReadWith(other *Item) bool {
+	return i.seen != nil && other.seen != nil && i.seen.at == other.seen.at
+}
+
+// moment is when data was read, by the number of hidings.
+type moment struct{ hidings uint64 }
+
 // sighting is the data that was read for an update, and the users who may see it. It is valid until
 // something is hidden.
 type sighting struct {
 	network.Sighting
 
-	hidings uint64
+	at *moment // the same for data that was read together
 
 	mu      sync.Mutex
 	encoded map[encodingKey]*encoding
@@ -73,9 +82,8 @@ type encoding struct {
 	text []byte
 }
 
-// newSighting returns a sighting of data that was read when hidings was counted.
-func newSighting(found network.Sighting, hidings uint64) *sighting {
-	return &sighting{Sighting: found, hidings: hidings, encoded: map[encodingKey]*encoding{}}
+func newSighting(found network.Sighting, at *moment) *sighting {
+	return &sighting{Sighting: found, at: at, encoded: map[encodingKey]*encoding{}}
 }
 
 func (g *sighting) shared(key encodingKey, encode func() []byte) []byte {

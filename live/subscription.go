@@ -45,8 +45,8 @@ type Receiver interface {
 	// one now.
 	Await()
 	Admit() bool
-	// Encoder returns a function that encodes items, one after another, for sending them together:
-	// they may share what it reads for them.
+	// Encoder returns a function that encodes items whose data was read together, one after another,
+	// so that they may share what it reads for them.
 	Encoder() func(item *Item) []byte
 	// Send sends encoded items, in their order, if nothing was hidden in the meantime. It may
 	// take as long as a slow subscriber needs.
@@ -241,7 +241,7 @@ func (s *Subscription) sendSome(updates []*update) (n int, err error) {
 	admitted := 0
 	for {
 		hidings := s.service.Hidings()
-		e := encoded{encode: s.receiver.Encoder()}
+		var e encoded
 		for n = 0; n < len(updates) && e.size < bytesTogether && (n < admitted || s.admits(n)); n++ {
 			admitted = max(admitted, n+1)
 			if err = s.encode(updates[n], &e); err != nil {
@@ -267,10 +267,10 @@ func (s *Subscription) admits(n int) bool {
 
 // encoded are items to send together.
 type encoded struct {
-	encode func(*Item) []byte
 	items  []*Item
 	texts  [][]byte
-	size   int // of the texts, in bytes
+	size   int                // of the texts, in bytes
+	encode func(*Item) []byte // for those that were read with the last item
 }
 
 // encode adds an update, unless the subscriber may not see it.
@@ -288,6 +288,9 @@ func (s *Subscription) encode(u *update, to *encoded) error {
 	}
 	if item == nil {
 		return nil
+	}
+	if len(to.items) == 0 || !item.isReadWith(to.items[len(to.items)-1]) {
+		to.encode = s.receiver.Encoder()
 	}
 	text := to.encode(item)
 	to.items, to.texts, to.size = append(to.items, item), append(to.texts, text), to.size+len(text)

@@ -50,10 +50,10 @@ func newChange(ctx context.Context, service *network.Service, post social.PostID
 }
 
 // newPastUpdate returns an update that a viewer's subscription to a topic has read behind a
-// position, to catch up. It was read when hidings was counted.
-func newPastUpdate(ctx context.Context, service *network.Service, viewer social.UserID, about topic, found *network.Sighting, after social.Key, hidings uint64) *update {
+// position, to catch up.
+func newPastUpdate(ctx context.Context, service *network.Service, viewer social.UserID, about topic, found *network.Sighting, after social.Key, at *moment) *update {
 	u := newUpdate(ctx, service, "", slices.Values([]social.UserID{viewer}), nil)
-	u.seen = newSighting(*found, hidings)
+	u.seen = newSighting(*found, at)
 	if found.Loss != nil {
 		u.key = social.Key(found.Loss.Order.Bytes())
 		u.see = func(ctx context.Context, _ []social.UserID) (network.Sighting, error) {
@@ -93,15 +93,15 @@ func keyOf(post social.PostID, comment social.CommentID) social.Key {
 func (u *update) current() (*sighting, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	hidings := u.service.Hidings()
-	if u.seen != nil && u.seen.hidings == hidings {
+	at := &moment{u.service.Hidings()}
+	if u.seen != nil && *u.seen.at == *at {
 		return u.seen, nil
 	}
 	found, err := u.see(u.ctx, slices.Collect(maps.Keys(u.waiting)))
 	if err != nil {
 		return nil, err
 	}
-	u.seen = newSighting(found, hidings)
+	u.seen = newSighting(found, at)
 	return u.seen, nil
 }
 

@@ -142,7 +142,7 @@ func (l Loader[K, V]) LoadNow(ctx context.Context, keys []K) ([]V, error) {
 	return collected(ctx, keys, with.one)
 }
 
-// Prime caches a value that was read elsewhere, in place of an older one.
+// Prime caches a value that was read elsewhere.
 func (l Loader[K, V]) Prime(ctx context.Context, key K, value V) {
-	l.parts().one.Clear(ctx, key).Prime(ctx, key, value)
+	l.parts().one.Prime(ctx, key, value)
 }

@@ -53,10 +53,10 @@ type Stream interface {
 	Await()
 	// Admit charges another response to the rate limits if they admit it now.
 	Admit() bool
-	// Execute resolves the subscription for one event, which its field's resolver finds in ctx, and
-	// returns the response.
-	Execute(ctx context.Context) []byte
-	// Send sends responses of Execute, perhaps of another subscription with the same selection.
+	// Executions returns a function that resolves the subscription for one event, which its field's
+	// resolver finds in ctx, and returns the response. It is called for one event after another.
+	Executions() func(ctx context.Context) []byte
+	// Send sends such responses, perhaps of another subscription with the same selection.
 	Send(responses ...[]byte)
 	// End ends the subscription with an error.
 	End(err error)

@@ -44,22 +44,29 @@ func (s *subscriber) Admit() bool { return s.stream.Admit() }
 // Encoder implements live.Receiver.
 func (s *subscriber) Encoder() func(*live.Item) []byte { return (&encoder{subscriber: s}).encode }
 
-// encoder encodes items that are sent together. They share loaders, because they often name the
-// same posts and people.
+// encoder encodes items that were read together.
 type encoder struct {
 	*subscriber
 
-	load *loaders.Loaders // nil: nothing has been executed
+	run  func(context.Context) []byte // nil: nothing has been executed
+	load *loaders.Loaders             // of items that look the same to others; nil: there was none
 }
 
 func (e *encoder) encode(item *live.Item) []byte {
 	if e.selection == (sameSelection{}) || item.Post == nil {
-		return e.withCursor(e.execute(e.stream.Context(), item), item)
+		return e.withCursor(e.execute(e.stream.Context(), e.newLoaders(), item), item)
 	}
 	text := item.Shared(e.selection, func() []byte {
-		return e.execute(context.WithoutCancel(e.stream.Context()), item) // other subscribers also wait for it
+		if e.load == nil { // these items read almost nothing, and often name the same post and people
+			e.load = e.newLoaders()
+		}
+		return e.execute(context.WithoutCancel(e.stream.Context()), e.load, item) // other subscribers also wait for it
 	})
 	return e.withCursor(text, item)
+}
+
+func (e *encoder) newLoaders() *loaders.Loaders {
+	return e.r.loadersFor(e.who.Viewer, e.showsPeople)
 }
 
 // cursorBlank takes the place of cursors in a response, because a response is shared by subscribers
@@ -74,17 +81,17 @@ func (s *subscriber) withCursor(response []byte, item *live.Item) []byte {
 // eventTimeout ends the execution of one event.
 const eventTimeout = 30 * time.Second
 
-func (e *encoder) execute(ctx context.Context, item *live.Item) []byte {
+func (e *encoder) execute(ctx context.Context, load *loaders.Loaders, item *live.Item) []byte {
 	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
 	defer cancel()
-	if e.load == nil {
-		e.load = e.r.loadersFor(e.who.Viewer, e.showsPeople)
+	if e.run == nil {
+		e.run = e.stream.Executions()
 	}
-	prime(ctx, e.load, item)
+	prime(ctx, load, item)
 	if item.Event != live.Gap {
 		item.Cursor = &cursorBlank
 	}
-	return e.stream.Execute(context.WithValue(loaders.Install(ctx, e.load), itemKey{}, item))
+	return e.run(context.WithValue(loaders.Install(ctx, load), itemKey{}, item))
 }
 
 type itemKey struct{}

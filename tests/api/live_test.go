@@ -272,9 +272,24 @@ type slowReceiver struct {
 	encoding, goOn chan struct{}
 	sent           chan string
 	ended          chan error // nil if it is not of interest
+	encoders       int
+	encoded        []encodedText
 }
 
-func (r *slowReceiver) Encoder() func(*live.Item) []byte { return r.encode }
+// encodedText is a text and the number of the encoder that encoded it.
+type encodedText struct {
+	text string
+	by   int
+}
+
+func (r *slowReceiver) Encoder() func(*live.Item) []byte {
+	r.encoders++
+	by := r.encoders
+	return func(item *live.Item) []byte {
+		r.encoded = append(r.encoded, encodedText{item.Post.Content.Text(), by})
+		return r.encode(item)
+	}
+}
 
 func (r *slowReceiver) encode(item *live.Item) []byte {
 	if r.skips > 0 {

@@ -169,6 +169,37 @@ func TestPostChangesArePrivate(t *testing.T) {
 	})
 }
 
+// TestPreviewsOfManyPostsChange: someone who watches more posts than one look-up has gets the changes
+// of their previews, too.
+func TestPreviewsOfManyPostsChange(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	ada, cem, reader := plaza.As(t, "ada"), plaza.As(t, "cem"), plaza.As(t, "reader")
+	var posts []string
+	for i := range 201 {
+		posts = append(posts, ada.Status(t, strconv.Itoa(i), plazatest.Public))
+	}
+	last := posts[len(posts)-1]
+	cem.Comment(t, last, "by cem")
+	s := reader.Connect(t)
+	for some := range slices.Chunk(posts, 100) {
+		ids, err := json.Marshal(some)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Subscribe(plaza, some[0], fmt.Sprintf(`subscription { postChanged(postIds: %s) { event postId post { text latestComments { text } } } }`, ids))
+	}
+	reader.Mutate(t, "muteUser", "", map[string]any{"userId": ada.IDOf(t, "cem")})
+	for {
+		if got := nextChange(t, s); got.PostID == last {
+			if got.Event != "CHANGED" || !strings.Contains(got.raw, `"latestComments":[]`) {
+				t.Errorf("got %s", got.raw)
+			}
+			return
+		}
+	}
+}
+
 // TestPreviewsChangeWithRelations: a post by someone else arrives when the subscriber begins to see
 // comments in its preview, or ceases to: after blocks on either side, mutes, and mutes of the thread.
 // Posts without such comments don't arrive, and other subscribers get nothing.

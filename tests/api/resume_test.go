@@ -584,6 +584,11 @@ func hideFromReplay(t *testing.T, plaza *plazatest.Plaza, skips int) {
 	if got := <-slow.sent; got != "own" {
 		t.Errorf("%d were encoded before: %q was sent after the block", skips, got)
 	}
+	for i, e := range slow.encoded { // what was read before the block is not used with what was read after it
+		if wantsFirst := i <= skips; wantsFirst != (e.by == 1) {
+			t.Errorf("%d were encoded before: %q was encoded by encoder %d", skips, e.text, e.by)
+		}
+	}
 }
 
 // subscribeSlowly subscribes bob to news with a receiver that is busy with the first of three posts

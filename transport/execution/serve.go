@@ -30,7 +30,7 @@ func (e *Executor) Serve(ctx context.Context, authorization string, req *request
 		return false
 	}
 	if op.Kind() == ast.Subscription {
-		stream.ctx, stream.operation = running, op.Again()
+		stream.ctx, stream.operation = running, op
 		running = context.WithValue(running, streamKey{}, stream)
 	} else {
 		var cancel context.CancelFunc

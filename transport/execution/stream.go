@@ -13,12 +13,12 @@ type streamKey struct{}
 
 // Stream is a running subscription, for the resolver of its field. The resolver is called once when
 // the subscription begins: it takes the stream with [StreamOf], keeps it, and returns a channel
-// that is closed. For each event its caller then calls Execute, which calls the resolver again,
-// with the event in its context: now it returns a channel with the event. An idle stream needs no
-// goroutine.
+// that is closed. For each event its caller then calls a function of Executions, which calls the
+// resolver again, with the event in its context: now it returns a channel with the event. An idle
+// stream needs no goroutine.
 type Stream struct {
 	executor  *Executor
-	operation *document.Operation // for the events
+	operation *document.Operation
 	to        Sink
 	ctx       context.Context // the subscription outlives the call that began it
 	taken     bool            // by the resolver; only the goroutine that begins the subscription uses it
@@ -65,28 +65,34 @@ func (s *Stream) charge() (retryAfter time.Duration) {
 	return longest(s.executor.options.Charge(s.ctx, Charge{Cost: s.operation.Cost.Requested})).RetryAfter
 }
 
-// Execute runs the subscription for one event, and returns the response as JSON. ctx must derive
-// from the Context of this stream, or of another one with the same selection. The caller executes
-// one event at a time.
-func (s *Stream) Execute(ctx context.Context) (response []byte) {
+// Executions returns a function that runs the subscription for one event after another, and returns
+// each response as JSON. It remembers what the subscription selects, so that many events cost less,
+// and an idle stream no memory. ctx must derive from the Context of this stream, or of another one
+// with the same selection.
+func (s *Stream) Executions() func(ctx context.Context) []byte {
+	op := s.operation.Again()
+	return func(ctx context.Context) []byte { return s.execute(ctx, op) }
+}
+
+func (s *Stream) execute(ctx context.Context, op *document.Operation) (response []byte) {
 	defer func() {
 		if value := recover(); value != nil {
 			response = failed(s.executor.Recovered(ctx, value))
 		}
 	}()
-	handler, ctx := s.executor.events.DispatchOperation(ctx, s.operation.Context)
+	handler, ctx := s.executor.events.DispatchOperation(ctx, op.Context)
 	resp := handler(ctx)
 	if resp == nil { // ctx has ended before the event was taken
 		return failed(s.executor.Present(ctx, context.Cause(ctx)))
 	}
-	response, err := newAnswer(resp, s.operation.Cost).encode()
+	response, err := newAnswer(resp, op.Cost).encode()
 	if err != nil { // an extension that does not marshal
 		return failed(s.executor.Present(ctx, err))
 	}
 	return response
 }
 
-// Send sends responses of Execute if the client still listens. They may be those of another stream
+// Send sends responses of Executions if the client still listens. They may be those of another stream
 // with the same operation. Send waits for a slow client.
 func (s *Stream) Send(responses ...[]byte) { s.to.Next(responses...) }
 

@@ -130,7 +130,7 @@ func (subscription) Refused(context.Context) (<-chan *Tick, error) {
 type Stream interface {
 	Context() context.Context
 	Await()
-	Execute(ctx context.Context) []byte
+	Executions() func(ctx context.Context) []byte
 	Send(responses ...[]byte)
 	End(err error)
 }
@@ -147,7 +147,7 @@ func (s subscription) TooSlow(ctx context.Context) (<-chan *Tick, error) {
 	stream := s.StreamOf(ctx)
 	go func() {
 		stream.Await()
-		stream.Send(stream.Execute(context.WithValue(stream.Context(), eventKey{}, &Tick{})))
+		stream.Send(stream.Executions()(context.WithValue(stream.Context(), eventKey{}, &Tick{})))
 		stream.End(&gqlerror.Error{Message: "too slow", Extensions: map[string]any{"code": "SUBSCRIBER_TOO_SLOW"}})
 	}()
 	return ticks, nil
