@@ -61,29 +61,13 @@ func (c *changes) addPreviews(ctx context.Context, e social.Event, touched map[s
 	}
 }
 
-// maxLookedUp is the maximum number of posts that are looked up for an event, because others wait.
-const maxLookedUp = 200
-
 // addPreviewsOf adds the posts that a viewer watches and whose previews may have comments by someone
-// else, with one look-up. If there are too many, or it fails, each subscription reads all its posts.
+// else. If that is not known, each subscription reads all its posts.
 func (c *changes) addPreviewsOf(ctx context.Context, viewer, by social.UserID, touched map[social.PostID][]*Subscription) {
 	subscriptions := c.registry.subscribers(topic{kind: ofRelations, user: viewer})
-	watched := map[social.PostID]bool{}
+	previewed, known := c.previewedWith(ctx, viewer, by, subscriptions)
 	for _, s := range subscriptions {
-		for _, post := range s.watch.posts {
-			watched[post] = true
-		}
-	}
-	if len(watched) == 0 {
-		return
-	}
-	var previewed map[social.PostID]bool
-	var err error
-	if len(watched) <= maxLookedUp {
-		previewed, err = c.service.PreviewedWith(ctx, viewer, by, slices.Collect(maps.Keys(watched)))
-	}
-	for _, s := range subscriptions {
-		if len(watched) > maxLookedUp || err != nil {
+		if !known {
 			s.fallBehind("")
 			continue
 		}
@@ -93,6 +77,25 @@ func (c *changes) addPreviewsOf(ctx context.Context, viewer, by social.UserID, t
 			}
 		}
 	}
+}
+
+// maxLookedUp is the maximum number of posts that are looked up for an event, because others wait.
+const maxLookedUp = 200
+
+// previewedWith looks up, once, which of the watched posts of a viewer's subscriptions may have
+// comments by someone else in their previews. False: there are too many, or the look-up failed.
+func (c *changes) previewedWith(ctx context.Context, viewer, by social.UserID, subscriptions []*Subscription) (previewed map[social.PostID]bool, known bool) {
+	watched := map[social.PostID]bool{}
+	for _, s := range subscriptions {
+		for _, post := range s.watch.posts {
+			watched[post] = true
+		}
+	}
+	if len(watched) == 0 || len(watched) > maxLookedUp {
+		return nil, len(watched) == 0
+	}
+	previewed, err := c.service.PreviewedWith(ctx, viewer, by, slices.Collect(maps.Keys(watched)))
+	return previewed, err == nil
 }
 
 // touchedBy finds the watches for which an event may show or hide some of their posts.

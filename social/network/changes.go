@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"plaza/id"
 	"plaza/social"
 )
 
@@ -28,7 +27,8 @@ func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, view
 		return Sighting{}, err
 	}
 	p := posts[e.Post]
-	now, exceptFor := toOthers(comments[e.Comment])
+	stored := comments[e.Comment]
+	now := toOthers(stored)
 	if now == nil && e.Kind == social.EventReplyRemoved {
 		return Sighting{}, nil // it is gone, which has an event of its own
 	}
@@ -41,25 +41,24 @@ func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, view
 		return sighting, err
 	}
 	err = s.admit(ctx, &sighting, viewers, func(viewer social.UserID, known map[social.UserID]social.Relation) bool {
-		return viewer != exceptFor && social.CanSeePost(viewer, p, known[p.Author]) && social.CanSeeComment(viewer, c, known[c.Author])
+		return !isAuthorOfHidden(viewer, stored) && canSeeComment(viewer, p, c, known)
 	})
 	sighting.Comment = now
 	return sighting, err
 }
 
-// nobody is not the id of any viewer, signed out or not.
-var nobody = social.UserID{ID: id.New()}
+// toOthers returns a comment as all those see it who are not the author of a hidden comment; nil if
+// they do not see it.
+func toOthers(c *social.Comment) *social.Comment {
+	if c == nil || !social.CanSeeComment(social.UserID{}, c, social.Relation{}) {
+		return nil
+	}
+	return social.CommentSeen(social.UserID{}, c)
+}
 
-// toOthers returns a comment as everyone sees it who sees its author, except one user, who sees
-// something else: the author of a hidden comment. It returns nil if the others do not see it.
-func toOthers(c *social.Comment) (seen *social.Comment, exceptFor social.UserID) {
-	if c == nil || !c.Hidden {
-		return c, nobody
-	}
-	if !social.CanSeeComment(social.UserID{}, c, social.Relation{}) {
-		return nil, c.Author
-	}
-	return social.CommentSeen(social.UserID{}, c), c.Author
+// isAuthorOfHidden reports whether the viewer still sees a hidden comment as it was.
+func isAuthorOfHidden(viewer social.UserID, c *social.Comment) bool {
+	return c != nil && c.Hidden && viewer == c.Author
 }
 
 // PostsSeen reads those of the posts that a viewer may see, in the order of the ids.
@@ -75,7 +74,7 @@ func (s *Service) PostsSeen(ctx context.Context, viewer social.UserID, ids []soc
 		}
 	}
 	return s.seenBy(ctx, viewer, sightings, func(g *Sighting, known map[social.UserID]social.Relation) bool {
-		return social.CanSeePost(viewer, g.Post, known[g.Post.Author])
+		return canSee(viewer, g.Post, known)
 	})
 }
 

@@ -56,6 +56,11 @@ func canSee(viewer social.UserID, p *social.Post, known map[social.UserID]social
 	return social.CanSeePost(viewer, p, known[p.Author])
 }
 
+// canSeeComment reports whether a viewer sees a comment, and the post that it is on.
+func canSeeComment(viewer social.UserID, p *social.Post, c *social.Comment, known map[social.UserID]social.Relation) bool {
+	return canSee(viewer, p, known) && social.CanSeeComment(viewer, c, known[c.Author])
+}
+
 func inNews(viewer social.UserID, p *social.Post, known map[social.UserID]social.Relation) bool {
 	return social.InNews(viewer, p, known[p.Author])
 }
@@ -119,14 +124,15 @@ func (s *Service) newsReaders(ctx context.Context, author *social.User, viewers 
 }
 
 // CommentViewers finds the viewers in whose lists of the thread a new comment is; the zero viewer is
-// signed out. A comment that was deleted at once has none, unless it has replies already: then it is
-// a tombstone, and the replies follow.
+// signed out. A comment that has been deleted since has none, unless it has replies: then it is a
+// tombstone, and the replies follow.
 func (s *Service) CommentViewers(ctx context.Context, comment social.CommentID, viewers []social.UserID) (Sighting, error) {
 	comments, err := s.store.Comments(ctx, []social.CommentID{comment})
 	if err != nil || comments[comment] == nil {
 		return Sighting{}, err
 	}
-	c, exceptFor := toOthers(comments[comment])
+	stored := comments[comment]
+	c := toOthers(stored)
 	if c == nil {
 		return Sighting{}, nil
 	}
@@ -140,7 +146,7 @@ func (s *Service) CommentViewers(ctx context.Context, comment social.CommentID, 
 		return sighting, err
 	}
 	err = s.admit(ctx, &sighting, viewers, func(viewer social.UserID, known map[social.UserID]social.Relation) bool {
-		return viewer != exceptFor && social.CanSeePost(viewer, p, known[p.Author]) && social.CanSeeComment(viewer, c, known[c.Author])
+		return !isAuthorOfHidden(viewer, stored) && canSeeComment(viewer, p, c, known)
 	})
 	return sighting, err
 }

@@ -278,13 +278,8 @@ func (r *actRule) readEarlier(ctx context.Context, store social.Comments, all []
 	var earlier []social.CommentID
 	for _, n := range all {
 		for _, newest := range social.NewestOfEach(n.Acts) {
-			if r.shows(n, newest) || !r.showed(n, newest) {
-				continue
-			}
-			for _, a := range n.Acts {
-				if a.Actor == newest.Actor && !a.Comment.IsZero() {
-					earlier = append(earlier, a.Comment)
-				}
+			if !r.shows(n, newest) && r.showed(n, newest) {
+				earlier = append(earlier, commentsBy(newest.Actor, n.Acts)...)
 			}
 		}
 	}
@@ -294,6 +289,16 @@ func (r *actRule) readEarlier(ctx context.Context, store social.Comments, all []
 	read, err := store.Comments(ctx, earlier)
 	maps.Copy(r.subjects.Comments, read)
 	return err
+}
+
+// commentsBy lists the comments of one actor.
+func commentsBy(actor social.UserID, acts []social.Act) (comments []social.CommentID) {
+	for _, a := range acts {
+		if a.Actor == actor && !a.Comment.IsZero() {
+			comments = append(comments, a.Comment)
+		}
+	}
+	return comments
 }
 
 func (r *actRule) shows(n *social.Notification, a social.Act) bool {

@@ -87,7 +87,7 @@ func (s *Service) CommentsSince(ctx context.Context, viewer social.UserID, post 
 		}
 	}
 	past.Seen, err = s.seenBy(ctx, viewer, sightings, func(g *Sighting, known map[social.UserID]social.Relation) bool {
-		return social.CanSeePost(viewer, g.Post, known[g.Post.Author]) && social.CanSeeComment(viewer, g.Comment, known[g.Comment.Author])
+		return canSeeComment(viewer, g.Post, g.Comment, known)
 	})
 	return past, err
 }
