@@ -66,9 +66,9 @@ func (s *Stream) charge() (retryAfter time.Duration) {
 }
 
 // Executions returns a function that runs the subscription for one event after another, and returns
-// each response as JSON. It remembers what the subscription selects, so that many events cost less,
-// and an idle stream no memory. ctx must derive from the Context of this stream, or of another one
-// with the same selection.
+// each response as JSON. The function remembers what the subscription selects, so many events cost
+// less; an idle stream remembers nothing. ctx must derive from the Context of this stream, or of
+// another one with the same selection.
 func (s *Stream) Executions() func(ctx context.Context) []byte {
 	op := s.operation.Again()
 	return func(ctx context.Context) []byte { return s.execute(ctx, op) }

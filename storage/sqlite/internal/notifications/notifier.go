@@ -21,8 +21,8 @@ var (
 		WHERE recipient = ? AND kind = ? AND post IS ? AND comment IS ? ORDER BY latest DESC LIMIT 1`)
 	putNotification = sqldb.Define(`INSERT INTO notifications (id, recipient, kind, post, comment, latest) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET latest = excluded.latest`)
-	putAct  = sqldb.Define(`INSERT INTO notification_acts (notification, actor, comment, id) VALUES (?, ?, ?, ?)`)
-	dropAct = sqldb.Define(`DELETE FROM notification_acts WHERE notification = ? AND actor = ? AND id = ?`)
+	putAct    = sqldb.Define(`INSERT INTO notification_acts (notification, actor, comment, id) VALUES (?, ?, ?, ?)`)
+	deleteAct = sqldb.Define(`DELETE FROM notification_acts WHERE notification = ? AND actor = ? AND id = ?`)
 )
 
 // LeaseNotifier implements social.Notifications. Only one process has the file, so a lease that it has
@@ -143,7 +143,7 @@ func storeNotification(tx *eventlog.Tx, n *social.Notification, stored []social.
 		if slices.Contains(n.Acts, act) {
 			continue
 		}
-		if _, err := tx.Exec(dropAct, n.ID.Bytes(), act.Actor.Bytes(), act.ID.Bytes()); err != nil {
+		if _, err := tx.Exec(deleteAct, n.ID.Bytes(), act.Actor.Bytes(), act.ID.Bytes()); err != nil {
 			return err
 		}
 	}

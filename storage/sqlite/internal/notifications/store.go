@@ -16,7 +16,7 @@ import (
 const notificationColumns = `id, recipient, kind, post, comment, latest, unread`
 
 var (
-	actsBy                  = sqldb.Define(`DELETE FROM notification_acts WHERE notification = ?1 AND actor = ?2 AND (?3 IS NULL OR comment = ?3)`)
+	deleteActsBy            = sqldb.Define(`DELETE FROM notification_acts WHERE notification = ?1 AND actor = ?2 AND (?3 IS NULL OR comment = ?3)`)
 	deleteEmptyNotification = sqldb.Define(`DELETE FROM notifications WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM notification_acts WHERE notification = ?1)`)
 
 	notificationsOf = sqldb.DefineDirected(`SELECT ` + notificationColumns + ` FROM notifications INDEXED BY notifications_by_latest
@@ -149,7 +149,7 @@ func (s *Store) Expire(ctx context.Context) error {
 // without any other act.
 func deleteActs(tx *eventlog.Tx, from []social.NotificationID, actor social.UserID, comment social.CommentID) error {
 	for _, n := range from {
-		if _, err := tx.Exec(actsBy, n.Bytes(), actor.Bytes(), sqldb.OrNull(comment.ID)); err != nil {
+		if _, err := tx.Exec(deleteActsBy, n.Bytes(), actor.Bytes(), sqldb.OrNull(comment.ID)); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(deleteEmptyNotification, n.Bytes()); err != nil {
