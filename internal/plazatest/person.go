@@ -207,6 +207,12 @@ func (p Person) Follow(t testing.TB, handle string) {
 	p.Mutate(t, "followUser", "user { id }", map[string]any{"userId": p.IDOf(t, handle)})
 }
 
+// DeleteComment deletes a comment.
+func (p Person) DeleteComment(t testing.TB, comment string) {
+	t.Helper()
+	p.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment})
+}
+
 // Comment writes a comment, and returns its id.
 func (p Person) Comment(t testing.TB, post, text string) string {
 	t.Helper()

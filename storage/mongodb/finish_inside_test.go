@@ -16,6 +16,14 @@ import (
 	"plaza/storage/mongodb/internal/mdbtest"
 )
 
+// beginUpgrade makes the store write documents of the previous version, as during an upgrade.
+func (s *Store) beginUpgrade(t *testing.T, collection string) {
+	t.Helper()
+	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", "documents"), mdb.Doc("$set", mdb.Doc("newest", s.member.Edition.Previous)))
+	ok(t, err)
+	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes(collection) == mdb.FirstVersion })
+}
+
 // TestWritesUnderWayWhileTheUpgradeIsFinished: a write that began before the upgrade was finished
 // stores a document of the old version. The upgrade of documents waits for it, and so upgrades that
 // document too.
@@ -23,9 +31,7 @@ func TestWritesUnderWayWhileTheUpgradeIsFinished(t *testing.T) {
 	t.Parallel()
 	h := mdbtest.NewHolder("insert", "adConversions")
 	s := openInside(t, Options{Heartbeat: time.Millisecond, Monitor: &event.CommandMonitor{Started: h.Started}})
-	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", "documents"), mdb.Doc("$set", mdb.Doc("newest", s.member.Edition.Previous)))
-	ok(t, err)
-	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes(h.Collection) == mdb.FirstVersion })
+	s.beginUpgrade(t, h.Collection)
 	h.Hold(1)
 	recorded := make(chan error, 1)
 	go func() {
@@ -60,9 +66,7 @@ func TestWritesUnderWayWhileTheUpgradeIsFinished(t *testing.T) {
 func TestCommentsAreHiddenOnceTheUpgradeIsFinished(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{Heartbeat: time.Millisecond})
-	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", "documents"), mdb.Doc("$set", mdb.Doc("newest", s.member.Edition.Previous)))
-	ok(t, err)
-	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes("cases") == mdb.FirstVersion })
+	s.beginUpgrade(t, "cases")
 	comment := &social.Comment{ID: social.CommentID{ID: id.New()}, Hidden: true}
 	hide := social.Ruling{Decision: social.Decision{Action: social.ActionHide}, Comment: comment, Case: &social.Case{ID: social.CaseID{ID: id.New()}}}
 	if err := s.Decide(t.Context(), hide, social.Event{}); !errors.Is(err, social.ErrTooEarly) {
@@ -79,10 +83,8 @@ func TestCommentsAreHiddenOnceTheUpgradeIsFinished(t *testing.T) {
 func TestNotificationsKeepSeveralActsOnceTheUpgradeIsFinished(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{Heartbeat: time.Millisecond})
-	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", "documents"), mdb.Doc("$set", mdb.Doc("newest", s.member.Edition.Previous)))
-	ok(t, err)
-	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes("notifications") == mdb.FirstVersion })
-	_, _, err = s.LeaseNotifier(t.Context(), "server", time.Hour)
+	s.beginUpgrade(t, "notifications")
+	_, _, err := s.LeaseNotifier(t.Context(), "server", time.Hour)
 	ok(t, err)
 	group := social.NotificationGroup{To: social.UserID{ID: id.New()}, Kind: social.NotifyComment, Post: social.PostID{ID: id.New()}}
 	actor := social.UserID{ID: id.New()}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,8 +15,7 @@ import (
 // nothing.
 func TestGoingBackBuriesHiddenComments(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "plaza.sqlite")
-	unpack(t, "testdata/files/v23.sqlite.gz", path)
+	path := earlierFile(t, 23)
 	store, err := Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -54,13 +52,7 @@ func TestGoingBackBuriesHiddenComments(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	db := connect(t, path)
-	if _, err := db.ExecContext(t.Context(), `UPDATE comments SET hidden = 1 WHERE slug IN ('root', 'leaf', 'alone')`); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, path, `UPDATE comments SET hidden = 1 WHERE slug IN ('root', 'leaf', 'alone')`)
 	if err := GoBack(t.Context(), path, 23); err != nil {
 		t.Fatal(err)
 	}

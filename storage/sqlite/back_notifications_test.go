@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,29 +14,15 @@ import (
 // The acts survive the upgrade, and after the way back the newest ones are left.
 func TestGoingBackKeepsTheNewestActs(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "plaza.sqlite")
-	unpack(t, "testdata/files/v29.sqlite.gz", path)
+	path := earlierFile(t, 29)
 	group := social.NotificationGroup{To: social.UserID{ID: id.New()}, Kind: social.NotifyComment, Post: social.PostID{ID: id.New()}}
 	one, ben, cem := social.NotificationID{ID: id.New()}, social.UserID{ID: id.New()}, social.UserID{ID: id.New()}
 	comments := make([]social.CommentID, 3)
 	for i := range comments {
 		comments[i] = social.CommentID{ID: id.New()}
 	}
-	db := connect(t, path)
-	for _, insert := range []struct {
-		text string
-		args []any
-	}{
-		{`INSERT INTO notifications (id, recipient, kind, post, latest) VALUES (?1, ?2, ?3, ?4, ?1)`, []any{one.Bytes(), group.To.Bytes(), string(group.Kind), group.Post.Bytes()}},
-		{`INSERT INTO notification_acts (notification, actor, comment, id) VALUES (?1, ?2, ?3, ?1)`, []any{one.Bytes(), ben.Bytes(), comments[0].Bytes()}},
-	} {
-		if _, err := db.ExecContext(t.Context(), insert.text, insert.args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, path, `INSERT INTO notifications (id, recipient, kind, post, latest) VALUES (?1, ?2, ?3, ?4, ?1)`, one.Bytes(), group.To.Bytes(), string(group.Kind), group.Post.Bytes())
+	execute(t, path, `INSERT INTO notification_acts (notification, actor, comment, id) VALUES (?1, ?2, ?3, ?1)`, one.Bytes(), ben.Bytes(), comments[0].Bytes())
 
 	store, err := Open(t.Context(), path)
 	if err != nil {

@@ -116,8 +116,7 @@ func newest(t *testing.T, path string) (v int) {
 // there is room.
 func TestAFullDiskStopsAnUpgrade(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "plaza.sqlite")
-	unpack(t, fmt.Sprintf("testdata/files/v%d.sqlite.gz", OldestVersion), path)
+	path := earlierFile(t, OldestVersion)
 	users, posts := idsIn(t, path, "users"), idsIn(t, path, "posts")
 	for room := 0; room < 12; room += 3 { // in pages
 		db := connect(t, path)

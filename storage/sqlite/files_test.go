@@ -30,8 +30,7 @@ func TestEveryEarlierFileIsBroughtUpToDate(t *testing.T) {
 	for _, v := range earlierFiles(t, fresh) {
 		t.Run(strconv.Itoa(v), func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "plaza.sqlite")
-			unpack(t, fmt.Sprintf("testdata/files/v%d.sqlite.gz", v), path)
+			path := earlierFile(t, v)
 			before, users, posts := tablesOf(t, path), idsIn(t, path, "users"), idsIn(t, path, "posts")
 			if len(users) < 10 || len(posts) < 40 {
 				t.Fatalf("the file has %d users and %d posts", len(users), len(posts))
@@ -74,9 +73,10 @@ func checkContent(t *testing.T, path string, users, posts []id.ID) {
 	}
 }
 
-func unpack(t *testing.T, packed, path string) {
+// earlierFile returns the path of a copy of the file that a server of an earlier version has written.
+func earlierFile(t *testing.T, version int) (path string) {
 	t.Helper()
-	from, err := os.Open(packed)
+	from, err := os.Open(fmt.Sprintf("testdata/files/v%d.sqlite.gz", version))
 	if err != nil {
 		t.Fatalf("%v: put a file that the last release has written there (plaza --data DIR --demo; gzip -9 -n)", err)
 	}
@@ -89,9 +89,11 @@ func unpack(t *testing.T, packed, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	path = filepath.Join(t.TempDir(), "plaza.sqlite")
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return path
 }
 
 func openAndClose(t *testing.T, path string) {
@@ -128,6 +130,18 @@ func connect(t *testing.T, path string) *sql.DB {
 	t.Cleanup(func() { _ = db.Close() })
 	db.SetMaxOpenConns(1)
 	return db
+}
+
+// execute executes a statement on a file that no store has open.
+func execute(t *testing.T, path, text string, args ...any) {
+	t.Helper()
+	db := connect(t, path)
+	if _, err := db.ExecContext(t.Context(), text, args...); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // query calls do for each row of a query on a file that no store has open.

@@ -520,8 +520,7 @@ func (a *answers) compareLive() {
 	if comment, ok := pickOf(a.m.comments, a.random.IntN(1000)); ok {
 		sighting, err := a.service.CommentViewers(a.ctx, a.m.comments[comment].id, viewers)
 		a.ok(err, "CommentViewers")
-		c := a.m.comments[comment]
-		a.sameViewers(sighting, func(viewer int) bool { return a.m.seesComment(viewer, c) }, "who receives comment %d", comment)
+		a.sameViewers(sighting, func(viewer int) bool { return a.m.seesComment(viewer, a.m.comments[comment]) }, "who receives comment %d", comment)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestCommentChanges(t *testing.T) {
 			}
 		}
 		sentinel("after the edit", "reader", "", "blocker")
-		bob.Mutate(t, "deleteComment", "", map[string]any{"commentId": first})
+		bob.DeleteComment(t, first)
 		for _, name := range sees {
 			want := fmt.Sprintf(`{"data":{"commentChanged":{"event":"REMOVED","commentId":%q,"comment":null}}`, first)
 			if _, got := nextCommentChange(t, sockets[name]); got != want {
@@ -77,7 +77,7 @@ func TestCommentChanges(t *testing.T) {
 			}
 		}
 		sentinel("after the deletion", "reader", "", "blocker")
-		bob.Mutate(t, "deleteComment", "", map[string]any{"commentId": second})
+		bob.DeleteComment(t, second)
 		for name, s := range sockets { // everyone sees a tombstone
 			if got, raw := nextCommentChange(t, s); got.Event != "CHANGED" || got.CommentID != second || !got.Comment.IsDeleted || got.Comment.Text != nil {
 				t.Errorf("%q got %s", name, raw)
@@ -119,12 +119,12 @@ func TestDeletedRepliesChangeTheCommentsAbove(t *testing.T) {
 		}
 		upper := reply(root)
 		leaf := reply(upper)
-		ada.Mutate(t, "deleteComment", "", map[string]any{"commentId": upper})
+		ada.DeleteComment(t, upper)
 		sockets := map[string]*plazatest.Socket{"reader": reader.Connect(t), "blocker": blocker.Connect(t)}
 		for _, s := range sockets {
 			s.Subscribe(plaza, "1", `subscription { commentChanged(postId: "`+post+`") { event commentId comment { text repliesCount } } }`)
 		}
-		ada.Mutate(t, "deleteComment", "", map[string]any{"commentId": leaf})
+		ada.DeleteComment(t, leaf)
 		ada.Mutate(t, "editComment", "", map[string]any{"commentId": mark, "text": "end"})
 		change := func(event, id, comment string) string {
 			return fmt.Sprintf(`{"data":{"commentChanged":{"event":%q,"commentId":%q,"comment":%s}}`, event, id, comment)

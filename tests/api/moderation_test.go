@@ -84,6 +84,22 @@ func TestTheAuditLogNeedsTheScopeOfAdministrators(t *testing.T) {
 	}
 }
 
+// reportAbuse reports a post or comment.
+func reportAbuse(t *testing.T, by plazatest.Person, subject string) {
+	t.Helper()
+	by.Raw(t, fmt.Sprintf(`mutation { report(input: {subjectId: %q, reason: ABUSE}) { reportedId } }`, subject))
+}
+
+// decide lets a moderator HIDE or RESTORE a post or comment that was reported.
+func decide(t *testing.T, moderator plazatest.Person, subject, decision string) {
+	t.Helper()
+	_, id, _ := strings.Cut(subject, "_")
+	answer := moderator.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: "case_%s", decision: %s, reason: "Rude"}) { case { isHidden } userErrors { code } } }`, id, decision))
+	if !strings.Contains(answer, fmt.Sprintf(`"isHidden": %v`, decision == "HIDE")) {
+		t.Fatalf("%s: %s", decision, answer)
+	}
+}
+
 // TestHiddenCommentsLeaveOpenPages: who watches a thread loses a comment when moderators hide it, or
 // sees a tombstone if it has replies, and gets it back when they restore it. Its author loses nothing.
 func TestHiddenCommentsLeaveOpenPages(t *testing.T) {
@@ -101,17 +117,9 @@ func TestHiddenCommentsLeaveOpenPages(t *testing.T) {
 		for _, s := range append(slices.Collect(maps.Values(readers)), author) {
 			s.Subscribe(plaza, "1", `subscription { commentChanged(postId: "`+post+`") { event commentId comment { text isDeleted } } }`)
 		}
-		decide := func(comment, decision string) {
-			t.Helper()
-			_, id, _ := strings.Cut(comment, "_")
-			answer := mia.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: "case_%s", decision: %s, reason: "Rude"}) { case { isHidden } userErrors { code } } }`, id, decision))
-			if !strings.Contains(answer, fmt.Sprintf(`"isHidden": %v`, decision == "HIDE")) {
-				t.Fatalf("%s: %s", decision, answer)
-			}
-		}
 		for _, comment := range []string{single, answered} {
-			ada.Raw(t, fmt.Sprintf(`mutation { report(input: {subjectId: %q, reason: ABUSE}) { reportedId } }`, comment))
-			decide(comment, "HIDE")
+			reportAbuse(t, ada, comment)
+			decide(t, mia, comment, "HIDE")
 		}
 		ada.Mutate(t, "editComment", "", map[string]any{"commentId": mark, "text": "edited"})
 		for who, s := range readers {
@@ -130,7 +138,7 @@ func TestHiddenCommentsLeaveOpenPages(t *testing.T) {
 			t.Errorf("the author gets %s", raw)
 		}
 		for _, comment := range []string{single, answered} {
-			decide(comment, "RESTORE")
+			decide(t, mia, comment, "RESTORE")
 			for who, s := range readers {
 				if got, raw := nextCommentChange(t, s); got.CommentID != comment || got.Comment == nil || got.Comment.Text == nil || *got.Comment.Text != "rude" {
 					t.Errorf("%q gets %s when it is restored", who, raw)
@@ -158,14 +166,7 @@ func TestHiddenPostsLeaveOpenPages(t *testing.T) {
 		watching := map[string]*plazatest.Socket{"the owner of the wall": watchPost(t, bob, post), "someone signed out": watchPost(t, plazatest.Person{URL: ada.URL}, post)}
 		author := watchPost(t, ada, post)
 		bob.Raw(t, fmt.Sprintf(`mutation { report(input: {subjectId: %q, reason: SPAM}) { reportedId } }`, post))
-		decide := func(decision string) {
-			_, id, _ := strings.Cut(post, "_")
-			answer := mia.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: "case_%s", decision: %s, reason: "An advert"}) { case { isHidden } userErrors { code } } }`, id, decision))
-			if !strings.Contains(answer, "isHidden") {
-				t.Fatalf("%s: %s", decision, answer)
-			}
-		}
-		decide("HIDE")
+		decide(t, mia, post, "HIDE")
 		for who, socket := range watching {
 			if change := nextChange(t, socket); change.Event != "REMOVED" || change.PostID != post {
 				t.Errorf("%s gets %s", who, change.raw)
@@ -178,7 +179,7 @@ func TestHiddenPostsLeaveOpenPages(t *testing.T) {
 		if !strings.Contains(open, "NOT_ALLOWED") {
 			t.Errorf("the author opens it again: %s", open)
 		}
-		decide("RESTORE")
+		decide(t, mia, post, "RESTORE")
 		for who, socket := range watching {
 			if change := nextChange(t, socket); change.Post == nil || change.Post.Text != "Buy" {
 				t.Errorf("%s gets %s when it is restored", who, change.raw)

@@ -166,13 +166,13 @@ func TestLossesArriveLive(t *testing.T) {
 		wantNotified(t, socket, "CHANGED COMMENT by cem and ben, 2 unread")
 		cem.Follow(t, "ada")
 		front := wantNotified(t, socket, "CHANGED FOLLOW by cem and ben, 2 unread")
-		cem.Mutate(t, "deleteComment", "", map[string]any{"commentId": cems})
+		cem.DeleteComment(t, cems)
 		changed := wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 2 unread")
 		if got := notificationCursor(t, ada); got != front.Cursor {
 			t.Error("another notification is in front after a deletion")
 		}
 		ada.Mutate(t, "markNotificationsRead", "", map[string]any{"upTo": changed.Cursor})
-		ben.Mutate(t, "deleteComment", "", map[string]any{"commentId": bens})
+		ben.DeleteComment(t, bens)
 		removed := wantNotified(t, socket, "REMOVED, 0 unread")
 		if removed.NotificationID != first.NotificationID || changed.NotificationID != first.NotificationID {
 			t.Errorf("%s and %s changed, want %s", changed.NotificationID, removed.NotificationID, first.NotificationID)
@@ -204,8 +204,8 @@ func TestLossesArriveLive(t *testing.T) {
 	})
 }
 
-// TestEarlierCommentsStayNotified: while a comment of a person stands, the notification stays, live, for
-// those who resume and in the list, whichever of the others are deleted, or hidden by moderators.
+// TestEarlierCommentsStayNotified: a notification stays while one of a person's comments is left: live,
+// after a resume, and in the list, whichever of the others are deleted or hidden by moderators.
 func TestEarlierCommentsStayNotified(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -222,41 +222,32 @@ func TestEarlierCommentsStayNotified(t *testing.T) {
 			wantComment(t, got, id)
 			return id, got
 		}
-		remove := func(by plazatest.Person, comment string) {
-			t.Helper()
-			by.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment})
-		}
 		first, start := comment(ben, "first", "ADDED COMMENT by ben, 1 unread")
 		second, _ := comment(ben, "second", "CHANGED COMMENT by ben, 1 unread")
 		third, _ := comment(ben, "third", "CHANGED COMMENT by ben, 1 unread")
 		cems, _ := comment(cem, "fourth", "CHANGED COMMENT by cem and ben, 1 unread")
 
-		remove(ben, third)
+		ben.DeleteComment(t, third)
 		wantComment(t, wantNotified(t, socket, "CHANGED in its place COMMENT by cem and ben, 1 unread"), cems)
-		remove(cem, cems)
+		cem.DeleteComment(t, cems)
 		wantComment(t, wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 1 unread"), second)
 		fifth, _ := comment(ben, "fifth", "CHANGED COMMENT by ben, 1 unread")
-		hide := func(comment, decision string) {
-			t.Helper()
-			ada.Raw(t, fmt.Sprintf(`mutation { report(input: {subjectId: %q, reason: ABUSE}) { reportedId } }`, comment))
-			mia.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: %q, decision: %s, reason: "Rude"}) { case { isHidden } } }`,
-				strings.Replace(comment, "comment_", "case_", 1), decision))
-		}
-		hide(fifth, "HIDE")
+		reportAbuse(t, ada, fifth)
+		decide(t, mia, fifth, "HIDE")
 		wantComment(t, wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 1 unread"), second)
-		remove(ben, second)
+		ben.DeleteComment(t, second)
 		left := wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 1 unread")
 		wantComment(t, left, first)
 		wantListed(t, ada, first)
-		hide(fifth, "RESTORE")
+		decide(t, mia, fifth, "RESTORE")
 		wantListed(t, ada, fifth)
-		remove(ben, first)
+		ben.DeleteComment(t, first)
 		wantComment(t, wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 1 unread"), fifth)
 		wantListed(t, ada, fifth)
 
 		s := resumeNotifications(t, ada, start.Cursor)
 		wantComment(t, wantNotified(t, s, "CHANGED COMMENT by ben, 1 unread", "CHANGED in its place COMMENT by ben, 1 unread"), fifth)
-		remove(ben, fifth)
+		ben.DeleteComment(t, fifth)
 		wantNotified(t, s, "REMOVED, 0 unread")
 		if gone := wantNotified(t, socket, "REMOVED, 0 unread"); gone.NotificationID != left.NotificationID {
 			t.Errorf("%s is gone, want %s", gone.NotificationID, left.NotificationID)
@@ -368,7 +359,7 @@ func TestLostActsMoveNotifications(t *testing.T) {
 		followed := wantNotified(t, socket, "ADDED FOLLOW by ben, 2 unread")
 		cems := cem.Comment(t, post, "second")
 		got := wantNotified(t, socket, "CHANGED COMMENT by cem and ben, 2 unread")
-		cem.Mutate(t, "deleteComment", "", map[string]any{"commentId": cems})
+		cem.DeleteComment(t, cems)
 		wantNotified(t, socket, "CHANGED in its place COMMENT by ben, 2 unread")
 		inFront := notificationCursor(t, ada)
 
@@ -413,7 +404,7 @@ func TestLossesRevealNothing(t *testing.T) {
 		eve.Follow(t, "dan")
 		eve.Mutate(t, "setPostAudience", "", map[string]any{"postId": evens, "audience": map[string]any{"kind": "CIRCLES"}})
 		for by, comment := range comments {
-			by.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment})
+			by.DeleteComment(t, comment)
 		}
 		plaza.Notify(t)
 		eve.Follow(t, "ada")

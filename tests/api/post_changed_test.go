@@ -78,7 +78,7 @@ func TestPostChanges(t *testing.T) {
 			{func() { bob.Mutate(t, "removeReaction", "", map[string]any{"postId": poll}) }, `"reactionCounts":[]`, `"viewerReaction":null`},
 			{func() { bob.Mutate(t, "votePoll", "", map[string]any{"postId": poll, "option": 1}) }, `"votesCount":1`, `"viewerVote":`},
 			{func() { comment = bob.Comment(t, poll, "hello") }, `"commentCount":1`, `"commentCount":1`},
-			{func() { bob.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment}) }, `"commentCount":0`, `"commentCount":0`},
+			{func() { bob.DeleteComment(t, comment) }, `"commentCount":0`, `"commentCount":0`},
 			{func() {
 				ada.Mutate(t, "setReplyPolicy", "", map[string]any{"postId": poll, "replies": map[string]any{"kind": "NOBODY"}})
 			}, poll, `"viewerCanComment":false`},

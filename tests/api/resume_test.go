@@ -136,7 +136,7 @@ func TestThreadsResume(t *testing.T) {
 		bob.Comment(t, post, "3")
 		tombstone := bob.Comment(t, post, "deleted")
 		ada.Mutate(t, "addComment", "", map[string]any{"postId": post, "text": "4", "parentId": tombstone})
-		bob.Mutate(t, "deleteComment", "", map[string]any{"commentId": tombstone})
+		bob.DeleteComment(t, tombstone)
 		for cursor, missed := range map[string][]string{oldest: {"2", "3", "", "4"}, newest: {"3", "", "4"}} {
 			s := reader.Connect(t)
 			s.Subscribe(plaza, "1", commentsAfter(post, cursor))
@@ -147,7 +147,7 @@ func TestThreadsResume(t *testing.T) {
 			wantTexts(t, s, "5")
 			wantTexts(t, last, "5")
 			_ = s.Conn.Close()
-			bob.Mutate(t, "deleteComment", "", map[string]any{"commentId": lastComment(t, reader, post)})
+			bob.DeleteComment(t, lastComment(t, reader, post))
 		}
 	})
 }
@@ -165,18 +165,9 @@ func TestTombstonesArriveWithTheirReplies(t *testing.T) {
 		post := ada.Status(t, "talk", plazatest.Public)
 		ada.Comment(t, post, "1")
 		cursor := threadCursor(t, signedOut, post, "OLDEST")
-		hide := func(comment string) {
-			t.Helper()
-			ada.Raw(t, fmt.Sprintf(`mutation { report(input: {subjectId: %q, reason: ABUSE}) { reportedId } }`, comment))
-			mia.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: %q, decision: HIDE, reason: "Rude"}) { case { isHidden } } }`, strings.Replace(comment, "comment_", "case_", 1)))
-		}
 		reply := func(to, text string) string {
 			t.Helper()
 			return ada.Mutate(t, "addComment", "comment { id }", map[string]any{"postId": post, "text": text, "parentId": to})
-		}
-		remove := func(by plazatest.Person, comment string) {
-			t.Helper()
-			by.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment})
 		}
 		alone := bob.Comment(t, post, "hidden, alone")
 		answered := bob.Comment(t, post, "hidden, answered")
@@ -185,11 +176,13 @@ func TestTombstonesArriveWithTheirReplies(t *testing.T) {
 		below := reply(deleted, "deleted, too")
 		reply(below, "3")
 		gone := bob.Comment(t, post, "gone")
-		hide(alone)
-		hide(answered)
+		for _, comment := range []string{alone, answered} {
+			reportAbuse(t, ada, comment)
+			decide(t, mia, comment, "HIDE")
+		}
 		for by, comments := range map[plazatest.Person][]string{bob: {deleted, gone}, ada: {below}} {
 			for _, comment := range comments {
-				remove(by, comment)
+				by.DeleteComment(t, comment)
 			}
 		}
 		wants := map[string][]string{

@@ -52,7 +52,7 @@ func TestFullThreadReportsItsLimit(t *testing.T) {
 	if code != "THREAD_FULL" {
 		t.Errorf("got %s, want THREAD_FULL", code)
 	}
-	ada.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment})
+	ada.DeleteComment(t, comment)
 	if _, code := add(); code != "" {
 		t.Errorf("got %s after a comment was deleted", code)
 	}
@@ -106,7 +106,7 @@ func TestBadCommentsAreRefused(t *testing.T) {
 			elsewhere = writeComment(t, ada, map[string]any{"postId": other, "text": "x"})
 			deleted = writeComment(t, ada, map[string]any{"postId": post, "text": "x"})
 			writeComment(t, ada, map[string]any{"postId": post, "text": "x", "parentId": deleted})
-			ada.Mutate(t, "deleteComment", "", map[string]any{"commentId": deleted})
+			ada.DeleteComment(t, deleted)
 			deepest = writeComment(t, ada, map[string]any{"postId": post, "text": "x"})
 			for range social.DefaultMaxDepth - 1 {
 				deepest = writeComment(t, ada, map[string]any{"postId": post, "text": "x", "parentId": deepest})

@@ -11,8 +11,8 @@ import (
 	"plaza/storage"
 )
 
-// interrupted is a store whose database does not answer those who are to be told of certain comments,
-// until it has refused a page of the thread once.
+// interrupted is a store whose database does not answer after certain comments, when their
+// subscribers look for them, until it has refused a page of the thread once.
 type interrupted struct {
 	storage.Store
 
