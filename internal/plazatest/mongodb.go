@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,6 +27,7 @@ func MongoURI(t testing.TB) string { return withDatabase(t, mongotest.Database) 
 // PooledURI returns the URI of an empty database, which may have the collections of earlier tests.
 func PooledURI(t testing.TB) string { return withDatabase(t, mongotest.Reused) }
 
+// withDatabase returns a URI that gives processes as much time to connect as a slow machine may need.
 func withDatabase(t testing.TB, database func(testing.TB) (uri, name string)) string {
 	uri, name := database(t)
 	at, err := url.Parse(uri)
@@ -33,6 +35,9 @@ func withDatabase(t testing.TB, database func(testing.TB) (uri, name string)) st
 		t.Fatal(err)
 	}
 	at.Path = "/" + name
+	query := at.Query()
+	query.Set("serverSelectionTimeoutMS", strconv.FormatInt(testtime.Patience().Milliseconds(), 10))
+	at.RawQuery = query.Encode()
 	return at.String()
 }
 

@@ -37,16 +37,16 @@ import (
 
 // Open connects to the replica set (or mongos) that the URI names, creates missing indexes, and
 // returns the store. The URI's path names the database; the default is "plaza". Open fails within
-// 10 s, with an error that is written for the operator: an unknown layout, a malformed URI, a
-// server that does not answer (ErrUnavailable), a standalone server, a server that is too old, or
-// another layout than the database has.
+// 10 s (unless the URI sets serverSelectionTimeoutMS), with an error that is written for the
+// operator: an unknown layout, a malformed URI, a server that does not answer (ErrUnavailable), a
+// standalone server, a server that is too old, or another layout than the database has.
 func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	o.Timeout = orDefault(o.Timeout, defaultTimeout)
-	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
 	address, err := connect.Parse(uri)
 	if err := errors.Join(err, o.CheckLayouts()); err != nil {
 		return nil, err
 	}
+	o.ConnectTimeout = orDefault(o.ConnectTimeout, orDefault(address.Wait, defaultConnectTimeout))
 	self := id.New().String()
 	primary := mdb.NewPrimary(min(o.Timeout, cluster.ElectionTime))
 	clientOptions := clientOptions(uri, self, o).SetServerMonitor(primary.Monitor())

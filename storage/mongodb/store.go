@@ -41,8 +41,8 @@ type Options struct {
 	// Timeout bounds each call whose context has no earlier deadline. Default: 10 s. If there is no
 	// primary, a call fails within 5 s.
 	Timeout time.Duration
-	// ConnectTimeout bounds Open's wait for a primary. Default: 7 s. After a failure, Open looks
-	// for the reason for at most 2 s.
+	// ConnectTimeout bounds Open's wait for a primary. Default: the URI's serverSelectionTimeoutMS,
+	// or 7 s. After a failure, Open looks for the reason for at most 2 s.
 	ConnectTimeout time.Duration
 	// Comments is the layout of comment threads, one of the constants Comments…. "": the recorded
 	// one (see [Layouts]), or CommentsDocuments in a new database.

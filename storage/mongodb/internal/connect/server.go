@@ -28,10 +28,11 @@ type Address struct {
 	Hosts      []string
 	Database   string
 	replicaSet string
-	TLS        *tls.Config // nil: no TLS
+	Wait       time.Duration // how long to wait for a primary (serverSelectionTimeoutMS); 0 if the URI does not say it
+	TLS        *tls.Config   // nil: no TLS
 }
 
-// Parse reads the hosts and the database from a URI. Its errors are written for the operator.
+// Parse reads an address from a URI. Its errors are written for the operator.
 func Parse(uri string) (Address, error) {
 	parsed, err := connstring.ParseAndValidate(uri)
 	if lookup, failed := errors.AsType[*net.DNSError](err); failed {
@@ -41,7 +42,7 @@ func Parse(uri string) (Address, error) {
 		return Address{}, fmt.Errorf("the MongoDB URI is malformed: %w "+
 			"(it should look like mongodb://127.0.0.1:27017/plaza?replicaSet=rs0)", err)
 	}
-	a := Address{Hosts: parsed.Hosts, Database: parsed.Database, replicaSet: parsed.ReplicaSet}
+	a := Address{Hosts: parsed.Hosts, Database: parsed.Database, replicaSet: parsed.ReplicaSet, Wait: parsed.ServerSelectionTimeout}
 	if a.Database == "" {
 		a.Database = defaultDatabase
 	}
