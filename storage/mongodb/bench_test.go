@@ -89,9 +89,9 @@ func BenchmarkNewsOfMany(b *testing.B) {
 	}
 }
 
-// BenchmarkFanOut delivers posts to 50 followers each, who have full feeds and read now and then.
-// The authors share no followers, because workers who write to the same feeds at the same time slow
-// each other down.
+// BenchmarkFanOut delivers posts to 50 followers each, who have full feeds and read a page after
+// each 20 posts. The authors share no followers, because workers who write to the same feeds at the
+// same time slow each other down.
 func BenchmarkFanOut(b *testing.B) {
 	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.FeedsBucket} {
 		b.Run(layout, func(b *testing.B) { fanOut(b, layout) })
@@ -109,20 +109,39 @@ func fanOut(b *testing.B, layout string) {
 		w.follow(u, write[i%authors:i%authors+1])
 	}
 	w.finish()
-	var entries int
-	var server, mongod time.Duration
+	var pages, entries spent
 	for b.Loop() {
-		for _, u := range read {
-			w.news(u, social.Page{Limit: social.DefaultPageSize})
-		}
+		w.measure(&pages, len(read), func() {
+			for _, u := range read {
+				w.news(u, social.Page{Limit: social.DefaultPageSize})
+			}
+		})
 		w.posts(write, authors*each)
-		own, theirs := cpu(), w.mongodCPU()
-		w.finish()
-		server, mongod = server+cpu()-own, mongod+w.mongodCPU()-theirs
-		entries += authors * each * followers
+		w.measure(&entries, authors*each*followers, w.finish)
 	}
-	b.ReportMetric(float64(server.Microseconds())/float64(entries), "server-µs/entry")
-	b.ReportMetric(float64(mongod.Microseconds())/float64(entries), "mongod-µs/entry")
+	pages.report(b, "page")
+	entries.report(b, "entry")
+}
+
+// spent is the CPU time that a number of things have taken.
+type spent struct {
+	server, mongod time.Duration
+	n              int
+}
+
+// measure adds what n things take.
+func (w *town) measure(s *spent, n int, things func()) {
+	w.t.Helper()
+	own, theirs := cpu(), w.mongodCPU()
+	things()
+	s.server, s.mongod, s.n = s.server+cpu()-own, s.mongod+w.mongodCPU()-theirs, s.n+n
+}
+
+// report reports the CPU time for each of the things.
+func (s *spent) report(b *testing.B, thing string) {
+	b.Helper()
+	b.ReportMetric(float64(s.server.Microseconds())/float64(s.n), "server-µs/"+thing)
+	b.ReportMetric(float64(s.mongod.Microseconds())/float64(s.n), "mongod-µs/"+thing)
 }
 
 // mongodCPU returns the CPU time that the database server has used: none, except on Linux.

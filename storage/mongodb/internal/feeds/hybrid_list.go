@@ -60,11 +60,12 @@ func (l *newsListDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 
 const (
 	// listLength is how many ids a list has when it is built or cut, and maxPushed is how many are
-	// pushed to it until it becomes dormant.
-	listLength = 300
-	maxPushed  = 300
+	// pushed to it until it becomes dormant. The largest page fits. A push costs more, the longer
+	// the list is (ADR 8).
+	listLength = 128
+	maxPushed  = 128
 	// cutAfter is how many pushed ids make a reader cut the list.
-	cutAfter = 100
+	cutAfter = 64
 	// listLife is how long a list is kept that is not read. A read is recorded at most every
 	// listUse.
 	listLife = 30 * 24 * time.Hour
