@@ -120,8 +120,8 @@ func TestNewsOlderThanTheList(t *testing.T) {
 		mongodb.Options
 		posts, more int // with more, the reader cuts the list, or a part is closed
 	}{
-		{mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1000}, 420, 120},
-		{mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1}, 420, 120},
+		{mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1000}, 200, 80},
+		{mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1}, 200, 80},
 		{mongodb.Options{Feeds: mongodb.FeedsBucket}, 620, 90},
 		{mongodb.Options{Feeds: mongodb.FeedsMonth}, 220, 40},
 		{mongodb.Options{Feeds: mongodb.TinyBucket}, 90, 13},
@@ -172,7 +172,7 @@ func TestUnreadListBecomesDormant(t *testing.T) {
 	want := w.posts(users[1:], 1)
 	w.settle()
 	w.same(w.news(users[0], social.Page{Limit: 20}), want, "the first visit")
-	want = newestIDs(want, w.posts(users[1:], 310))
+	want = newestIDs(want, w.posts(users[1:], 140))
 	w.settle()
 	w.same(w.walk(users[0], 100, false), want, "the second visit")
 }
