@@ -99,7 +99,7 @@ func (s *Store) die() {
 func TestDeadServerDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	set := mongotest.OwnSet(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600"))
-	o := Options{Feeds: FeedsHybrid, Heartbeat: 20 * time.Millisecond, Lease: testtime.Scale(6 * time.Second), Timeout: testtime.Scale(10 * time.Second)}
+	o := Options{Feeds: FeedsHybrid, Heartbeat: 150 * time.Millisecond, Lease: testtime.Scale(6 * time.Second), Timeout: testtime.Scale(10 * time.Second)}
 	dead, alive := openOn(t, set.URI(), o), openOn(t, set.URI(), o)
 	q := newSquare(t, dead)
 	q.hold()
