@@ -93,15 +93,15 @@ func keyOf(post social.PostID, comment social.CommentID) social.Key {
 func (u *update) current() (*sighting, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	at := &moment{u.service.Hidings()}
-	if u.seen != nil && *u.seen.at == *at {
+	hidings := u.service.Hidings()
+	if u.seen != nil && u.seen.at.hidings == hidings {
 		return u.seen, nil
 	}
 	found, err := u.see(u.ctx, slices.Collect(maps.Keys(u.waiting)))
 	if err != nil {
 		return nil, err
 	}
-	u.seen = newSighting(found, at)
+	u.seen = newSighting(found, &moment{hidings})
 	return u.seen, nil
 }
 
