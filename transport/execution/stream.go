@@ -66,9 +66,9 @@ func (s *Stream) charge() (retryAfter time.Duration) {
 }
 
 // Executions returns a function that runs the subscription for one event after another, and returns
-// each response as JSON. The function remembers what the subscription selects, so many events cost
-// less; an idle stream remembers nothing. ctx must derive from the Context of this stream, or of
-// another one with the same selection.
+// each response as JSON. The function works out once what the subscription selects; an idle stream
+// does not keep it. ctx must derive from the Context of this stream, or of another one with the same
+// selection.
 func (s *Stream) Executions() func(ctx context.Context) []byte {
 	op := s.operation.Again()
 	return func(ctx context.Context) []byte { return s.execute(ctx, op) }
@@ -92,8 +92,8 @@ func (s *Stream) execute(ctx context.Context, op *document.Operation) (response 
 	return response
 }
 
-// Send sends responses of Executions if the client still listens. They may be those of another stream
-// with the same operation. Send waits for a slow client.
+// Send sends responses of Executions if the client still listens. They may be those of another
+// stream with the same operation. Send waits for a slow client.
 func (s *Stream) Send(responses ...[]byte) { s.to.Next(responses...) }
 
 // End ends the subscription with an error, which goes through the presenter.
