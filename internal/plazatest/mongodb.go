@@ -30,15 +30,21 @@ func PooledURI(t testing.TB) string { return withDatabase(t, mongotest.Reused) }
 // withDatabase returns a URI that gives processes as much time to connect as a slow machine may need.
 func withDatabase(t testing.TB, database func(testing.TB) (uri, name string)) string {
 	uri, name := database(t)
-	at, err := url.Parse(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := parsed(t, uri)
 	at.Path = "/" + name
 	query := at.Query()
 	query.Set("serverSelectionTimeoutMS", strconv.FormatInt(testtime.Patience().Milliseconds(), 10))
 	at.RawQuery = query.Encode()
 	return at.String()
+}
+
+func parsed(t testing.TB, uri string) *url.URL {
+	t.Helper()
+	at, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
 
 // Patient gives a store as much time as a slow machine may need.
@@ -79,10 +85,7 @@ func PatientURI(t *testing.T) string {
 // InPlaza returns the URI of a database on a server.
 func InPlaza(t *testing.T, uri string) string {
 	t.Helper()
-	at, err := url.Parse(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := parsed(t, uri)
 	at.Path = "/plaza"
 	return at.String()
 }
@@ -108,9 +111,5 @@ func Database(t *testing.T, uri string) *mongo.Database {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-	at, err := url.Parse(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client.Database(strings.TrimPrefix(at.Path, "/"))
+	return client.Database(strings.TrimPrefix(parsed(t, uri).Path, "/"))
 }
