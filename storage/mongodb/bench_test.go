@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
+	"plaza/bench/measure"
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb"
@@ -71,19 +70,21 @@ func BenchmarkNewsOfMany(b *testing.B) {
 	}
 	w.posts(authors, posts)
 	shuffle()
+	meter := w.meter()
 	for _, n := range []int{150, 300, 1000, 5000} {
 		for name, followed := range map[string][]social.NewUser{"active": users[:n], "silent": users[writers : writers+n]} {
 			reader := w.people(1)[0]
 			w.follow(reader, followed)
 			b.Run(fmt.Sprintf("%d %s", n, name), func(b *testing.B) {
-				own, theirs := cpu(), w.mongodCPU()
-				for b.Loop() {
-					if _, err := w.News(w.ctx, reader.User.ID, social.Page{Limit: 21}); err != nil {
-						b.Fatal(err)
+				var pages spent
+				w.measure(&pages, meter, func() {
+					for b.Loop() {
+						if _, err := w.News(w.ctx, reader.User.ID, social.Page{Limit: 21}); err != nil {
+							b.Fatal(err)
+						}
 					}
-				}
-				b.ReportMetric(float64((cpu()-own).Microseconds())/float64(b.N), "server-µs/op")
-				b.ReportMetric(float64((w.mongodCPU()-theirs).Microseconds())/float64(b.N), "mongod-µs/op")
+				})
+				pages.report(b, "op", b.N)
 			})
 		}
 	}
@@ -109,53 +110,48 @@ func fanOut(b *testing.B, layout string) {
 		w.follow(u, write[i%authors:i%authors+1])
 	}
 	w.finish()
+	meter := w.meter()
 	var pages, entries spent
 	for b.Loop() {
-		w.measure(&pages, len(read), func() {
+		w.measure(&pages, meter, func() {
 			for _, u := range read {
 				w.news(u, social.Page{Limit: social.DefaultPageSize})
 			}
 		})
 		w.posts(write, authors*each)
-		w.measure(&entries, authors*each*followers, w.finish)
+		w.measure(&entries, meter, w.finish)
 	}
-	pages.report(b, "page")
-	entries.report(b, "entry")
+	pages.report(b, "page", b.N*len(read))
+	entries.report(b, "entry", b.N*authors*each*followers)
 }
 
-// spent is the CPU time that a number of things have taken.
-type spent struct {
-	server, mongod time.Duration
-	n              int
-}
-
-// measure adds what n things take.
-func (w *town) measure(s *spent, n int, things func()) {
+// meter measures this process and the town's mongod.
+func (w *town) meter() *measure.Meter {
 	w.t.Helper()
-	own, theirs := cpu(), w.mongodCPU()
+	meter, err := measure.NewMeter(w.ctx, databaseOfTown(w.t, w).Client())
+	w.ok(err)
+	return meter
+}
+
+// spent is the CPU time that some things have taken.
+type spent struct{ server, mongod time.Duration }
+
+// measure adds what things take.
+func (w *town) measure(s *spent, meter *measure.Meter, things func()) {
+	w.t.Helper()
+	before, err := meter.Read(w.ctx)
+	w.ok(err)
 	things()
-	s.server, s.mongod, s.n = s.server+cpu()-own, s.mongod+w.mongodCPU()-theirs, s.n+n
+	after, err := meter.Read(w.ctx)
+	w.ok(err)
+	s.server, s.mongod = s.server+after.Server-before.Server, s.mongod+after.Mongod-before.Mongod
 }
 
-// report reports the CPU time for each of the things.
-func (s *spent) report(b *testing.B, thing string) {
+// report reports the CPU time for each of n things.
+func (s *spent) report(b *testing.B, thing string, n int) {
 	b.Helper()
-	b.ReportMetric(float64(s.server.Microseconds())/float64(s.n), "server-µs/"+thing)
-	b.ReportMetric(float64(s.mongod.Microseconds())/float64(s.n), "mongod-µs/"+thing)
-}
-
-// mongodCPU returns the CPU time that the database server has used: none, except on Linux.
-func (w *town) mongodCPU() time.Duration {
-	w.t.Helper()
-	var s struct {
-		Extra struct {
-			User   int64 `bson:"user_time_us"`
-			System int64 `bson:"system_time_us"`
-		} `bson:"extra_info"`
-	}
-	admin := databaseOfTown(w.t, w).Client().Database("admin")
-	w.ok(admin.RunCommand(w.ctx, bson.D{{Key: "serverStatus", Value: 1}}).Decode(&s))
-	return time.Duration(s.Extra.User+s.Extra.System) * time.Microsecond
+	b.ReportMetric(float64(s.server.Microseconds())/float64(n), "server-µs/"+thing)
+	b.ReportMetric(float64(s.mongod.Microseconds())/float64(n), "mongod-µs/"+thing)
 }
 
 // BenchmarkImport imports memberships in batches of 1,000: b.N of them.
