@@ -3,7 +3,6 @@ package people
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"plaza/batch"
 	"plaza/social"
 )
 
@@ -29,12 +29,11 @@ type Store interface {
 type Cache struct {
 	store   Store
 	entries *otter.Cache[cacheKey, entry]
+	changes *batch.Reader[struct{}, struct{}]
 
 	mu       sync.Mutex
 	position social.ChangePosition
 	fills    map[*fill]struct{}
-	next     *refresh // has not asked the store yet; nil: none
-	isAsking bool
 
 	users, relations, sessions lookups
 }
@@ -90,10 +89,12 @@ func weight(_ cacheKey, e entry) uint32 {
 
 // New makes an empty cache of at most size bytes.
 func New(store Store, size int64) *Cache {
-	return &Cache{
+	c := &Cache{
 		store: store, fills: map[*fill]struct{}{},
 		entries: otter.Must(&otter.Options[cacheKey, entry]{MaximumWeight: uint64(max(1, size)), Weigher: weight}),
 	}
+	c.changes = batch.NewReader(1, 0, c.readChanges)
+	return c
 }
 
 // lookups count what was found in memory, and what was not.
@@ -126,59 +127,20 @@ func (c *Cache) Stats() Stats {
 	}
 }
 
-// refresh is one request to the store for what has changed, shared by all callers that wait for it.
-type refresh struct {
-	done chan struct{}
-	err  error
-}
-
 // catchUp removes entries that have changed before it was called.
 func (c *Cache) catchUp(ctx context.Context) error {
+	_, _, err := c.changes.Read(ctx, struct{}{})
+	return err
+}
+
+// readChanges asks the store for all who wait, and removes what has changed.
+func (c *Cache) readChanges(ctx context.Context, _ []struct{}) (map[struct{}]struct{}, error) {
 	c.mu.Lock()
-	if c.next == nil {
-		c.next = &refresh{done: make(chan struct{})}
-	}
-	r := c.next // a request that is already running may be older than the last change
-	if !c.isAsking {
-		c.isAsking = true
-		go c.ask(context.WithoutCancel(ctx))
-	}
+	since := c.position
 	c.mu.Unlock()
-	select {
-	case <-r.done:
-		return r.err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// ask asks until no caller waits for an answer.
-func (c *Cache) ask(ctx context.Context) {
-	for {
-		c.mu.Lock()
-		r := c.next
-		c.next, c.isAsking = nil, r != nil
-		since := c.position
-		c.mu.Unlock()
-		if r == nil {
-			return
-		}
-		changes, position, err := c.changes(ctx, since)
-		c.forget(changes, position, err)
-		r.err = err
-		close(r.done)
-	}
-}
-
-// changes asks the store. It converts a panic to an error: no request recovers it here, so it would
-// end the process.
-func (c *Cache) changes(ctx context.Context, since social.ChangePosition) (changes []social.Change, now social.ChangePosition, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("reading what has changed: panic: %v", p)
-		}
-	}()
-	return c.store.Changes(ctx, since)
+	changes, position, err := c.store.Changes(ctx, since)
+	c.forget(changes, position, err)
+	return nil, err
 }
 
 // forget applies the answer of the store. Without one, all entries may be out of date.

@@ -39,12 +39,8 @@ func (s *Store) PostsBy(ctx context.Context, lists []social.List[social.UserID])
 }
 
 // News implements social.Feeds in the way of the layout in use.
-func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
-	err = s.db.ReadSnapshot(ctx, "news", func(ctx context.Context) error {
-		posts, err = s.feeds.News(ctx, viewer, p)
-		return err
-	})
-	return posts, err
+func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	return s.feeds.News(ctx, viewer, p)
 }
 
 // Incoming implements social.Feeds. It reads the circles that the viewer is in, and then the newest

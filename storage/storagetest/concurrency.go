@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"plaza/social"
 )
@@ -33,6 +34,7 @@ var concurrencyCases = []testCase{
 	{"AddToCircleDuringBlock", addToCircleDuringBlock},
 	{"TwoCirclesOfOneFollow", twoCirclesOfOneFollow},
 	{"ImportsDuringFollows", importsDuringFollows},
+	{"ManyReadersOfNews", manyReadersOfNews},
 }
 
 // crowd is the number of concurrent goroutines.
@@ -569,4 +571,83 @@ func importsDuringFollows(w *world) {
 	w.same(w.tally(errs), crowd, "the number of successes")
 	w.same(added[0]+added[1]+added[2]+added[3]+count(followed), len(b.memberships), "the number of memberships added by all")
 	w.graphIs(people, want)
+}
+
+// manyReadersOfNews reads the newest pages of many users at the same time, while the people they
+// follow write. Each page must have what was stored before the read began, and nothing by others.
+func manyReadersOfNews(w *world) {
+	const authors = 3
+	people := w.users(authors + 8)
+	writers, readers := people[:authors], people[authors:]
+	follows := func(reader, writer int) bool { return reader>>writer&1 == 1 } // each reader other writers
+	for i, reader := range readers {
+		for j, writer := range writers {
+			if follows(i, j) {
+				w.follow(reader, writer)
+			}
+		}
+	}
+	var mu sync.Mutex
+	var stored []*social.Post
+	write := func(i int) error {
+		p := statusBy(writers[i%authors])
+		err := w.InsertPost(w.ctx, p, event(social.EventPostCreated))
+		mu.Lock()
+		defer mu.Unlock()
+		stored = append(stored, p)
+		return err
+	}
+	for i := range 11 {
+		w.ok(write(i), "InsertPost")
+	}
+	read := func(i int) error {
+		reader, limit := i%len(readers), 1+i%7
+		for range 3 {
+			mu.Lock()
+			before := slices.Clone(stored)
+			mu.Unlock()
+			got, err := w.News(w.ctx, readers[reader].ID, social.Page{Limit: limit})
+			if err != nil {
+				return err
+			}
+			by := func(p *social.Post) bool {
+				return slices.ContainsFunc(writers, func(writer person) bool {
+					return writer.ID == p.Author && follows(reader, slices.Index(writers, writer))
+				})
+			}
+			if err := newestOf(got, limit, before, by); err != nil {
+				return fmt.Errorf("reader %d, limit %d: %w", reader, limit, err)
+			}
+		}
+		return nil
+	}
+	w.tally(together(crowd, func(i int) error {
+		if i%8 == 5 {
+			return write(i)
+		}
+		return read(i)
+	}))
+}
+
+// newestOf checks that a page has the newest of all posts that belong into a list, and no others.
+func newestOf(page []*social.Post, limit int, all []*social.Post, belongs func(*social.Post) bool) error {
+	if len(page) > limit {
+		return fmt.Errorf("%d posts", len(page))
+	}
+	for i, p := range page {
+		if !belongs(p) {
+			return fmt.Errorf("post %d does not belong there", i)
+		}
+		if i > 0 && page[i-1].ID.Compare(p.ID.ID) <= 0 {
+			return fmt.Errorf("post %d is not older than the one before", i)
+		}
+	}
+	for i, p := range all {
+		isWithin := len(page) < limit || p.ID.Compare(page[limit-1].ID.ID) > 0
+		isThere := slices.ContainsFunc(page, func(other *social.Post) bool { return other.ID == p.ID })
+		if belongs(p) && isWithin && !isThere {
+			return fmt.Errorf("post %d of those that were stored before is missing", i)
+		}
+	}
+	return nil
 }

@@ -46,8 +46,8 @@ type Posts interface {
 type Follows interface {
 	// Followed reads all users that a user follows.
 	Followed(ctx context.Context, user social.UserID) ([]social.UserID, error)
-	// FollowedAmong returns those of some people that a user follows.
-	FollowedAmong(ctx context.Context, user social.UserID, people []social.UserID) ([]social.UserID, error)
+	// Among returns which of the users follow which of the people.
+	Among(ctx context.Context, users, people []social.UserID) (map[social.Pair]bool, error)
 	// Followers reads the followers of an author whose follows are within bounds, newest first, at
 	// most a number of them, and the follow of the last.
 	Followers(ctx context.Context, author social.UserID, bounds bson.D, most int) (users []social.UserID, last social.EdgeID, err error)

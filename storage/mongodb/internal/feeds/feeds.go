@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -19,11 +20,13 @@ type Feeds struct {
 
 	layouts map[string]Layout
 	inUse   func(context.Context) *InUse
+	newest  *batch.Reader[social.List[social.UserID], []*social.Post]
 }
 
 // New returns the feeds of a database, in layouts.
 func New(c Config, makers map[string]Maker) *Feeds {
 	f := &Feeds{base: newBase(c), layouts: make(map[string]Layout, len(makers)), inUse: c.InUse}
+	f.newest = f.newNewest()
 	for name, makeLayout := range makers {
 		f.layouts[name] = makeLayout(f.base)
 	}
@@ -56,9 +59,17 @@ func (f *Feeds) Incoming(ctx context.Context, keys []bson.Binary, p social.Page)
 	return mergePosts(ctx, f.base, "inbox", keys, ByInbox, p)
 }
 
-// News reads a page of the news of a user.
-func (f *Feeds) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
-	return f.inUse(ctx).read.News(ctx, viewer, p)
+// News reads a page of the news of a user, in a snapshot of its own.
+func (f *Feeds) News(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
+	posts, ok, err := f.readNewest(ctx, social.List[social.UserID]{Of: viewer, Page: p})
+	if ok || err != nil {
+		return posts, err
+	}
+	err = f.db.ReadSnapshot(ctx, "news", func(ctx context.Context) error {
+		posts, err = f.inUse(ctx).read.News(ctx, viewer, p)
+		return err
+	})
+	return posts, err
 }
 
 // Walls reads a page of each of the walls.

@@ -46,7 +46,7 @@ func (f *hybridLayout) mergedOf(ctx context.Context, authors []social.UserID) ([
 // News reads the list, what is on its way to it, the newest posts of merged authors, and then the
 // posts: three or four commands. What is older than the list is read as in the layout read.
 func (f *hybridLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
-	pending, ok, err := f.pendingNews(ctx, jobPush, viewer, p)
+	pending, ok, err := f.pendingNews(ctx, jobPush, []social.UserID{viewer}, p)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (f *hybridLayout) News(ctx context.Context, viewer social.UserID, p social.
 	if l == nil {
 		return f.readLayout.News(ctx, viewer, p)
 	}
-	l.IDs = append(l.IDs, pending...)
+	l.IDs = append(l.IDs, pending[viewer]...)
 	if l.ends(p) || p.Last && !l.reaches(p) {
 		return f.readLayout.News(ctx, viewer, p)
 	}

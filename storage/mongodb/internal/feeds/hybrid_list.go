@@ -43,6 +43,8 @@ type newsListDoc struct {
 
 func (l *newsListDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
+	case "_id":
+		r.ID(v, &l.User.ID)
 	case "ids":
 		mdb.ReadIDs(r, v, &l.IDs)
 	case "merged":
@@ -89,10 +91,15 @@ func (f *hybridLayout) list(ctx context.Context, user social.UserID) (*newsListD
 	return l, f.upkeep(mdb.Outside(ctx), user, l)
 }
 
+// isDue reports whether it is time for the upkeep of a list.
+func (l *newsListDoc) isDue(now time.Time) bool {
+	return l.Pushed >= cutAfter || now.Sub(l.UsedAt) >= listUse
+}
+
 // upkeep cuts a long list, and records that the list is used.
 func (f *hybridLayout) upkeep(ctx context.Context, user social.UserID, l *newsListDoc) error {
 	now := time.Now()
-	if l.Pushed < cutAfter && now.Sub(l.UsedAt) < listUse {
+	if !l.isDue(now) {
 		return nil
 	}
 	sorted := mdb.Doc("$sortArray", mdb.Doc("input", mdb.Doc("$setUnion", bson.A{"$ids"}), "sortBy", 1))

@@ -23,14 +23,14 @@ type keptView struct {
 
 // news reads a page of a user's news, and merges the posts that jobs of a kind have yet to push.
 func (f *keptFeed) news(ctx context.Context, push jobs.Kind, user social.UserID, p social.Page, deeper func(context.Context, social.Page) ([]*social.Post, error)) ([]*social.Post, error) {
-	pending, ok, err := f.pendingNews(ctx, push, user, p)
+	pending, ok, err := f.pendingNews(ctx, push, []social.UserID{user}, p)
 	switch {
 	case err != nil:
 		return nil, err
 	case !ok:
 		return deeper(ctx, p)
 	}
-	return f.page(ctx, user, p, pending, deeper)
+	return f.page(ctx, user, p, pending[user], deeper)
 }
 
 // page reads a page of a user's feed, with posts that are on their way to it. deeper reads a page,
@@ -81,16 +81,10 @@ func (v *keptView) expect(pending []social.PostID) {
 	}
 }
 
-// pages reads pages of many feeds: what is in open parts in two commands, or three if some copies
-// are old, and the rest by deeper.
-func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID], pending map[social.UserID][]social.PostID,
-	deeper func(context.Context, []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error),
-) (map[social.List[social.UserID]][]*social.Post, error) {
-	longest := 0
-	for _, list := range lists {
-		longest = max(longest, list.Limit)
-	}
-	views, err := f.openViews(ctx, mdb.Map(lists, func(l *social.List[social.UserID]) social.UserID { return l.Of }), longest)
+// pages reads pages of many feeds in two commands, or three if some copies are old. It leaves out
+// those that open parts are not enough for.
+func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID], pending map[social.UserID][]social.PostID) (map[social.List[social.UserID]][]*social.Post, error) {
+	views, err := f.openViews(ctx, ownersOf(lists), longestOf(lists))
 	if err != nil {
 		return nil, err
 	}
@@ -98,30 +92,15 @@ func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID]
 		v.expect(pending[user])
 	}
 	selected := make(map[social.List[social.UserID]][]social.PostID, len(lists))
-	var rest []social.List[social.UserID]
 	var all []social.PostID
 	for _, list := range lists {
 		if ids, ok := views[list.Of].openPage(list.Page); ok {
 			selected[list] = ids
 			all = append(all, ids...)
-		} else {
-			rest = append(rest, list)
 		}
 	}
 	found, err := f.current(ctx, all, slices.Collect(maps.Values(views))...)
-	if err != nil {
-		return nil, err
-	}
-	answer := make(map[social.List[social.UserID]][]*social.Post, len(lists))
-	for list, ids := range selected {
-		answer[list] = inOrder(ids, found)
-		if len(answer[list]) < len(ids) { // some are gone
-			rest = append(rest, list)
-		}
-	}
-	more, err := deeper(ctx, rest)
-	maps.Copy(answer, more)
-	return answer, err
+	return wholePages(selected, found), err
 }
 
 // openPage selects the page's ids, if the open part is enough for it.

@@ -2,6 +2,8 @@ package feeds
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -62,7 +64,7 @@ func (f *monthLayout) Walls(ctx context.Context, lists []social.List[social.User
 	case !ok:
 		return f.readLayout.Walls(ctx, lists)
 	case len(lists) != 1:
-		return f.wallOf.pages(ctx, lists, pending, f.readLayout.Walls)
+		return f.walls(ctx, lists, pending)
 	}
 	list := lists[0]
 	posts, err := f.wallOf.page(ctx, list.Of, list.Page, pending[list.Of], func(ctx context.Context, p social.Page) ([]*social.Post, error) {
@@ -71,6 +73,18 @@ func (f *monthLayout) Walls(ctx context.Context, lists []social.List[social.User
 		return walls[rest], err
 	})
 	return map[social.List[social.UserID]][]*social.Post{list: posts}, err
+}
+
+// walls reads many walls.
+func (f *monthLayout) walls(ctx context.Context, lists []social.List[social.UserID], pending map[social.UserID][]social.PostID) (map[social.List[social.UserID]][]*social.Post, error) {
+	walls, err := f.wallOf.pages(ctx, lists, pending)
+	if err != nil {
+		return nil, err
+	}
+	rest := slices.DeleteFunc(slices.Clone(lists), func(list social.List[social.UserID]) bool { return walls[list] != nil })
+	others, err := f.readLayout.Walls(ctx, rest)
+	maps.Copy(walls, others)
+	return walls, err
 }
 
 // PostsAdded adds the jobs that push the posts.

@@ -2,7 +2,6 @@ package feeds
 
 import (
 	"context"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -33,23 +32,29 @@ func (e *base) pending(ctx context.Context, kind jobs.Kind, p social.Page) (post
 	return posts, len(posts) < maxPending, err
 }
 
-// pendingNews returns those posts by the viewer and by people that the viewer follows.
-func (e *base) pendingNews(ctx context.Context, kind jobs.Kind, viewer social.UserID, p social.Page) (ids []social.PostID, ok bool, err error) {
+// pendingNews returns those posts that are by each viewer or by people that the viewer follows.
+func (e *base) pendingNews(ctx context.Context, kind jobs.Kind, viewers []social.UserID, p social.Page) (news map[social.UserID][]social.PostID, ok bool, err error) {
 	posts, ok, err := e.pending(ctx, kind, p)
 	if err != nil || !ok || len(posts) == 0 {
 		return nil, ok, err
 	}
 	authors := mdb.Map(posts, func(p *jobs.Pending) social.UserID { return p.Author })
-	followed, err := e.follows.FollowedAmong(ctx, viewer, authors)
+	follows, err := e.follows.Among(ctx, viewers, authors)
 	if err != nil {
 		return nil, false, err
 	}
-	for _, p := range posts {
-		if p.Author == viewer || slices.Contains(followed, p.Author) {
-			ids = append(ids, p.Post)
+	news = make(map[social.UserID][]social.PostID, len(viewers))
+	for _, viewer := range viewers {
+		news[viewer] = nil
+	}
+	for viewer := range news {
+		for _, p := range posts {
+			if p.Author == viewer || follows[social.Pair{Viewer: viewer, Other: p.Author}] {
+				news[viewer] = append(news[viewer], p.Post)
+			}
 		}
 	}
-	return ids, true, nil
+	return news, true, nil
 }
 
 // pendingOnWalls returns the posts on their way to walls, by the walls' owners.

@@ -40,13 +40,22 @@ func (s Follows) Followed(ctx context.Context, user social.UserID) ([]social.Use
 	return mdb.Map(docs, func(d *otherDoc) social.UserID { return d.Other }), err
 }
 
-// FollowedAmong returns those of some people that a user follows.
-func (s Follows) FollowedAmong(ctx context.Context, user social.UserID, people []social.UserID) ([]social.UserID, error) {
-	pairs := mdb.Map(people, func(other *social.UserID) social.Pair { return social.Pair{Viewer: user, Other: *other} })
-	follows := append(edgesAmong(pairs, []social.UserID{user}), bson.E{Key: "follow", Value: mdb.Doc("$gt", mdb.ZeroKey)})
-	docs, err := mdb.FindAll[Document](ctx, s.edges, follows, len(people),
-		options.Find().SetProjection(mdb.Doc("_id", 0, "other", 1)).SetHint(mdb.Doc("_id", 1)))
-	return mdb.Map(docs, func(d *Document) social.UserID { return d.Other }), err
+// Among returns which of the users follow which of the people.
+func (s Follows) Among(ctx context.Context, users, people []social.UserID) (map[social.Pair]bool, error) {
+	pairs := make([]social.Pair, 0, len(users)*len(people))
+	for _, user := range users {
+		for _, other := range people {
+			pairs = append(pairs, social.Pair{Viewer: user, Other: other})
+		}
+	}
+	follows := append(edgesAmong(pairs, users), bson.E{Key: "follow", Value: mdb.Doc("$gt", mdb.ZeroKey)})
+	docs, err := mdb.FindAll[Document](ctx, s.edges, follows, len(pairs),
+		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1)).SetHint(mdb.Doc("_id", 1)))
+	among := make(map[social.Pair]bool, len(docs))
+	for i := range docs {
+		among[social.Pair{Viewer: docs[i].Owner, Other: docs[i].Other}] = true
+	}
+	return among, err
 }
 
 // Followers reads the followers of an author whose follows are within bounds, newest first, at most
