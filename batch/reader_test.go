@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -22,13 +22,18 @@ type source struct {
 
 func newSource() *source { return &source{proceed: make(chan error)} }
 
-func (s *source) read(_ context.Context, keys []int) (map[int]string, error) {
+func (s *source) read(ctx context.Context, keys []int) (map[int]string, error) {
 	s.mu.Lock()
 	s.reads = append(s.reads, slices.Sorted(slices.Values(keys)))
 	n := len(s.reads)
 	s.mu.Unlock()
-	if err := <-s.proceed; err != nil {
-		return nil, err
+	select {
+	case err := <-s.proceed:
+		if err != nil {
+			return nil, err
+		}
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	found := map[int]string{}
 	for _, key := range keys {
@@ -148,35 +153,45 @@ func TestReadOutlivesItsCaller(t *testing.T) {
 		r := batch.NewReader(1, 0, s.read)
 		ctx, cancel := context.WithCancel(t.Context())
 		left := make(chan error, 1)
+		running := ask(t, r, 0)
 		go func() {
 			_, _, err := r.Read(ctx, 1)
 			left <- err
 		}()
 		synctest.Wait()
-		next := ask(t, r, 2)
+		next := ask(t, r, 2) // shares the read of 1
 		cancel()
 		if err := <-left; !errors.Is(err, context.Canceled) {
 			t.Errorf("the caller that left got %v", err)
 		}
 		s.proceed <- nil
+		running()
 		s.proceed <- nil
 		same(t, next(), []string{`"2 in read 2" true <nil>`})
+		if _, _, err := r.Read(ctx, 3); !errors.Is(err, context.Canceled) {
+			t.Errorf("a call that had ended got %v", err)
+		}
+		same(t, []string{s.begun()}, []string{"[[0] [1 2]]"})
 	})
 }
 
-func TestPanicIsAnError(t *testing.T) {
-	isFirst := true
-	r := batch.NewReader(1, 0, func(context.Context, []int) (map[int]string, error) {
-		if isFirst {
-			isFirst = false
-			panic("a malformed document")
-		}
-		return map[int]string{1: "one"}, nil
-	})
-	if _, _, err := r.Read(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "a malformed document") {
-		t.Errorf("got %v, want the panic", err)
-	}
-	if value, ok, err := r.Read(t.Context(), 1); value != "one" || !ok || err != nil {
-		t.Errorf("after a panic: got %q, %t, %v", value, ok, err)
+func TestReadThatDoesNotReturnIsAnError(t *testing.T) {
+	for name, end := range map[string]func(){"panic": func() { panic("a malformed document") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			isFirst := true
+			r := batch.NewReader(1, 0, func(context.Context, []int) (map[int]string, error) {
+				if isFirst {
+					isFirst = false
+					end()
+				}
+				return map[int]string{1: "one"}, nil
+			})
+			if _, ok, err := r.Read(t.Context(), 1); ok || err == nil {
+				t.Errorf("got %t, %v, want an error", ok, err)
+			}
+			if value, ok, err := r.Read(t.Context(), 1); value != "one" || !ok || err != nil {
+				t.Errorf("then: got %q, %t, %v", value, ok, err)
+			}
+		})
 	}
 }

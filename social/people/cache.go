@@ -156,13 +156,13 @@ func (c *Cache) forget(changes []social.Change, position social.ChangePosition, 
 	if err != nil {
 		changes, position = []social.Change{{All: true}}, nil
 	}
-	c.position = position
 	for i := range changes {
 		c.forgetOne(&changes[i])
 		for f := range c.fills {
 			f.changes = append(f.changes, &changes[i])
 		}
 	}
+	c.position = position // last: after a panic, the same changes are read again
 }
 
 func (c *Cache) forgetOne(change *social.Change) {

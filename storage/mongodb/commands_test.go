@@ -123,7 +123,7 @@ func TestFanOutUpdatesOnce(t *testing.T) {
 	if n := updates(); n != 2 {
 		t.Errorf("%d updates, want that of the author's own feed, and one for all followers", n)
 	}
-	gone, err := databaseOfTown(t, w).Collection("newsBuckets").DeleteOne(w.ctx, bson.D{{Key: "_id", Value: bson.Binary{Subtype: bson.TypeBinaryUUID, Data: users[1].User.ID.Bytes()}}})
+	gone, err := databaseOfTown(t, w).Collection("newsBuckets").DeleteOne(w.ctx, stored(users[1]))
 	w.ok(err)
 	if gone.DeletedCount != 1 {
 		t.Fatalf("%d open buckets were deleted", gone.DeletedCount)

@@ -1,9 +1,16 @@
 package mongodb_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/internal/testtime"
 	"plaza/social"
@@ -85,6 +92,7 @@ func TestNewestPagesAreReadTogether(t *testing.T) {
 		"hybrid":                 {Feeds: mongodb.FeedsHybrid},
 		"hybrid, authors merged": {Feeds: mongodb.FeedsHybrid, MergeAbove: 7},
 		"bucket":                 {Feeds: mongodb.FeedsBucket},
+		"tiny bucket":            {Feeds: mongodb.TinyBucket},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,6 +112,9 @@ func TestNewestPagesAreReadTogether(t *testing.T) {
 			c.posts[author] = slices.Delete(own, len(own)-2, len(own)-1)
 			c.read("without a post that is gone")
 			c.finish()
+			if o.Feeds == mongodb.TinyBucket {
+				return // most of its pages take further commands
+			}
 			testtime.Eventually(t, "pages share commands", func() bool {
 				r.take()
 				c.read("together")
@@ -111,4 +122,158 @@ func TestNewestPagesAreReadTogether(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestNewestPageGoesOnBelowWhatIsKept: feeds are longer than what is kept, and so many of the kept
+// posts are deleted that a page needs older ones. Then more posts are on their way than are merged.
+func TestNewestPageGoesOnBelowWhatIsKept(t *testing.T) {
+	t.Parallel()
+	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.FeedsBucket} {
+		t.Run(layout, func(t *testing.T) {
+			t.Parallel()
+			w := newTownOf(t, nil, mongodb.Options{Feeds: layout})
+			people := w.people(3)
+			reader, authors := people[0], people[1:]
+			w.follow(reader, authors)
+			posts := w.posts(authors, 211)
+			w.finish()
+			page := social.Page{Limit: 97}
+			w.same(w.news(reader, page), posts[:97], "the newest of all")
+			for _, post := range posts[:61] {
+				w.ok(w.DeletePost(w.ctx, post, happened(social.EventPostDeleted)))
+			}
+			posts = posts[61:]
+			w.same(w.news(reader, page), posts[:97], "after the newest are gone")
+			w.finish()
+			w.same(w.news(reader, page), posts[:97], "after they have left what is kept")
+			posts = newestIDs(w.posts(authors, 203), posts)
+			w.same(w.news(reader, social.Page{Limit: 31}), posts[:31], "with many on their way")
+			w.finish()
+			w.same(w.news(reader, page), posts[:97], "after these have arrived")
+		})
+	}
+}
+
+// TestNewestPageCutsTheList: reading the newest page is enough to keep a list short.
+func TestNewestPageCutsTheList(t *testing.T) {
+	t.Parallel()
+	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid})
+	people := w.people(2)
+	reader, author := people[0], people[1]
+	w.follow(reader, people[1:])
+	w.news(reader, social.Page{Limit: 20})
+	w.posts(people[1:], 71)
+	w.finish()
+	pushed := func() int {
+		var list struct{ Pushed int }
+		w.ok(databaseOfTown(t, w).Collection("newsLists").FindOne(w.ctx, stored(reader)).Decode(&list))
+		return list.Pushed
+	}
+	if n := pushed(); n != 71 {
+		t.Fatalf("%d posts of %s were pushed", n, author.User.Handle)
+	}
+	w.news(reader, social.Page{Limit: 20})
+	if n := pushed(); n != 0 {
+		t.Errorf("%d posts are pushed since the list was cut", n)
+	}
+}
+
+// TestNewestPagesMergeManyAuthors: a reader may follow more merged authors than one merge has.
+func TestNewestPagesMergeManyAuthors(t *testing.T) {
+	t.Parallel()
+	r := new(recorder)
+	w := newTownOf(t, r, mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1})
+	people := w.people(215)
+	few, many, other, authors := people[0], people[1], people[2], people[3:]
+	w.follow(few, authors[:97])
+	w.follow(many, authors)
+	w.follow(other, authors) // they are merged because they have two followers
+	posts := map[social.UserID][]social.PostID{}
+	for i := range 303 {
+		author := authors[i%len(authors)].User.ID
+		posts[author] = append(posts[author], w.post(status(author, author, public)).ID)
+	}
+	w.finish()
+	want := func(authors []social.NewUser) (all []social.PostID) {
+		for _, author := range authors {
+			all = append(all, posts[author.User.ID]...)
+		}
+		return newestIDs(all)[:26]
+	}
+	for range 2 { // the first builds the lists
+		for _, c := range []struct {
+			reader  social.NewUser
+			authors []social.NewUser
+		}{{few, authors[:97]}, {many, authors}} {
+			r.take()
+			w.same(w.news(c.reader, social.Page{Limit: 26}), want(c.authors), "the news of %d authors", len(c.authors))
+		}
+	}
+	client := plainClient(t)
+	for reader, most := range map[*social.NewUser]int{&few: 4, &many: 6} {
+		r.take()
+		w.news(*reader, social.Page{Limit: 26})
+		commands := r.take()
+		if len(commands) > most {
+			t.Errorf("%d commands, want %d: %s", len(commands), most, names(commands))
+		}
+		for _, raw := range commands {
+			checkPlan(t, explain(t, client, explainable(t, raw)[0], "executionStats"), 26)
+		}
+	}
+}
+
+// TestNewestPagesDoNotFailForEachOther reads the news of a user whose list is malformed, together
+// with those of others.
+func TestNewestPagesDoNotFailForEachOther(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid})
+	c.write(11)
+	c.finish()
+	c.read("before")
+	_, err := databaseOfTown(t, c.town).Collection("newsLists").UpdateOne(c.ctx, stored(c.readers[0]), bson.D{{Key: "$set", Value: bson.D{{Key: "usedAt", Value: "yesterday"}}}})
+	c.ok(err)
+	errs := make([]error, 2*len(c.readers))
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { _, errs[i] = c.News(c.ctx, c.readers[i%len(c.readers)].User.ID, social.Page{Limit: 7}) })
+	}
+	all.Wait()
+	for i, err := range errs {
+		if isBroken := i%len(c.readers) == 0; isBroken != (err != nil) {
+			t.Errorf("reader %d: %v", i%len(c.readers), err)
+		}
+	}
+}
+
+// TestNewestPagesWaitNoLongerThanTheTimeout: the reads that others wait for never end.
+func TestNewestPagesWaitNoLongerThanTheTimeout(t *testing.T) {
+	t.Parallel()
+	var isStuck atomic.Bool
+	released := make(chan struct{})
+	stick := &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+		if collection, _ := e.Command.Lookup("find").StringValueOK(); collection == "newsLists" && isStuck.Load() {
+			<-released
+		}
+	}}
+	uri := emptyDatabase(t)
+	populated := newTownAt(t, nil, uri, mongodb.Options{Feeds: mongodb.FeedsHybrid})
+	readers := populated.people(4)
+	w := &town{Store: openAt(t, uri, mongodb.Options{Feeds: mongodb.FeedsHybrid, Monitor: stick, Timeout: testtime.Scale(300 * time.Millisecond)}), t: t, ctx: t.Context()}
+	t.Cleanup(func() { close(released) })
+	isStuck.Store(true)
+	var all sync.WaitGroup
+	for _, reader := range readers {
+		all.Go(func() {
+			if _, err := w.News(w.ctx, reader.User.ID, social.Page{Limit: 7}); !errors.Is(err, social.ErrUnavailable) {
+				t.Errorf("got %v, want that the database is not available", err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// stored matches the document of a user, for clients that do not know the types of ids.
+func stored(u social.NewUser) bson.D {
+	return bson.D{{Key: "_id", Value: bson.Binary{Subtype: bson.TypeBinaryUUID, Data: u.User.ID.Bytes()}}}
 }

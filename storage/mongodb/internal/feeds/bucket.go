@@ -49,6 +49,15 @@ func (f *bucketLayout) News(ctx context.Context, viewer social.UserID, p social.
 	return f.kept.news(ctx, jobBucketPush, viewer, p, deeper)
 }
 
+// newestPages implements sharesNewest in three commands.
+func (f *bucketLayout) newestPages(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	pending, ok, err := f.pendingNews(ctx, jobBucketPush, unique(ownersOf(lists)), social.Page{})
+	if err != nil || !ok {
+		return nil, err
+	}
+	return f.kept.pages(ctx, lists, pending)
+}
+
 // PostsAdded adds the jobs that push the posts.
 func (f *bucketLayout) PostsAdded(ctx context.Context, posts []*social.Post) error {
 	return f.jobs.Add(ctx, pushJobs(jobBucketPush, posts)...)

@@ -26,7 +26,7 @@ type Feeds struct {
 // New returns the feeds of a database, in layouts.
 func New(c Config, makers map[string]Maker) *Feeds {
 	f := &Feeds{base: newBase(c), layouts: make(map[string]Layout, len(makers)), inUse: c.InUse}
-	f.newest = f.newNewest()
+	f.newest = f.newNewestReader()
 	for name, makeLayout := range makers {
 		f.layouts[name] = makeLayout(f.base)
 	}
@@ -59,15 +59,18 @@ func (f *Feeds) Incoming(ctx context.Context, keys []bson.Binary, p social.Page)
 	return mergePosts(ctx, f.base, "inbox", keys, ByInbox, p)
 }
 
-// News reads a page of the news of a user, in a snapshot of its own.
+// News reads a page of the news of a user. It takes its own snapshot, because newest pages share
+// one.
 func (f *Feeds) News(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
-	posts, ok, err := f.readNewest(ctx, social.List[social.UserID]{Of: viewer, Page: p})
-	if ok || err != nil {
-		return posts, err
-	}
-	err = f.db.ReadSnapshot(ctx, "news", func(ctx context.Context) error {
-		posts, err = f.inUse(ctx).read.News(ctx, viewer, p)
-		return err
+	err = f.db.Within(ctx, "news", func(ctx context.Context) error {
+		var ok bool
+		if posts, ok = f.readNewest(ctx, social.List[social.UserID]{Of: viewer, Page: p}); ok {
+			return nil
+		}
+		return f.db.ReadSnapshot(ctx, "news", func(ctx context.Context) error {
+			posts, err = f.inUse(ctx).read.News(ctx, viewer, p)
+			return err
+		})
 	})
 	return posts, err
 }

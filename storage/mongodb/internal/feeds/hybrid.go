@@ -2,11 +2,14 @@ package feeds
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
@@ -71,6 +74,89 @@ func (f *hybridLayout) News(ctx context.Context, viewer social.UserID, p social.
 	deeper := social.Page{After: social.Key(l.Floor.Bytes()), Before: p.Before, Limit: p.Limit - len(posts)}
 	rest, err := f.readLayout.News(ctx, viewer, deeper)
 	return append(posts, rest...), err
+}
+
+// newestPages implements sharesNewest in three commands, or four if there are merged authors.
+func (f *hybridLayout) newestPages(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	viewers := unique(ownersOf(lists))
+	pending, ok, err := f.pendingNews(ctx, jobPush, viewers, social.Page{})
+	if err != nil || !ok {
+		return nil, err
+	}
+	kept, err := f.readyLists(ctx, viewers)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.addMerged(ctx, kept, longestOf(lists)); err != nil {
+		return nil, err
+	}
+	for user, l := range kept {
+		l.IDs = append(l.IDs, pending[user]...)
+	}
+	selected := make(map[social.List[social.UserID]][]social.PostID, len(lists))
+	for _, list := range lists {
+		l := kept[list.Of]
+		if l == nil {
+			continue
+		}
+		if ids := firstIDs(l.within(list.Page), list.Page); len(ids) == list.Limit || l.Floor.IsZero() {
+			selected[list] = ids
+		}
+	}
+	posts, err := f.posts.ByID(ctx, unique(slices.Concat(slices.Collect(maps.Values(selected))...)))
+	return wholePages(selected, postsByID(posts)), err
+}
+
+// readyLists reads the lists of users, without those that have to be built or cut first, or that
+// name more authors than one merge has.
+func (f *hybridLayout) readyLists(ctx context.Context, users []social.UserID) (map[social.UserID]*newsListDoc, error) {
+	docs, err := mdb.FindIn[newsListDoc](ctx, f.newsLists, "_id", users, options.Find().SetHint(mdb.Doc("_id", 1)))
+	ready, now := make(map[social.UserID]*newsListDoc, len(docs)), time.Now()
+	for i := range docs {
+		if l := &docs[i]; l.Ready && !l.isDue(now) && len(l.Merged) <= mergeWidth {
+			ready[l.User] = l
+		}
+	}
+	return ready, err
+}
+
+// mergedDoc is the id of a post by a merged author of a reader.
+type mergedDoc struct {
+	Reader social.UserID `bson:"reader"`
+	Seq    social.PostID `bson:"seq"`
+}
+
+func (d *mergedDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "reader":
+		r.ID(v, &d.Reader.ID)
+	case "seq":
+		r.ID(v, &d.Seq.ID)
+	}
+}
+
+// addMerged adds to each list the newest posts of the merged authors that it names, in one command.
+func (f *hybridLayout) addMerged(ctx context.Context, lists map[social.UserID]*newsListDoc, limit int) error {
+	var merges []bson.A
+	for reader, l := range lists {
+		if len(l.Merged) == 0 {
+			continue
+		}
+		q := postList("author", mdb.Doc("$in", mdb.Values(l.Merged)), "")
+		merges = append(merges, bson.A{
+			mdb.Doc("$match", q.Match()), mdb.Doc("$sort", q.Sort()), mdb.Doc("$limit", limit),
+			mdb.Doc("$project", mdb.Doc("_id", 0, "seq", 1, "reader", mdb.Doc("$literal", reader))),
+		})
+	}
+	if len(merges) == 0 {
+		return nil
+	}
+	docs, err := mdb.AggregateAll[mergedDoc](ctx, f.posts.Collection(), mdb.Union(f.posts.Collection(), merges), len(merges)*limit)
+	for _, d := range docs {
+		l := lists[d.Reader]
+		l.IDs = append(l.IDs, d.Seq)
+	}
+	return err
 }
 
 // listed reads a page of the list, and reads on if posts are gone.

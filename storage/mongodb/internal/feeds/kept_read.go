@@ -84,7 +84,7 @@ func (v *keptView) expect(pending []social.PostID) {
 // pages reads pages of many feeds in two commands, or three if some copies are old. It leaves out
 // those that open parts are not enough for.
 func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID], pending map[social.UserID][]social.PostID) (map[social.List[social.UserID]][]*social.Post, error) {
-	views, err := f.openViews(ctx, ownersOf(lists), longestOf(lists))
+	views, err := f.openViews(ctx, unique(ownersOf(lists)), longestOf(lists))
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID]
 			all = append(all, ids...)
 		}
 	}
-	found, err := f.current(ctx, all, slices.Collect(maps.Values(views))...)
+	found, err := f.current(ctx, unique(all), slices.Collect(maps.Values(views))...)
 	return wholePages(selected, found), err
 }
 
@@ -374,9 +374,7 @@ func (f *keptFeed) current(ctx context.Context, ids []social.PostID, views ...*k
 		return found, nil
 	}
 	posts, err := f.posts.ByID(ctx, missing)
-	for _, p := range posts {
-		found[p.ID] = p
-	}
+	maps.Copy(found, postsByID(posts))
 	return found, err
 }
 

@@ -32,22 +32,20 @@ func (e *base) pending(ctx context.Context, kind jobs.Kind, p social.Page) (post
 	return posts, len(posts) < maxPending, err
 }
 
-// pendingNews returns those posts that are by each viewer or by people that the viewer follows.
+// pendingNews returns those posts that are by each viewer or by people that the viewer follows. No
+// viewer comes twice.
 func (e *base) pendingNews(ctx context.Context, kind jobs.Kind, viewers []social.UserID, p social.Page) (news map[social.UserID][]social.PostID, ok bool, err error) {
 	posts, ok, err := e.pending(ctx, kind, p)
 	if err != nil || !ok || len(posts) == 0 {
 		return nil, ok, err
 	}
-	authors := mdb.Map(posts, func(p *jobs.Pending) social.UserID { return p.Author })
+	authors := unique(mdb.Map(posts, func(p *jobs.Pending) social.UserID { return p.Author }))
 	follows, err := e.follows.Among(ctx, viewers, authors)
 	if err != nil {
 		return nil, false, err
 	}
 	news = make(map[social.UserID][]social.PostID, len(viewers))
 	for _, viewer := range viewers {
-		news[viewer] = nil
-	}
-	for viewer := range news {
 		for _, p := range posts {
 			if p.Author == viewer || follows[social.Pair{Viewer: viewer, Other: p.Author}] {
 				news[viewer] = append(news[viewer], p.Post)

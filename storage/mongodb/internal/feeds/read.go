@@ -103,18 +103,14 @@ func mergePosts[V any](ctx context.Context, e *base, field string, values []V, h
 	}
 }
 
-// seqDoc is a post's id and sometimes its author, read from an index.
+// seqDoc is a post's id, read from an index.
 type seqDoc struct {
-	Seq    social.PostID `bson:"seq"`
-	Author social.UserID `bson:"author"`
+	Seq social.PostID `bson:"seq"`
 }
 
 func (d *seqDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
-	switch string(field) {
-	case "seq":
+	if string(field) == "seq" {
 		r.ID(v, &d.Seq.ID)
-	case "author":
-		r.ID(v, &d.Author.ID)
 	}
 }
 

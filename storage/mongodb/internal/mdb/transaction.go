@@ -104,6 +104,18 @@ func (d *DB) Read(ctx context.Context, op string, fn func(context.Context) error
 	return Translate(ctx, op, causeOf(limited, err))
 }
 
+// Within runs fn, which may wait for reads of other calls and make several of its own, with the
+// deadline of one call.
+func (d *DB) Within(ctx context.Context, op string, fn func(context.Context) error) error {
+	limited, cancel := d.primary.limit(ctx, d.timeout)
+	defer cancel()
+	err := fn(limited)
+	if err != nil && limited.Err() != nil {
+		return Translate(ctx, op, causeOf(limited, err))
+	}
+	return err // which is translated
+}
+
 // Acknowledged returns a collection for DB.ReadAcknowledged: reads return only what a majority has
 // acknowledged.
 func Acknowledged(db *mongo.Database, name string) *mongo.Collection {
