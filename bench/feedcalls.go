@@ -318,7 +318,7 @@ func (s *feedScene) fanOut(ctx context.Context) (measure.Call, error) {
 
 const feedsNotes = `A page is 20 posts with author, number of comments and the last three of them with their authors; a request, one at a time where nothing else is said, runs through Plaza's HTTP handler, its rules and the
 driver, in one process with the load generator and without a network. *Server* is the CPU time of that process, *mongod* that of the database, for each request (of *fan-out*, for
-each entry); the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *From memory* is the same handler over the same posts in Go's maps. *By hand* are the same pages and writes with MongoDB's driver alone: without sessions, rules, GraphQL, events and transactions, from a list of ids for each reader and posts that embed their author and latest comments. A thread page is the first 50 comments of a longer thread, with their authors. Work that a request leaves for
+each entry); the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *From memory* is the same handler over the same posts in Go's maps. *By hand* are the same pages and writes with MongoDB's driver alone: without sessions, rules, GraphQL, events and transactions, from a list of ids for each reader and posts that embed their author and latest comments. A thread page is the first 50 comments of a longer thread, with their authors; all readers read the same one. Work that a request leaves for
 later is done between the rounds; *fan-out* is a post with all of it. *Stored* is the database after loading, without the log of events, which is the same in all.`
 
 // remark compares the figures with their targets.

@@ -156,8 +156,26 @@ func (s *Store) CommentsBySlug(ctx context.Context, links []social.Permalink) (m
 	return all, err
 }
 
-// Thread implements social.Comments.
+// Thread implements social.Comments. Readers who want the same page at the same time share a read:
+// on a popular post, most of them want the first page.
 func (s *Store) Thread(ctx context.Context, lists []social.List[social.Thread]) (pages map[social.List[social.Thread]][]*social.Comment, err error) {
+	if len(lists) != 1 {
+		return s.readThreads(ctx, lists)
+	}
+	err = s.db.Within(ctx, "thread", func(ctx context.Context) error {
+		page, err := s.threadPages.Read(ctx, lists[0])
+		pages = map[social.List[social.Thread]][]*social.Comment{lists[0]: slices.Clone(page)}
+		return err
+	})
+	return pages, err
+}
+
+func (s *Store) readThread(ctx context.Context, list social.List[social.Thread]) ([]*social.Comment, error) {
+	pages, err := s.readThreads(ctx, []social.List[social.Thread]{list})
+	return pages[list], err
+}
+
+func (s *Store) readThreads(ctx context.Context, lists []social.List[social.Thread]) (pages map[social.List[social.Thread]][]*social.Comment, err error) {
 	err = s.db.Read(ctx, "thread", func(ctx context.Context) error {
 		pages, err = s.threads.Pages(ctx, lists)
 		return err

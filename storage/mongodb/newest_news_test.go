@@ -1,16 +1,11 @@
 package mongodb_test
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/internal/testtime"
 	"plaza/social"
@@ -244,33 +239,6 @@ func TestNewestPagesDoNotFailForEachOther(t *testing.T) {
 			t.Errorf("reader %d: %v", i%len(c.readers), err)
 		}
 	}
-}
-
-// TestNewestPagesWaitNoLongerThanTheTimeout: the reads that others wait for never end.
-func TestNewestPagesWaitNoLongerThanTheTimeout(t *testing.T) {
-	t.Parallel()
-	var isStuck atomic.Bool
-	released := make(chan struct{})
-	stick := &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
-		if collection, _ := e.Command.Lookup("find").StringValueOK(); collection == "newsLists" && isStuck.Load() {
-			<-released
-		}
-	}}
-	uri := emptyDatabase(t)
-	populated := newTownAt(t, nil, uri, mongodb.Options{Feeds: mongodb.FeedsHybrid})
-	readers := populated.people(4)
-	w := &town{Store: openAt(t, uri, mongodb.Options{Feeds: mongodb.FeedsHybrid, Monitor: stick, Timeout: testtime.Scale(300 * time.Millisecond)}), t: t, ctx: t.Context()}
-	t.Cleanup(func() { close(released) })
-	isStuck.Store(true)
-	var all sync.WaitGroup
-	for _, reader := range readers {
-		all.Go(func() {
-			if _, err := w.News(w.ctx, reader.User.ID, social.Page{Limit: 7}); !errors.Is(err, social.ErrUnavailable) {
-				t.Errorf("got %v, want that the database is not available", err)
-			}
-		})
-	}
-	all.Wait()
 }
 
 // stored matches the document of a user, for clients that do not know the types of ids.

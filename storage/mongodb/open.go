@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
+	"plaza/batch"
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/adstore"
@@ -219,6 +220,7 @@ func newStore(d deployment, self string, o Options) *Store {
 		InUse: func(ctx context.Context) *feeds.InUse { return &s.inUse(ctx).feeds },
 	}, feedLayouts)
 	s.jobs.Know(s.jobKinds()...)
+	s.threadPages = batch.NewShared(s.readThread)
 	s.threads = threads.New(s.posts, func(ctx context.Context) *threads.InUse { return &s.inUse(ctx).threads })
 	return s
 }

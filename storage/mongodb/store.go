@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb/internal/adstore"
@@ -98,7 +99,9 @@ type Store struct {
 	jobs    *jobs.Queue
 	workers *jobs.Workers
 	threads *threads.Threads
-	erasing eraseTimes
+
+	threadPages *batch.Shared[social.List[social.Thread], []*social.Comment]
+	erasing     eraseTimes
 
 	newPosts    *mdb.WriteQueue[string, *newPost] // has one key: all posts share one sequence
 	newComments *mdb.WriteQueue[social.PostID, *newComment]

@@ -19,6 +19,7 @@ var threadConcurrencyCases = []testCase{
 	{"CommentsDuringThePostsDeletion", commentsDuringThePostsDeletion},
 	{"ErasingDuringWrites", erasingDuringWrites},
 	{"ManyMutersOfOneThread", manyMutersOfOneThread},
+	{"ManyReadersOfOneThread", manyReadersOfOneThread},
 }
 
 var concurrencyCases = []testCase{
@@ -571,6 +572,56 @@ func importsDuringFollows(w *world) {
 	w.same(w.tally(errs), crowd, "the number of successes")
 	w.same(added[0]+added[1]+added[2]+added[3]+count(followed), len(b.memberships), "the number of memberships added by all")
 	w.graphIs(people, want)
+}
+
+// manyReadersOfOneThread reads a thread many times at the same time, while others write. Each page
+// must have what was stored before the read began, and readers may change the page that they get.
+func manyReadersOfOneThread(w *world) {
+	ada := w.user()
+	p := w.status(ada)
+	list := social.List[social.Thread]{Of: social.Thread{Post: p.ID, Order: social.OrderOldest}, Page: social.Page{Limit: 100}}
+	var mu sync.Mutex
+	var stored []social.CommentID
+	write := func() error {
+		c := newComment(p, nil, ada)
+		err := w.insertComment(c)
+		mu.Lock()
+		defer mu.Unlock()
+		stored = append(stored, c.ID)
+		return err
+	}
+	read := func() error {
+		mu.Lock()
+		before := slices.Clone(stored)
+		mu.Unlock()
+		pages, err := w.Thread(w.ctx, []social.List[social.Thread]{list})
+		if err != nil {
+			return err
+		}
+		var got []social.CommentID
+		for i, c := range pages[list] {
+			got = append(got, c.ID)
+			pages[list][i] = nil
+		}
+		for _, c := range before {
+			if !slices.Contains(got, c) {
+				return fmt.Errorf("a comment that was stored before is missing among %d", len(got))
+			}
+		}
+		return nil
+	}
+	w.tally(together(crowd, func(i int) error {
+		for range 3 {
+			do := read
+			if i%8 == 5 {
+				do = write
+			}
+			if err := do(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 }
 
 // manyReadersOfNews reads the newest pages of many users at the same time, while the people they
