@@ -1,4 +1,4 @@
-// Package batch lets concurrent calls share a read.
+// Package batch is for reads of several keys: concurrent calls share them.
 package batch
 
 import (

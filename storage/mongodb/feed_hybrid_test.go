@@ -75,6 +75,10 @@ func (w *town) news(viewer social.NewUser, p social.Page) []social.PostID {
 	w.t.Helper()
 	posts, err := w.News(w.ctx, viewer.User.ID, p)
 	w.ok(err)
+	return idsOf(posts)
+}
+
+func idsOf(posts []*social.Post) []social.PostID {
 	ids := make([]social.PostID, len(posts))
 	for i, p := range posts {
 		ids[i] = p.ID

@@ -555,7 +555,7 @@ func TestCopiesThatDifferAreMadeAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	copies := plainClient(t).Database(databaseOf(t, w.uri)).Collection("comments")
-	of := func(i int) bson.D { return bson.D{{Key: "post", Value: binaryOf(stories[i].post.ID)}} }
+	of := func(i int) bson.D { return bson.D{{Key: "post", Value: uuid(stories[i].post.ID.ID)}} }
 	_, err = copies.UpdateOne(w.ctx, of(0), bson.D{{Key: "$set", Value: bson.D{{Key: "text", Value: "something else"}}}})
 	w.ok(err)
 	_, err = copies.DeleteOne(w.ctx, of(1))
@@ -571,8 +571,4 @@ func TestCopiesThatDifferAreMadeAgain(t *testing.T) {
 	for _, s := range stories {
 		s.check(t, w)
 	}
-}
-
-func binaryOf(post social.PostID) bson.Binary {
-	return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: post.Bytes()}
 }

@@ -12,7 +12,7 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// crowd is many readers, each of whom follows other authors, with all of the authors' posts.
+// crowd is a town whose readers follow different authors, with the posts of these authors.
 type crowd struct {
 	*town
 
@@ -69,11 +69,7 @@ func (c *crowd) read(what string) {
 			if err != nil {
 				c.t.Errorf("%s: %v", what, err)
 			}
-			got := make([]social.PostID, len(posts))
-			for i, p := range posts {
-				got[i] = p.ID
-			}
-			c.same(got, c.want(reader, limit), "%s: %d posts of reader %d", what, limit, reader)
+			c.same(idsOf(posts), c.want(reader, limit), "%s: %d posts of reader %d", what, limit, reader)
 		})
 	}
 	all.Wait()
@@ -119,8 +115,8 @@ func TestNewestPagesAreReadTogether(t *testing.T) {
 	}
 }
 
-// TestNewestPageGoesOnBelowWhatIsKept: feeds are longer than what is kept, and so many of the kept
-// posts are deleted that a page needs older ones. Then more posts are on their way than are merged.
+// TestNewestPageGoesOnBelowWhatIsKept: feeds are longer than what is kept, and most of the kept posts
+// are deleted, so a page needs older ones. Then more posts are on their way than are merged.
 func TestNewestPageGoesOnBelowWhatIsKept(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.FeedsBucket} {
@@ -243,5 +239,5 @@ func TestNewestPagesDoNotFailForEachOther(t *testing.T) {
 
 // stored matches the document of a user, for clients that do not know the types of ids.
 func stored(u social.NewUser) bson.D {
-	return bson.D{{Key: "_id", Value: bson.Binary{Subtype: bson.TypeBinaryUUID, Data: u.User.ID.Bytes()}}}
+	return bson.D{{Key: "_id", Value: uuid(u.User.ID.ID)}}
 }

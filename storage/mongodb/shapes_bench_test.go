@@ -73,21 +73,14 @@ func benchmarkShape(b *testing.B, w *town, name string, docs []bson.D, s shape) 
 			w.ok(cursor.Err())
 		}
 	})
-	stored := storedIn(w, c)
+	stored, err := measure.StoredIn(w.ctx, db, c.Name())
+	w.ok(err)
 	n := float64(len(docs))
 	b.ReportMetric(float64(stored.Data)/n, "bson-B/doc")
 	b.ReportMetric(float64(stored.Disk)/n, "disk-B/doc")
 	b.ReportMetric(float64(stored.Indexes)/n, "indexes-B/doc")
 	b.ReportMetric(float64(writing.mongod.Microseconds())/n, "mongod-µs/insert")
 	b.ReportMetric(float64(reading.mongod.Microseconds())/float64(b.N), "mongod-µs/read")
-}
-
-// storedIn returns what a collection takes, when mongod has written everything to disk.
-func storedIn(w *town, c *mongo.Collection) (stored measure.Stored) {
-	w.t.Helper()
-	w.ok(c.Database().Client().Database("admin").RunCommand(w.ctx, bson.D{{Key: "fsync", Value: 1}}).Err())
-	w.ok(c.Database().RunCommand(w.ctx, bson.D{{Key: "collStats", Value: c.Name()}}).Decode(&stored))
-	return stored
 }
 
 // shape is a way to write the same document.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/sqlite/internal/sqldb"
 )
@@ -91,7 +92,7 @@ func (s *Store) postLists(ctx context.Context, from sqldb.Directed, lists []soci
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (map[social.List[social.UserID]][]*social.Post, error) {
 		found := make(map[social.List[social.UserID]][]*social.Post, len(lists))
 		var every []*social.Post
-		for _, list := range unique(lists) {
+		for _, list := range batch.Unique(lists) {
 			sp := sqldb.Descending(list.Page)
 			posts, err := sqldb.All(tx, from.Along(sp), scanPost, list.Of.Bytes(), sp.Low, sp.High, sp.Limit)
 			if err != nil {
@@ -208,7 +209,7 @@ func (f feed) merge(through sqldb.Directed, rest sqldb.Span) ([]social.PostID, e
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, unique(keys)...)
+		found = append(found, batch.Unique(keys)...)
 		if len(keys) < limit || len(found) >= limit {
 			return found, nil
 		}
@@ -225,7 +226,7 @@ func (f feed) keys(from sqldb.Directed, sp sqldb.Span, limit int) ([]social.Post
 
 // posts reads the page: the first of the ids that were found.
 func (f feed) posts(ids []social.PostID) ([]*social.Post, error) {
-	ids = unique(ids)
+	ids = batch.Unique(ids)
 	along := func(a, b social.PostID) int { return a.Compare(b.ID) }
 	if f.Descending {
 		along = func(a, b social.PostID) int { return b.Compare(a.ID) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/sqlite/internal/sqldb"
 )
@@ -130,7 +131,7 @@ func readLatest(tx sqldb.Reader, posts []social.PostID, without []social.UserID,
 	if len(posts) == 0 {
 		return latest, nil
 	}
-	found, err := sqldb.All(tx, latestComments, scanComment, sqldb.HexList(unique(posts)), sqldb.HexList(without), n)
+	found, err := sqldb.All(tx, latestComments, scanComment, sqldb.HexList(batch.Unique(posts)), sqldb.HexList(without), n)
 	if err != nil {
 		return nil, err
 	}
@@ -139,19 +140,6 @@ func readLatest(tx sqldb.Reader, posts []social.PostID, without []social.UserID,
 		latest[c.Post] = append(latest[c.Post], c)
 	}
 	return latest, nil
-}
-
-// unique removes duplicates.
-func unique[K comparable](keys []K) []K {
-	seen := make(map[K]bool, len(keys))
-	kept := make([]K, 0, len(keys))
-	for _, key := range keys {
-		if !seen[key] {
-			seen[key] = true
-			kept = append(kept, key)
-		}
-	}
-	return kept
 }
 
 func scanComment(scan sqldb.Scan) (*social.Comment, error) {

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -49,9 +50,9 @@ func (f *bucketLayout) News(ctx context.Context, viewer social.UserID, p social.
 	return f.kept.news(ctx, jobBucketPush, viewer, p, deeper)
 }
 
-// newestPages implements sharesNewest in three commands.
+// newestPages implements newestSharer in three commands.
 func (f *bucketLayout) newestPages(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
-	pending, ok, err := f.pendingNews(ctx, jobBucketPush, unique(ownersOf(lists)), social.Page{})
+	pending, ok, err := f.pendingNews(ctx, jobBucketPush, batch.Unique(ownersOf(lists)), social.Page{})
 	if err != nil || !ok {
 		return nil, err
 	}

@@ -62,15 +62,24 @@ func (f *Feeds) Incoming(ctx context.Context, keys []bson.Binary, p social.Page)
 // News reads a page of the news of a user. It takes its own snapshot, because newest pages share
 // one.
 func (f *Feeds) News(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
+	if !f.sharesNewest(ctx, p) {
+		return f.readNews(ctx, viewer, p)
+	}
 	err = f.db.Within(ctx, "news", func(ctx context.Context) error {
 		var ok bool
-		if posts, ok = f.readNewest(ctx, social.List[social.UserID]{Of: viewer, Page: p}); ok {
-			return nil
+		if posts, ok = f.readNewest(ctx, social.List[social.UserID]{Of: viewer, Page: p}); !ok {
+			posts, err = f.readNews(ctx, viewer, p)
 		}
-		return f.db.ReadSnapshot(ctx, "news", func(ctx context.Context) error {
-			posts, err = f.inUse(ctx).read.News(ctx, viewer, p)
-			return err
-		})
+		return err
+	})
+	return posts, err
+}
+
+// readNews reads a page alone.
+func (f *Feeds) readNews(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
+	err = f.db.ReadSnapshot(ctx, "news", func(ctx context.Context) error {
+		posts, err = f.inUse(ctx).read.News(ctx, viewer, p)
+		return err
 	})
 	return posts, err
 }

@@ -2,7 +2,6 @@ package feeds
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -76,9 +76,9 @@ func (f *hybridLayout) News(ctx context.Context, viewer social.UserID, p social.
 	return append(posts, rest...), err
 }
 
-// newestPages implements sharesNewest in three commands, or four if there are merged authors.
+// newestPages implements newestSharer in three commands, or four if there are merged authors.
 func (f *hybridLayout) newestPages(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
-	viewers := unique(ownersOf(lists))
+	viewers := batch.Unique(ownersOf(lists))
 	pending, ok, err := f.pendingNews(ctx, jobPush, viewers, social.Page{})
 	if err != nil || !ok {
 		return nil, err
@@ -103,7 +103,7 @@ func (f *hybridLayout) newestPages(ctx context.Context, lists []social.List[soci
 			selected[list] = ids
 		}
 	}
-	posts, err := f.posts.ByID(ctx, unique(slices.Concat(slices.Collect(maps.Values(selected))...)))
+	posts, err := f.posts.ByID(ctx, postsOf(selected))
 	return wholePages(selected, postsByID(posts)), err
 }
 
@@ -139,14 +139,9 @@ func (d *mergedDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 func (f *hybridLayout) addMerged(ctx context.Context, lists map[social.UserID]*newsListDoc, limit int) error {
 	var merges []bson.A
 	for reader, l := range lists {
-		if len(l.Merged) == 0 {
-			continue
+		if len(l.Merged) > 0 {
+			merges = append(merges, mergeOf("author", l.Merged, social.Page{Limit: limit}, bson.E{Key: "reader", Value: mdb.Doc("$literal", reader)}))
 		}
-		q := postList("author", mdb.Doc("$in", mdb.Values(l.Merged)), "")
-		merges = append(merges, bson.A{
-			mdb.Doc("$match", q.Match()), mdb.Doc("$sort", q.Sort()), mdb.Doc("$limit", limit),
-			mdb.Doc("$project", mdb.Doc("_id", 0, "seq", 1, "reader", mdb.Doc("$literal", reader))),
-		})
 	}
 	if len(merges) == 0 {
 		return nil

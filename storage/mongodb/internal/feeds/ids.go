@@ -22,16 +22,6 @@ func without(users, others []social.UserID) []social.UserID {
 	return slices.DeleteFunc(slices.Clone(users), func(user social.UserID) bool { return left[user] })
 }
 
-// unique returns each value once.
-func unique[V comparable](values []V) []V {
-	seen := make(map[V]bool, len(values))
-	return slices.DeleteFunc(slices.Clone(values), func(v V) bool {
-		isAgain := seen[v]
-		seen[v] = true
-		return isAgain
-	})
-}
-
 // ascending sorts ids. Those that are pushed later are mostly newer, and keep the order.
 func ascending(ids any) bson.D { return mdb.Doc("$sortArray", mdb.Doc("input", ids, "sortBy", 1)) }
 

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -84,7 +85,7 @@ func (v *keptView) expect(pending []social.PostID) {
 // pages reads pages of many feeds in two commands, or three if some copies are old. It leaves out
 // those that open parts are not enough for.
 func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID], pending map[social.UserID][]social.PostID) (map[social.List[social.UserID]][]*social.Post, error) {
-	views, err := f.openViews(ctx, unique(ownersOf(lists)), longestOf(lists))
+	views, err := f.openViews(ctx, batch.Unique(ownersOf(lists)), longestOf(lists))
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +93,12 @@ func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID]
 		v.expect(pending[user])
 	}
 	selected := make(map[social.List[social.UserID]][]social.PostID, len(lists))
-	var all []social.PostID
 	for _, list := range lists {
 		if ids, ok := views[list.Of].openPage(list.Page); ok {
 			selected[list] = ids
-			all = append(all, ids...)
 		}
 	}
-	found, err := f.current(ctx, unique(all), slices.Collect(maps.Values(views))...)
+	found, err := f.current(ctx, postsOf(selected), slices.Collect(maps.Values(views))...)
 	return wholePages(selected, found), err
 }
 

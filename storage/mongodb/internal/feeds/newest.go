@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"plaza/batch"
@@ -12,9 +13,9 @@ import (
 // Most requests for news are for the newest page. A busy server reads those of several users with
 // the commands of one: each command costs the server and the database as much as several documents.
 
-// sharesNewest is a layout that can do that. In the layout month, the open part of a feed is often
+// newestSharer is a layout that can do that. In the layout month, the open part of a feed is often
 // not enough for a page.
-type sharesNewest interface {
+type newestSharer interface {
 	// newestPages reads newest pages of news. It leaves out those that take further commands.
 	newestPages(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error)
 }
@@ -31,7 +32,7 @@ const (
 func (f *Feeds) newNewestReader() *batch.Reader[social.List[social.UserID], []*social.Post] {
 	return batch.NewReader(newestReads, newestTogether, func(ctx context.Context, lists []social.List[social.UserID]) (pages map[social.List[social.UserID]][]*social.Post, err error) {
 		err = f.db.ReadSnapshot(ctx, "newest news", func(ctx context.Context) error {
-			layout, ok := f.inUse(ctx).read.(sharesNewest)
+			layout, ok := f.inUse(ctx).read.(newestSharer)
 			if !ok { // it has changed meanwhile
 				return nil
 			}
@@ -42,12 +43,15 @@ func (f *Feeds) newNewestReader() *batch.Reader[social.List[social.UserID], []*s
 	})
 }
 
+// sharesNewest reports whether a page is read together with others.
+func (f *Feeds) sharesNewest(ctx context.Context, p social.Page) bool {
+	_, ok := f.inUse(ctx).read.(newestSharer)
+	return ok && p == social.Page{Limit: p.Limit}
+}
+
 // readNewest reads a newest page together with others. It returns false if the page has to be read
 // alone: it takes further commands, or the read has failed, which may be because of another page.
 func (f *Feeds) readNewest(ctx context.Context, list social.List[social.UserID]) ([]*social.Post, bool) {
-	if _, ok := f.inUse(ctx).read.(sharesNewest); !ok || list.Page != (social.Page{Limit: list.Limit}) {
-		return nil, false
-	}
 	posts, ok, err := f.newest.Read(ctx, list)
 	return slices.Clone(posts), ok && err == nil
 }
@@ -60,6 +64,11 @@ func ownersOf(lists []social.List[social.UserID]) []social.UserID {
 // longestOf returns the limit of the longest list.
 func longestOf(lists []social.List[social.UserID]) int {
 	return slices.MaxFunc(lists, func(a, b social.List[social.UserID]) int { return a.Limit - b.Limit }).Limit
+}
+
+// postsOf returns the posts of pages, each once.
+func postsOf(pages map[social.List[social.UserID]][]social.PostID) []social.PostID {
+	return batch.Unique(slices.Concat(slices.Collect(maps.Values(pages))...))
 }
 
 func postsByID(posts []*social.Post) map[social.PostID]*social.Post {

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -39,7 +40,7 @@ func (e *base) pendingNews(ctx context.Context, kind jobs.Kind, viewers []social
 	if err != nil || !ok || len(posts) == 0 {
 		return nil, ok, err
 	}
-	authors := unique(mdb.Map(posts, func(p *jobs.Pending) social.UserID { return p.Author }))
+	authors := batch.Unique(mdb.Map(posts, func(p *jobs.Pending) social.UserID { return p.Author }))
 	follows, err := e.follows.Among(ctx, viewers, authors)
 	if err != nil {
 		return nil, false, err

@@ -114,6 +114,17 @@ func (d *seqDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
+// mergeOf returns the pipeline that reads the ids of a page of all posts that have one of the values,
+// from the index, with other values beside each id.
+func mergeOf[V any](field string, values []V, p social.Page, beside ...bson.E) bson.A {
+	q := postList(field, mdb.Doc("$in", mdb.Values(values)), "")
+	q.Page = p
+	return bson.A{
+		mdb.Doc("$match", q.Match()), mdb.Doc("$sort", q.Sort()), mdb.Doc("$limit", p.Limit),
+		mdb.Doc("$project", append(mdb.Doc("_id", 0, "seq", 1), beside...)),
+	}
+}
+
 // mergeIDs merges the chunks' first ids, in list order.
 func mergeIDs[V any](ctx context.Context, e *base, field string, values []V, p social.Page) ([]social.PostID, error) {
 	var ids []social.PostID
@@ -121,12 +132,7 @@ func mergeIDs[V any](ctx context.Context, e *base, field string, values []V, p s
 	for batch := range slices.Chunk(chunks, mergesInBatch) {
 		pipelines := make([]bson.A, len(batch))
 		for i, chunk := range batch {
-			q := postList(field, mdb.Doc("$in", mdb.Values(chunk)), "")
-			q.Page = p
-			pipelines[i] = bson.A{
-				mdb.Doc("$match", q.Match()), mdb.Doc("$sort", q.Sort()), mdb.Doc("$limit", p.Limit),
-				mdb.Doc("$project", mdb.Doc("_id", 0, "seq", 1)),
-			}
+			pipelines[i] = mergeOf(field, chunk, p)
 		}
 		docs, err := mdb.AggregateAll[seqDoc](ctx, e.posts.Collection(), mdb.Union(e.posts.Collection(), pipelines), len(batch)*p.Limit)
 		if err != nil {

@@ -76,10 +76,8 @@ func (s Follows) NotFollowing(ctx context.Context, author social.UserID, users [
 	if len(others) == 0 {
 		return nil, nil
 	}
-	edges := mdb.Map(others, func(user *social.UserID) social.Pair { return social.Pair{Viewer: *user, Other: author} })
-	docs, err := mdb.FindAll[Document](ctx, s.edges, append(edgesAmong(edges, others), bson.E{Key: "follow", Value: mdb.Doc("$gt", mdb.ZeroKey)}), len(others),
-		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1)).SetHint(mdb.Doc("_id", 1)))
-	return without(others, mdb.Map(docs, func(d *Document) social.UserID { return d.Owner })), err
+	follows, err := s.Among(ctx, others, []social.UserID{author})
+	return slices.DeleteFunc(others, func(user social.UserID) bool { return follows[social.Pair{Viewer: user, Other: author}] }), err
 }
 
 // FollowersCount reads how many followers a user has. ErrNotFound.
