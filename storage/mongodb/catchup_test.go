@@ -12,7 +12,7 @@ import (
 func TestClientsCatchUp(t *testing.T) {
 	t.Parallel()
 	for _, o := range []mongodb.Options{
-		{Comments: mongodb.CommentsDocuments, Feeds: mongodb.FeedsRead},
+		{Comments: mongodb.CommentsDocuments, Feeds: mongodb.TinyRead},
 		{Comments: mongodb.CommentsEmbedded, Feeds: mongodb.FeedsHybrid},
 		{Comments: mongodb.TinyPages, Feeds: mongodb.TinyBucket},
 		{Comments: mongodb.TinyAdaptive, Feeds: mongodb.TinyMonth},

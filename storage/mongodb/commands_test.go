@@ -51,7 +51,7 @@ func TestCommandCounts(t *testing.T) {
 			return err
 		}},
 		"People":      {1, func(n int) error { _, err := w.People(w.ctx, few.User.ID, authors[:n]); return err }},
-		"News of few": {2, func(n int) error { _, err := w.News(w.ctx, few.User.ID, social.Page{Limit: n + 1}); return err }},
+		"News of few": {3, func(n int) error { _, err := w.News(w.ctx, few.User.ID, social.Page{Limit: n + 1}); return err }},
 		"News of many": {3, func(n int) error {
 			_, err := w.News(w.ctx, many.User.ID, social.Page{Limit: n + 1})
 			return err
@@ -92,6 +92,7 @@ func TestCommandCounts(t *testing.T) {
 			return err
 		}},
 	} {
+		w.ok(c.call(1)) // News reads the new posts
 		for _, n := range []int{20, 100} {
 			r.take()
 			w.ok(c.call(n))

@@ -90,7 +90,7 @@ func TestFreshness(t *testing.T) {
 // TestModel plays fewer histories than SQLite's: a history takes MongoDB a second of CPU.
 func TestModel(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]mongodb.Options{"documents, read": {}, "tiny adaptive, merging, two": merging} {
+	for name, o := range map[string]mongodb.Options{"documents, tiny read": {Feeds: mongodb.TinyRead}, "tiny adaptive, merging, two": merging} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storagetest.RunModel(t, fresh(t, o), 20)

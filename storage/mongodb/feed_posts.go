@@ -4,18 +4,29 @@ import (
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
 // postReader reads posts for feeds.
 type postReader struct {
-	posts  *mongo.Collection
+	posts, sequences *mongo.Collection
+
 	writes func(collection string) int
 }
 
 func (r postReader) Collection() *mongo.Collection { return r.posts }
+
+func (r postReader) Sequence(ctx context.Context) (feeds.Sequence, error) {
+	docs, err := mdb.FindAll[sequenceDoc](ctx, r.sequences, mdb.Doc("_id", postSequence), 1, options.Find().SetHint(mdb.Doc("_id", 1)))
+	if err != nil || len(docs) == 0 {
+		return feeds.Sequence{}, err
+	}
+	return feeds.Sequence{Last: docs[0].LastSerial, Backdated: docs[0].Backdated}, nil
+}
 
 func (r postReader) ByID(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
 	docs, err := mdb.FindIn[postDoc](ctx, r.posts, "_id", ids)

@@ -25,9 +25,11 @@ const (
 const (
 	TinyBucket = "tiny bucket"
 	TinyMonth  = "tiny month"
+	TinyRead   = "tiny read" // few recent posts are in memory
 )
 
 func init() { //nolint:gochecknoinits // only in tests
+	feedLayouts[TinyRead] = feeds.Recent(3, 11)
 	feedLayouts[TinyBucket] = feeds.InBuckets(3, 4)
 	feedLayouts[TinyMonth] = feeds.InMonths(3, 4)
 	for name, l := range bucketLimits {

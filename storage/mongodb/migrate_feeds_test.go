@@ -33,6 +33,7 @@ func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
 			settings := must(s.member.ReadSettings(ctx))(t)
 			settings[feedsSetting().Name].Move.Phase = cluster.PhaseAnnounced
 			missed, before := newStatus(author), must(s.member.NewEra(settings, s.written()))(t).Context(ctx)
+			must(s.numberPosts(ctx, []*newPost{{given: *missed}}))(t)
 			must(s.posts.InsertOne(ctx, newPostDoc(missed, postsVersion)))(t)
 			ok(t, s.feeds.PostsAdded(before, []*social.Post{missed}))
 			ok(t, m.Drive(ctx))

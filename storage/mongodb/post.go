@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -198,15 +199,17 @@ func (s *Store) insertPosts(ctx context.Context, _ string, batch []*newPost) err
 
 // numberPosts gives ids to posts that have none: greater than those of all earlier posts.
 func (s *Store) numberPosts(ctx context.Context, batch []*newPost) ([]social.Event, error) {
-	var floor int64
+	floor, oldest := int64(0), int64(math.MaxInt64)
 	n := 0
 	for _, p := range batch {
-		floor = max(floor, p.given.ID.Serial())
 		if p.given.ID.IsZero() {
 			n++
+			continue
 		}
+		floor = max(floor, p.given.ID.Serial())
+		oldest = min(oldest, p.given.ID.Serial())
 	}
-	next, err := serials.Next(ctx, s.sequences, postSequence, floor, n, true)
+	next, err := serials.Next(ctx, s.sequences, postSequence, floor, n, true, countBackdated(oldest))
 	if err != nil {
 		return nil, err
 	}

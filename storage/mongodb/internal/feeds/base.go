@@ -30,6 +30,8 @@ type Config struct {
 type Posts interface {
 	// Collection returns the collection of posts, with the indexes ByAuthor, ByWall and ByInbox.
 	Collection() *mongo.Collection
+	// Sequence reads how far the ids of posts have come.
+	Sequence(ctx context.Context) (Sequence, error)
 	// ByID reads posts, in no order. Those that are missing are left out.
 	ByID(ctx context.Context, ids []social.PostID) ([]*social.Post, error)
 	// List reads a list of posts.
@@ -51,6 +53,9 @@ type Follows interface {
 	// Followers reads the followers of an author whose follows are within bounds, newest first, at
 	// most a number of them, and the follow of the last.
 	Followers(ctx context.Context, author social.UserID, bounds bson.D, most int) (users []social.UserID, last social.EdgeID, err error)
+	// FollowedByEach is Followed for several users, with one command. It leaves out users whose
+	// lists have not all been read, because together they have more than a number of entries.
+	FollowedByEach(ctx context.Context, users []social.UserID, most int) (map[social.UserID][]social.UserID, error)
 	// NotFollowing returns those of the users who do not follow the author, and are not the author.
 	NotFollowing(ctx context.Context, author social.UserID, users []social.UserID) ([]social.UserID, error)
 	// FollowersCount reads how many followers a user has. ErrNotFound.
@@ -73,7 +78,7 @@ type base struct {
 	follows    Follows
 	jobs       *jobs.Queue
 	mergeAbove int
-	walks      walks
+	recent     *recentPosts
 
 	newsLists     *mongo.Collection
 	mergedAuthors *mongo.Collection
@@ -89,6 +94,7 @@ const defaultMergeAbove = 10_000
 func newBase(c Config) *base {
 	e := &base{
 		db: c.DB, posts: c.Posts, follows: c.Follows, jobs: c.Jobs, mergeAbove: c.MergeAbove,
+		recent:    newRecentPosts(c.Posts, recentStep, mostRecent),
 		newsLists: c.Database.Collection("newsLists"), mergedAuthors: c.Database.Collection("mergedAuthors"),
 		newsBuckets: c.Database.Collection("newsBuckets"),
 		monthNews:   c.Database.Collection("monthNews"), monthWalls: c.Database.Collection("monthWalls"),

@@ -15,7 +15,7 @@ import (
 // followers of its author. After a change of follows, another job builds the feed again. Until
 // then, and for posts that are older than what is kept, posts are merged as in the layout read.
 type bucketLayout struct {
-	readLayout
+	unkept
 
 	kept *keptFeed
 }
@@ -28,7 +28,7 @@ const (
 )
 
 func newBucketLayout(e *base, size, closed int) *bucketLayout {
-	return &bucketLayout{readLayout: readLayout{e}, kept: &keptFeed{
+	return &bucketLayout{unkept: unkept{e}, kept: &keptFeed{
 		base: e, docs: e.newsBuckets, size: size, built: 3 * size, kept: closed, truth: e.newestNews,
 	}}
 }
@@ -45,7 +45,7 @@ func (e *base) newestNews(ctx context.Context, user social.UserID, limit int) ([
 // News reads the newest page in three commands, and others in three or four.
 func (f *bucketLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	deeper := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
-		return f.readLayout.News(ctx, viewer, p)
+		return f.unkept.News(ctx, viewer, p)
 	}
 	return f.kept.news(ctx, jobBucketPush, viewer, p, deeper)
 }

@@ -2,7 +2,6 @@ package feeds
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -20,13 +19,13 @@ import (
 // lists of its author's followers by jobs (hybrid_fanout.go). If an author has very many followers,
 // their lists name the author instead, whose posts are merged in when a list is read.
 type hybridLayout struct {
-	readLayout
+	unkept
 
 	building *mdb.Locks // by user: one reader of this process builds a list
 }
 
 func newHybridLayout(e *base) *hybridLayout {
-	return &hybridLayout{readLayout: readLayout{e}, building: mdb.NewLocks()}
+	return &hybridLayout{unkept: unkept{e}, building: mdb.NewLocks()}
 }
 
 // mergedAuthorDoc is a document of mergedAuthors: an author with very many followers. Until it is
@@ -54,26 +53,19 @@ func (f *hybridLayout) News(ctx context.Context, viewer social.UserID, p social.
 		return nil, err
 	}
 	if !ok {
-		return f.readLayout.News(ctx, viewer, p)
+		return f.unkept.News(ctx, viewer, p)
 	}
 	l, err := f.list(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
 	if l == nil {
-		return f.readLayout.News(ctx, viewer, p)
+		return f.unkept.News(ctx, viewer, p)
 	}
 	l.IDs = append(l.IDs, pending[viewer]...)
-	if l.ends(p) || p.Last && !l.reaches(p) {
-		return f.readLayout.News(ctx, viewer, p)
-	}
-	posts, err := f.listed(ctx, l, p)
-	if err != nil || p.Last || len(posts) == p.Limit || l.reaches(p) {
-		return posts, err
-	}
-	deeper := social.Page{After: social.Key(l.Floor.Bytes()), Before: p.Before, Limit: p.Limit - len(posts)}
-	rest, err := f.readLayout.News(ctx, viewer, deeper)
-	return append(posts, rest...), err
+	listed := func(ctx context.Context, p social.Page) ([]social.PostID, error) { return f.listedIDs(ctx, l, p) }
+	deeper := func(ctx context.Context, p social.Page) ([]*social.Post, error) { return f.unkept.News(ctx, viewer, p) }
+	return f.page(ctx, p, l.Floor, listed, deeper)
 }
 
 // newestPages implements newestSharer in three commands, or four if there are merged authors.
@@ -103,8 +95,7 @@ func (f *hybridLayout) newestPages(ctx context.Context, lists []social.List[soci
 			selected[list] = ids
 		}
 	}
-	posts, err := f.posts.ByID(ctx, postsOf(selected))
-	return wholePages(selected, postsByID(posts)), err
+	return f.selectedPages(ctx, selected)
 }
 
 // readyLists reads the lists of users, without those that have to be built or cut first, or that
@@ -154,35 +145,6 @@ func (f *hybridLayout) addMerged(ctx context.Context, lists map[social.UserID]*n
 	return err
 }
 
-// listed reads a page of the list, and reads on if posts are gone.
-func (f *hybridLayout) listed(ctx context.Context, l *newsListDoc, p social.Page) (posts []*social.Post, err error) {
-	for rest := p; rest.Limit > 0; rest.Limit = p.Limit - len(posts) {
-		ids, err := f.listedIDs(ctx, l, rest)
-		if err != nil {
-			return nil, err
-		}
-		some, err := f.postsInOrder(ctx, ids)
-		if err != nil {
-			return nil, err
-		}
-		full := len(ids) == rest.Limit
-		if rest.Last {
-			posts = append(some, posts...)
-		} else {
-			posts = append(posts, some...)
-		}
-		if !full {
-			break
-		}
-		if rest.Last {
-			rest.Before = social.Key(ids[0].Bytes())
-		} else {
-			rest.After = social.Key(ids[len(ids)-1].Bytes())
-		}
-	}
-	return posts, nil
-}
-
 // listedIDs returns the page's ids, from the list and of merged authors.
 func (f *hybridLayout) listedIDs(ctx context.Context, l *newsListDoc, p social.Page) ([]social.PostID, error) {
 	ids := l.within(p)
@@ -191,7 +153,7 @@ func (f *hybridLayout) listedIDs(ctx context.Context, l *newsListDoc, p social.P
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, slices.DeleteFunc(merged, func(post social.PostID) bool { return post.Compare(l.Floor.ID) < 0 })...)
+		ids = append(ids, from(l.Floor, merged)...)
 	}
 	return firstIDs(ids, p), nil
 }

@@ -198,16 +198,6 @@ func dormant(user social.UserID) mongo.WriteModel {
 		"$unset", mdb.Doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1)))
 }
 
-// reaches reports whether the list, with the merged authors, has all posts within the page's bounds.
-func (l *newsListDoc) reaches(p social.Page) bool {
-	return l.Floor.IsZero() || p.Before >= social.Key(l.Floor.Bytes())
-}
-
-// ends reports whether the list ends before the page begins.
-func (l *newsListDoc) ends(p social.Page) bool {
-	return !l.Floor.IsZero() && p.After != "" && p.After <= social.Key(l.Floor.Bytes())
-}
-
 // within returns the list's ids in the page's bounds, down to the floor.
 func (l *newsListDoc) within(p social.Page) []social.PostID {
 	ids := make([]social.PostID, 0, len(l.IDs))

@@ -35,6 +35,11 @@ func firstIDs(ids []social.PostID, p social.Page) []social.PostID {
 	return ids[:min(len(ids), p.Limit)]
 }
 
+// from removes ids that are older than a floor.
+func from(floor social.PostID, ids []social.PostID) []social.PostID {
+	return slices.DeleteFunc(ids, func(post social.PostID) bool { return post.Compare(floor.ID) < 0 })
+}
+
 // keyID returns the post that a key names.
 func keyID(k social.Key, none social.PostID) (post social.PostID) {
 	if k == "" {

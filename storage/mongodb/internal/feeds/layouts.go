@@ -27,10 +27,19 @@ type Maker func(*base) Layout
 // Layouts returns what makes each layout, by name.
 func Layouts() map[string]Maker {
 	return map[string]Maker{
-		Read:   func(e *base) Layout { return readLayout{e} },
+		Read:   func(e *base) Layout { return readLayout{unkept{e}} },
 		Hybrid: func(e *base) Layout { return newHybridLayout(e) },
 		Bucket: InBuckets(128, 20), // 128 ids take about 3.5 KB; the largest page fits into the open bucket
 		Month:  InMonths(50, 24),   // 50 copies take about 100 KB, and at most maxCopy each
+	}
+}
+
+// Recent makes a layout like Read, with a number of recent posts in memory, which are read in steps.
+func Recent(step, most int) Maker {
+	return func(e *base) Layout {
+		own := *e
+		own.recent = newRecentPosts(e.posts, step, most)
+		return readLayout{unkept{&own}}
 	}
 }
 

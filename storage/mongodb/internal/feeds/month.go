@@ -18,7 +18,7 @@ import (
 // copies and posts, in one command, and read those posts themselves that were changed since: what
 // users may see never depends on an old copy.
 type monthLayout struct {
-	readLayout
+	unkept
 
 	newsOf, wallOf *keptFeed
 }
@@ -38,14 +38,14 @@ func newMonthLayout(e *base, size, closed int) *monthLayout {
 	feed := func(docs *mongo.Collection, truth func(context.Context, social.UserID, int) ([]social.PostID, error)) *keptFeed {
 		return &keptFeed{base: e, docs: docs, size: size, built: 3 * size, kept: closed, copies: true, truth: truth}
 	}
-	return &monthLayout{readLayout: readLayout{e}, newsOf: feed(e.monthNews, e.newestNews), wallOf: feed(e.monthWalls, wallIDs)}
+	return &monthLayout{unkept: unkept{e}, newsOf: feed(e.monthNews, e.newestNews), wallOf: feed(e.monthWalls, wallIDs)}
 }
 
 // News reads the newest page in three commands, or four if some copies are old, and others in one
 // more.
 func (f *monthLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	deeper := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
-		return f.readLayout.News(ctx, viewer, p)
+		return f.unkept.News(ctx, viewer, p)
 	}
 	return f.newsOf.news(ctx, jobMonthPush, viewer, p, deeper)
 }
@@ -62,14 +62,14 @@ func (f *monthLayout) Walls(ctx context.Context, lists []social.List[social.User
 	}
 	switch {
 	case !ok:
-		return f.readLayout.Walls(ctx, lists)
+		return f.unkept.Walls(ctx, lists)
 	case len(lists) != 1:
 		return f.walls(ctx, lists, pending)
 	}
 	list := lists[0]
 	posts, err := f.wallOf.page(ctx, list.Of, list.Page, pending[list.Of], func(ctx context.Context, p social.Page) ([]*social.Post, error) {
 		rest := social.List[social.UserID]{Of: list.Of, Page: p}
-		walls, err := f.readLayout.Walls(ctx, []social.List[social.UserID]{rest})
+		walls, err := f.unkept.Walls(ctx, []social.List[social.UserID]{rest})
 		return walls[rest], err
 	})
 	return map[social.List[social.UserID]][]*social.Post{list: posts}, err
@@ -82,7 +82,7 @@ func (f *monthLayout) walls(ctx context.Context, lists []social.List[social.User
 		return nil, err
 	}
 	rest := slices.DeleteFunc(slices.Clone(lists), func(list social.List[social.UserID]) bool { return walls[list] != nil })
-	others, err := f.readLayout.Walls(ctx, rest)
+	others, err := f.unkept.Walls(ctx, rest)
 	maps.Copy(walls, others)
 	return walls, err
 }

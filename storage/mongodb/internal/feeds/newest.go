@@ -79,6 +79,15 @@ func postsByID(posts []*social.Post) map[social.PostID]*social.Post {
 	return found
 }
 
+// selectedPages reads the posts of pages, without pages of which some posts are gone.
+func (e *base) selectedPages(ctx context.Context, pages map[social.List[social.UserID]][]social.PostID) (map[social.List[social.UserID]][]*social.Post, error) {
+	posts, err := e.knownPosts(ctx, postsOf(pages))
+	if err != nil {
+		return nil, err
+	}
+	return wholePages(pages, postsByID(posts)), nil
+}
+
 // wholePages returns the posts of pages, without pages of which some posts are gone.
 func wholePages(pages map[social.List[social.UserID]][]social.PostID, found map[social.PostID]*social.Post) map[social.List[social.UserID]][]*social.Post {
 	whole := make(map[social.List[social.UserID]][]*social.Post, len(pages))

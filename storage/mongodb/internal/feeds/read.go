@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -19,6 +20,8 @@ const (
 	mergeWidth = 190
 	// mergesInBatch is how many such merges go into one command.
 	mergesInBatch = 30
+	// followedTogether is how many entries the lists of followed people have that are read together.
+	followedTogether = 20_000
 	// mergeAttempts bounds how often a page is read again because posts were deleted meanwhile.
 	mergeAttempts = 3
 )
@@ -29,58 +32,122 @@ func postList(field string, value any, hint string) mdb.ListQuery {
 }
 
 // readLayout is the layout that keeps no feeds.
-type readLayout struct{ *base }
+type readLayout struct{ unkept }
 
-// News reads the ids of the followed people, and then the newest posts by them. That is two
-// commands for up to 189 followed people. For more, it is three, by a walk or by a merge of up to
-// about 5,700 people, and one more for each further 5,700, or for a walk that was in vain.
-func (f readLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+// newestPages implements newestSharer in three commands, or four if there are new posts.
+func (f readLayout) newestPages(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	followed, err := f.followedByEach(ctx, batch.Unique(ownersOf(lists)))
+	if err != nil {
+		return nil, err
+	}
+	now, err := f.recent.catchUp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	floor, ok := f.recent.floorAt(now)
+	if !ok {
+		return nil, nil
+	}
+	selected := make(map[social.List[social.UserID]][]social.PostID, len(lists))
+	for _, list := range lists {
+		authors, ok := followed[list.Of]
+		if !ok {
+			continue
+		}
+		ids, ok := f.recent.page(now, floor, append(authors, list.Of), list.Page)
+		if ok && (len(ids) == list.Limit || floor.IsZero()) {
+			selected[list] = ids
+		}
+	}
+	return f.selectedPages(ctx, selected)
+}
+
+// followedByEach reads whom each user follows. It leaves out those who follow too many.
+func (f readLayout) followedByEach(ctx context.Context, users []social.UserID) (map[social.UserID][]social.UserID, error) {
+	if len(users) > 1 {
+		return f.follows.FollowedByEach(ctx, users, followedTogether)
+	}
+	followed, err := f.follows.Followed(ctx, users[0])
+	return map[social.UserID][]social.UserID{users[0]: followed}, err
+}
+
+// unkept reads feeds from posts and follows. Layouts that keep feeds use it for what these lack.
+type unkept struct{ *base }
+
+// News reads the ids of the followed people, and then the newest posts by them: three commands for
+// recent posts, or four if there are new ones. Older posts are merged in the database.
+func (f unkept) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	authors, err := f.follows.Followed(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
 	authors = append(authors, viewer)
-	if len(authors) > mergeWidth && f.walks.worthwhile(viewer) {
-		if posts, err := f.walk(ctx, authors, p); posts != nil || err != nil {
-			return posts, err
-		}
-		f.walks.inVain(viewer)
+	now, err := f.recent.catchUp(ctx)
+	if err != nil {
+		return nil, err
 	}
+	floor, ok := f.recent.floorAt(now)
+	if !ok {
+		return f.mergedNews(ctx, authors, p)
+	}
+	recent := func(ctx context.Context, p social.Page) ([]social.PostID, error) {
+		return f.recentNews(ctx, now, floor, authors, p)
+	}
+	older := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
+		if err := f.recent.reachDown(ctx, now, floor); err != nil {
+			return nil, err
+		}
+		return f.mergedNews(ctx, authors, p)
+	}
+	return f.page(ctx, p, floor, recent, older)
+}
+
+func (f unkept) mergedNews(ctx context.Context, authors []social.UserID, p social.Page) ([]*social.Post, error) {
 	return mergePosts(ctx, f.base, "author", authors, ByAuthor, p)
 }
 
+// recentNews returns the ids of a page of recent posts, from a floor on. If other readers have
+// replaced these posts meanwhile, it reads them from the database.
+func (f unkept) recentNews(ctx context.Context, now Sequence, floor social.PostID, authors []social.UserID, p social.Page) ([]social.PostID, error) {
+	if ids, ok := f.recent.page(now, floor, authors, p); ok {
+		return ids, nil
+	}
+	ids, err := mergeIDs(ctx, f.base, "author", authors, p)
+	return from(floor, ids), err
+}
+
 // Walls reads ranges of one index.
-func (f readLayout) Walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+func (f unkept) Walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
 	query := func(list social.List[social.UserID]) mdb.ListQuery { return postList("wallOwner", list.Of, ByWall) }
 	return f.posts.Pages(ctx, lists, query)
 }
 
-func (readLayout) PostsAdded(context.Context, []*social.Post) error { return nil }
+func (unkept) PostsAdded(context.Context, []*social.Post) error { return nil }
 
-func (readLayout) PostChanged(context.Context, social.PostID) error { return nil }
+func (unkept) PostChanged(context.Context, social.PostID) error { return nil }
 
-func (readLayout) FollowsChanged(context.Context, ...social.UserID) error { return nil }
+func (unkept) FollowsChanged(context.Context, ...social.UserID) error { return nil }
 
-func (readLayout) PostStored(context.Context, *social.Post) {}
+func (unkept) PostStored(context.Context, *social.Post) {}
 
-func (readLayout) Collections() []*mongo.Collection { return nil }
+func (unkept) Collections() []*mongo.Collection { return nil }
 
-func (readLayout) Indexes() map[*mongo.Collection][]mongo.IndexModel { return nil }
+func (unkept) Indexes() map[*mongo.Collection][]mongo.IndexModel { return nil }
 
-func (readLayout) Build(context.Context, social.UserID) error { return nil }
+func (unkept) Build(context.Context, social.UserID) error { return nil }
 
-func (readLayout) PostDeleted(context.Context, social.PostID, social.UserID, social.UserID) error {
+func (unkept) PostDeleted(context.Context, social.PostID, social.UserID, social.UserID) error {
 	return nil
 }
 
-func (readLayout) PostMoved(context.Context, social.PostID) error { return nil }
+func (unkept) PostMoved(context.Context, social.PostID) error { return nil }
 
-func (readLayout) Forget(context.Context, social.UserID) error { return nil }
+func (unkept) Forget(context.Context, social.UserID) error { return nil }
 
-func (readLayout) JobKinds() []jobs.Kind { return nil }
+func (unkept) JobKinds() []jobs.Kind { return nil }
 
 // Do refuses every job: this layout adds none.
-func (readLayout) Do(_ context.Context, j *jobs.Job) error { return jobs.Unknown(j) }
+func (unkept) Do(_ context.Context, j *jobs.Job) error { return jobs.Unknown(j) }
 
 // mergePosts reads the page of all posts that have one of the values. Up to mergeWidth values it
 // takes one find. With more, it first merges the ids, chunk by chunk, so that it reads only the

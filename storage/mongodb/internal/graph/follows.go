@@ -40,6 +40,29 @@ func (s Follows) Followed(ctx context.Context, user social.UserID) ([]social.Use
 	return mdb.Map(docs, func(d *otherDoc) social.UserID { return d.Other }), err
 }
 
+// FollowedByEach is Followed for several users, with one command. It leaves out users whose lists
+// have not all been read, because together they have more than a number of entries.
+func (s Follows) FollowedByEach(ctx context.Context, users []social.UserID, most int) (map[social.UserID][]social.UserID, error) {
+	filter := mdb.Doc("owner", mdb.Doc("$in", mdb.Values(users)), "follow", mdb.Doc("$gt", mdb.ZeroKey))
+	docs, err := mdb.FindAll[Document](ctx, s.edges, filter, most,
+		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1)).SetLimit(int64(most)).SetHint(byFollower))
+	if err != nil {
+		return nil, err
+	}
+	followed := make(map[social.UserID][]social.UserID, len(users))
+	for _, user := range users {
+		if len(docs) < most || user.Compare(docs[most-1].Owner.ID) < 0 { // the index is in the order of owners
+			followed[user] = []social.UserID{}
+		}
+	}
+	for i := range docs {
+		if list, isWhole := followed[docs[i].Owner]; isWhole {
+			followed[docs[i].Owner] = append(list, docs[i].Other)
+		}
+	}
+	return followed, nil
+}
+
 // Among returns which of the users follow which of the people.
 func (s Follows) Among(ctx context.Context, users, people []social.UserID) (map[social.Pair]bool, error) {
 	pairs := make([]social.Pair, 0, len(users)*len(people))

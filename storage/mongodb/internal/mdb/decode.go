@@ -137,6 +137,14 @@ func (r *Reader) Int(v bsoncore.Value, to *int) {
 	}
 }
 
+// Long is Int for numbers that need 64 bits.
+func (r *Reader) Long(v bsoncore.Value, to *int64) {
+	n, ok := v.AsInt64OK()
+	if r.Check(ok, v) {
+		*to = n
+	}
+}
+
 // Float reads a floating-point number.
 func (r *Reader) Float(v bsoncore.Value, to *float64) {
 	f, ok := v.DoubleOK()

@@ -31,9 +31,10 @@ func (d *Document) newest() (newest int64) {
 
 // Next assigns n serials, all greater than floor and than those that were assigned before, and
 // returns the first one. It updates the document of c with this _id, and must be the first command
-// of a transaction. It returns ErrNotFound if there is no such document and upsert is false.
-func Next(ctx context.Context, c *mongo.Collection, name any, floor int64, n int, upsert bool) (first int64, err error) {
-	set := mdb.Doc("lastSerial", mdb.Doc("$max", bson.A{"$lastSerial", floor}))
+// of a transaction. It also sets further fields, from what the document was before. It returns
+// ErrNotFound if there is no such document and upsert is false.
+func Next(ctx context.Context, c *mongo.Collection, name any, floor int64, n int, upsert bool, also ...bson.E) (first int64, err error) {
+	set := append(mdb.Doc("lastSerial", mdb.Doc("$max", bson.A{"$lastSerial", floor})), also...)
 	if upsert {
 		set = append(set, bson.E{Key: "v", Value: mdb.FirstVersion})
 	}
