@@ -41,6 +41,7 @@ type Source struct {
 	WaitingPasswords func() int                   // how many passwords wait for their hash
 	NotifiedUpTo     func() time.Time             // up to when notifications are stored; zero: by another server
 	People           func() people.Stats          // of the people kept in memory
+	News             func() (recent, older int64) // pages of news: see storage.NewsCounter; nil: they are not counted
 	Codes            []string                     // codes that operations can end with
 	RefusalCodes     []string                     // codes with which requests are rejected before they run
 	Mistake          func(context.Context) string // the code of an operation's first userError; "" if none
@@ -92,6 +93,9 @@ func New(of Source) *Metrics {
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	if of.News != nil {
+		m.registry.MustRegister(&newsCollector{of.News})
+	}
 	for _, limit := range of.Limits {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "plaza_rate_limited_total", Help: "Requests, operations and attempts that a rate limit refused.",

@@ -34,6 +34,7 @@ func (w worker) Backlog(context.Context) (social.Backlog, error) { return w.left
 func newMetrics(w worker, sockets int) *metrics.Metrics {
 	return metrics.New(metrics.Source{
 		SocketLimits: map[string]int{"sockets-user": 7}, People: func() people.Stats { return people.Stats{Bytes: 11, Users: people.LookupStats{Hits: 12}} },
+		News:   func() (recent, older int64) { return 13, 14 },
 		Limits: []*ratelimit.Limit{usedUp()}, WaitingPasswords: func() int { return 3 },
 		NotifiedUpTo: func() time.Time { return time.UnixMilli(1_700_000_000_500) },
 		Worker:       w, Sockets: func() int { return sockets }, LostClicks: func() int64 { return 5 },
@@ -144,7 +145,7 @@ func value(t *testing.T, text, name string) float64 {
 func TestBacklog(t *testing.T) {
 	left := social.Backlog{Waiting: 3, Dead: 2, Oldest: time.Now().Add(-time.Minute)}
 	_, text := scrape(t, newMetrics(worker{left: left}, 7))
-	for name, want := range map[string]float64{"plaza_work_jobs_waiting": 3, "plaza_work_jobs_dead": 2, "plaza_websockets": 7, "plaza_ad_clicks_lost_total": 5, `plaza_rate_limited_total{limit="writes"}`: 2, "plaza_passwords_waiting": 3, "plaza_notifications_up_to_timestamp_seconds": 1_700_000_000.5} {
+	for name, want := range map[string]float64{"plaza_work_jobs_waiting": 3, "plaza_work_jobs_dead": 2, "plaza_websockets": 7, "plaza_ad_clicks_lost_total": 5, `plaza_rate_limited_total{limit="writes"}`: 2, "plaza_passwords_waiting": 3, `plaza_news_pages_total{posts="recent"}`: 13, `plaza_news_pages_total{posts="older"}`: 14, "plaza_notifications_up_to_timestamp_seconds": 1_700_000_000.5} {
 		if got := value(t, text, name); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}

@@ -15,6 +15,13 @@ type Description struct {
 	Layouts  map[string]string // the layouts in use, by subject ("feeds"); nil if there is no choice
 }
 
+// NewsCounter is a Store that has the ids of recent posts in memory.
+type NewsCounter interface {
+	// NewsPages counts the pages of news that were read from posts and follows since the store was
+	// opened: recent ones, all of whose ids were in memory, and those with older posts.
+	NewsPages() (recent, older int64)
+}
+
 // Store is a storage engine: everything that Plaza needs from one. Every engine passes the suite in
 // storagetest.
 type Store interface {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plaza/metrics"
+	"plaza/storage"
 )
 
 // serveMetrics answers Prometheus on a separate listener, at the returned URL, until the returned
@@ -38,4 +39,12 @@ func serveMetrics(ctx context.Context, addr string, m *metrics.Metrics) (at stri
 	at = "http://" + listener.Addr().String() + "/metrics"
 	slog.InfoContext(ctx, "metrics are open", "metrics", at)
 	return at, func() { _ = server.Close(); <-done }, nil
+}
+
+// newsPages returns what counts a store's pages of news; nil if it does not.
+func newsPages(st storage.Store) func() (recent, older int64) {
+	if counter, ok := st.(storage.NewsCounter); ok {
+		return counter.NewsPages
+	}
+	return nil
 }

@@ -73,7 +73,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 	s.Metrics = metrics.New(metrics.Source{
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
 		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords, NotifiedUpTo: s.Notifier.UpTo,
-		SocketLimits: c.SocketLimits.ByName(), People: s.social.CacheStats,
+		SocketLimits: c.SocketLimits.ByName(), People: s.social.CacheStats, News: newsPages(st),
 		Codes: presenter.Codes(), RefusalCodes: codes.All(), Mistake: presenter.MistakeOf,
 	})
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(gate.KeyOf(session)) })

@@ -43,6 +43,9 @@ func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (
 	return s.feeds.News(ctx, viewer, p)
 }
 
+// NewsPages implements storage.NewsCounter.
+func (s *Store) NewsPages() (recent, older int64) { return s.feeds.NewsPages() }
+
 // Incoming implements social.Feeds. It reads the circles that the viewer is in, and then the newest
 // posts whose inbox contains one of these or the viewer's wall. Its cost grows with the number of
 // the viewer's followers, as that of News grows with the number of followed users.

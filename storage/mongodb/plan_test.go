@@ -40,6 +40,9 @@ func TestNewsMergesIndexRanges(t *testing.T) {
 				posts, commands := read(social.Page{Limit: limit})
 				wantIn(t, posts, min(n, limit))
 				_, next := read(social.Page{Limit: limit, After: social.Key(posts[len(posts)-1].ID.Bytes())})
+				if _, older := w.NewsPages(); (older > 0) != isMerged {
+					t.Errorf("%d pages were merged in the database", older)
+				}
 				if !isMerged && len(commands)+len(next) > 2*3 {
 					t.Errorf("commands: %s, %s", names(commands), names(next))
 				}

@@ -148,7 +148,10 @@ type Store struct {
 	openPolls   *mongo.Collection
 }
 
-var _ storage.Store = (*Store)(nil)
+var (
+	_ storage.Store       = (*Store)(nil)
+	_ storage.NewsCounter = (*Store)(nil)
+)
 
 // Parts of the contract that a single package implements. They are embedded under these names,
 // because a field can't have the name of a method.

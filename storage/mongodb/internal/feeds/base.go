@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"context"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -79,12 +80,19 @@ type base struct {
 	jobs       *jobs.Queue
 	mergeAbove int
 	recent     *recentPosts
+	pages      *pageCounts
 
 	newsLists     *mongo.Collection
 	mergedAuthors *mongo.Collection
 	newsBuckets   *mongo.Collection
 	monthNews     *mongo.Collection
 	monthWalls    *mongo.Collection
+}
+
+// pageCounts counts pages of news that were read from posts and follows.
+type pageCounts struct {
+	all   atomic.Int64
+	older atomic.Int64 // merged in the database, at least in part
 }
 
 // defaultMergeAbove: pushing a post costs about as much as it saves a few readers, and most of so
@@ -94,7 +102,7 @@ const defaultMergeAbove = 10_000
 func newBase(c Config) *base {
 	e := &base{
 		db: c.DB, posts: c.Posts, follows: c.Follows, jobs: c.Jobs, mergeAbove: c.MergeAbove,
-		recent:    newRecentPosts(c.Posts, recentStep, mostRecent),
+		recent: newRecentPosts(c.Posts, recentStep, mostRecent), pages: new(pageCounts),
 		newsLists: c.Database.Collection("newsLists"), mergedAuthors: c.Database.Collection("mergedAuthors"),
 		newsBuckets: c.Database.Collection("newsBuckets"),
 		monthNews:   c.Database.Collection("monthNews"), monthWalls: c.Database.Collection("monthWalls"),

@@ -89,6 +89,13 @@ func (f *Feeds) Walls(ctx context.Context, lists []social.List[social.UserID]) (
 	return f.inUse(ctx).read.Walls(ctx, lists)
 }
 
+// NewsPages counts the pages that were read from posts and follows: in the layout read, and in other
+// layouts those that they do not keep. The ids of recent ones were in memory.
+func (f *Feeds) NewsPages() (recent, older int64) {
+	older = f.pages.older.Load()
+	return f.pages.all.Load() - older, older
+}
+
 // each does the same in each layout.
 func (f *Feeds) each(ctx context.Context, do func(Layout) error) error {
 	for _, layout := range f.inUse(ctx).kept {

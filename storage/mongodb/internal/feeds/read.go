@@ -59,7 +59,9 @@ func (f readLayout) newestPages(ctx context.Context, lists []social.List[social.
 			selected[list] = ids
 		}
 	}
-	return f.selectedPages(ctx, selected)
+	pages, err := f.selectedPages(ctx, selected)
+	f.pages.all.Add(int64(len(pages)))
+	return pages, err
 }
 
 // followedByEach reads whom each user follows. It leaves out those who follow too many.
@@ -86,9 +88,14 @@ func (f unkept) News(ctx context.Context, viewer social.UserID, p social.Page) (
 	if err != nil {
 		return nil, err
 	}
+	f.pages.all.Add(1)
+	merge := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
+		f.pages.older.Add(1)
+		return mergePosts(ctx, f.base, "author", authors, ByAuthor, p)
+	}
 	floor, ok := f.recent.floorAt(now)
 	if !ok {
-		return f.mergedNews(ctx, authors, p)
+		return merge(ctx, p)
 	}
 	recent := func(ctx context.Context, p social.Page) ([]social.PostID, error) {
 		return f.recentNews(ctx, now, floor, authors, p)
@@ -97,13 +104,9 @@ func (f unkept) News(ctx context.Context, viewer social.UserID, p social.Page) (
 		if err := f.recent.reachDown(ctx, now, floor); err != nil {
 			return nil, err
 		}
-		return f.mergedNews(ctx, authors, p)
+		return merge(ctx, p)
 	}
 	return f.page(ctx, p, floor, recent, older)
-}
-
-func (f unkept) mergedNews(ctx context.Context, authors []social.UserID, p social.Page) ([]*social.Post, error) {
-	return mergePosts(ctx, f.base, "author", authors, ByAuthor, p)
 }
 
 // recentNews returns the ids of a page of recent posts, from a floor on. If other readers have
