@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"plaza/social"
 	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/mdb"
@@ -61,6 +62,11 @@ func (s *Store) Follows(ctx context.Context) (edges, copies map[string]string, e
 	}
 	copies, err = followsIn(ctx, s.graph.Layouts()[s.member.Now().Layouts[graphSetting().Name]].Followers())
 	return edges, copies, err
+}
+
+// FollowedByEach reads whom each of the users follows; see feeds.Follows.
+func (s *Store) FollowedByEach(ctx context.Context, users []social.UserID, most int) (map[social.UserID][]social.UserID, error) {
+	return s.graph.Follows().FollowedByEach(ctx, users, most)
 }
 
 func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, error) {

@@ -43,11 +43,14 @@ func (c *crowd) write(n int) {
 		author := c.authors[i%len(c.authors)].User.ID
 		c.posts[author] = append(c.posts[author], c.post(status(author, author, public)).ID)
 	}
+	reader := c.readers[n%len(c.readers)].User.ID
+	c.posts[reader] = append(c.posts[reader], c.post(status(reader, reader, public)).ID)
 }
 
 // want returns a reader's newest page.
 func (c *crowd) want(reader, limit int) []social.PostID {
 	var all []social.PostID
+	all = append(all, c.posts[c.readers[reader].User.ID]...)
 	for _, author := range c.authors {
 		if c.follows(reader, author) {
 			all = append(all, c.posts[author.User.ID]...)

@@ -60,6 +60,8 @@ func (h *postHistory) step() {
 		}
 	case n < 6:
 		h.post(w, social.PostID{ID: id.At(time.Now().Add(-time.Duration(h.dice.IntN(1_000)) * time.Second))})
+	case n < 7 && len(h.posts) > 0 && h.dice.IntN(2) == 0:
+		h.post(w, social.PostID{ID: id.WithSerial(h.posts[0].Serial())})
 	case n < 7:
 		h.post(w, social.PostID{ID: id.At(time.Now().Add(time.Duration(h.dice.IntN(1_000)) * time.Millisecond))})
 	case len(h.posts) > 0:
@@ -122,6 +124,77 @@ func TestRecentPostsForgetDeleted(t *testing.T) {
 	w.news(people[0], page)
 	if commands := r.take(); len(commands) != 3 {
 		t.Errorf("%d commands, want 3: %s", len(commands), names(commands))
+	}
+}
+
+// TestRecentPostsOfManyDeletions: a page behind many deleted posts takes few commands.
+func TestRecentPostsOfManyDeletions(t *testing.T) {
+	t.Parallel()
+	r := new(recorder)
+	w := newTown(t, r)
+	people := w.people(3)
+	w.follow(people[0], people[1:])
+	posts := w.posts(people[1:], 441)
+	w.news(people[0], social.Page{Limit: 1})
+	for _, post := range posts[20:420] {
+		w.ok(w.DeletePost(w.ctx, post, happened(social.EventPostDeleted)))
+	}
+	for _, page := range []social.Page{{Limit: 23}, {Limit: 23, Last: true, Before: social.Key(posts[423].Bytes())}} {
+		want := slices.Concat(posts[:20], posts[420:423])
+		r.take()
+		w.same(w.news(people[0], page), want, "page %+v", page)
+		if commands := r.take(); len(commands) > 11 {
+			t.Errorf("page %+v: %d commands: %s", page, len(commands), names(commands))
+		}
+	}
+}
+
+// TestRecentPostsAreReadOnce: readers who come at the same time to a new server read the newest
+// posts once.
+func TestRecentPostsAreReadOnce(t *testing.T) {
+	t.Parallel()
+	r := new(recorder)
+	w := newTown(t, r)
+	people := w.people(3)
+	w.follow(people[0], people[1:])
+	posts := w.posts(people[1:], 61)
+	r.take()
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			posts, err := w.News(w.ctx, people[0].User.ID, social.Page{Limit: 5, After: social.Key(posts[i].Bytes())})
+			if err != nil || len(posts) != 5 {
+				t.Errorf("%d posts, %v", len(posts), err)
+			}
+		})
+	}
+	all.Wait()
+	reads := 0
+	for _, raw := range r.take() {
+		if _, err := raw.LookupErr("filter", "_id", "$gt"); err == nil {
+			reads++
+		}
+	}
+	if reads != 1 {
+		t.Errorf("%d reads", reads)
+	}
+}
+
+// TestReadersOfOlderPostsPause: when a reader's newest page was not in memory, the next one is merged
+// immediately.
+func TestReadersOfOlderPostsPause(t *testing.T) {
+	t.Parallel()
+	r := new(recorder)
+	w := newTownOf(t, r, mongodb.Options{Feeds: mongodb.TinyRead})
+	people := w.people(3)
+	w.follow(people[0], people[1:])
+	posts := w.posts(people[1:], 61)
+	for i := range 6 {
+		r.take()
+		w.same(w.news(people[0], social.Page{Limit: 20}), posts[:20], "page %d", i)
+		if commands := r.take(); (len(commands) == 2) != (i%2 == 1) {
+			t.Errorf("page %d: %d commands: %s", i, len(commands), names(commands))
+		}
 	}
 }
 

@@ -81,6 +81,7 @@ type base struct {
 	mergeAbove int
 	recent     *recentPosts
 	pages      *pageCounts
+	pauses     *pauses
 
 	newsLists     *mongo.Collection
 	mergedAuthors *mongo.Collection
@@ -102,7 +103,7 @@ const defaultMergeAbove = 10_000
 func newBase(c Config) *base {
 	e := &base{
 		db: c.DB, posts: c.Posts, follows: c.Follows, jobs: c.Jobs, mergeAbove: c.MergeAbove,
-		recent: newRecentPosts(c.Posts, recentStep, mostRecent), pages: new(pageCounts),
+		recent: newRecentPosts(c.Posts, recentStep, mostRecent), pages: new(pageCounts), pauses: newPauses(pauseLength),
 		newsLists: c.Database.Collection("newsLists"), mergedAuthors: c.Database.Collection("mergedAuthors"),
 		newsBuckets: c.Database.Collection("newsBuckets"),
 		monthNews:   c.Database.Collection("monthNews"), monthWalls: c.Database.Collection("monthWalls"),

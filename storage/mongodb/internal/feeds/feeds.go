@@ -62,7 +62,7 @@ func (f *Feeds) Incoming(ctx context.Context, keys []bson.Binary, p social.Page)
 // News reads a page of the news of a user. It takes its own snapshot, because newest pages share
 // one.
 func (f *Feeds) News(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
-	if !f.sharesNewest(ctx, p) {
+	if !f.sharesNewest(ctx, viewer, p) {
 		return f.readNews(ctx, viewer, p)
 	}
 	err = f.db.Within(ctx, "news", func(ctx context.Context) error {

@@ -63,9 +63,13 @@ func (f *hybridLayout) News(ctx context.Context, viewer social.UserID, p social.
 		return f.unkept.News(ctx, viewer, p)
 	}
 	l.IDs = append(l.IDs, pending[viewer]...)
-	listed := func(ctx context.Context, p social.Page) ([]social.PostID, error) { return f.listedIDs(ctx, l, p) }
-	deeper := func(ctx context.Context, p social.Page) ([]*social.Post, error) { return f.unkept.News(ctx, viewer, p) }
-	return f.page(ctx, p, l.Floor, listed, deeper)
+	news := knownList{
+		floor:  l.Floor,
+		ids:    func(ctx context.Context, p social.Page) ([]social.PostID, error) { return f.listedIDs(ctx, l, p) },
+		posts:  f.postsInOrder,
+		deeper: func(ctx context.Context, p social.Page) ([]*social.Post, error) { return f.unkept.News(ctx, viewer, p) },
+	}
+	return news.page(ctx, p)
 }
 
 // newestPages implements newestSharer in three commands, or four if there are merged authors.
@@ -95,7 +99,8 @@ func (f *hybridLayout) newestPages(ctx context.Context, lists []social.List[soci
 			selected[list] = ids
 		}
 	}
-	return f.selectedPages(ctx, selected)
+	posts, err := f.posts.ByID(ctx, postsOf(selected))
+	return wholePages(selected, postsByID(posts)), err
 }
 
 // readyLists reads the lists of users, without those that have to be built or cut first, or that

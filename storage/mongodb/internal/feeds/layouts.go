@@ -34,11 +34,12 @@ func Layouts() map[string]Maker {
 	}
 }
 
-// Recent makes a layout like Read, with a number of recent posts in memory, which are read in steps.
+// Recent makes a layout like Read, with a number of recent posts in memory, which are read in steps,
+// and with short pauses.
 func Recent(step, most int) Maker {
 	return func(e *base) Layout {
 		own := *e
-		own.recent = newRecentPosts(e.posts, step, most)
+		own.recent, own.pauses = newRecentPosts(e.posts, step, most), newPauses(1)
 		return readLayout{unkept{&own}}
 	}
 }

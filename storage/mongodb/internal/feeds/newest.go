@@ -16,6 +16,8 @@ import (
 // newestSharer is a layout that can do that. In the layout month, the open part of a feed is often
 // not enough for a page.
 type newestSharer interface {
+	// sharesWith reports whether a user's newest page is likely to be one that newestPages reads.
+	sharesWith(viewer social.UserID) bool
 	// newestPages reads newest pages of news. It leaves out those that take further commands.
 	newestPages(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error)
 }
@@ -44,10 +46,13 @@ func (f *Feeds) newNewestReader() *batch.Reader[social.List[social.UserID], []*s
 }
 
 // sharesNewest reports whether a page is read together with others.
-func (f *Feeds) sharesNewest(ctx context.Context, p social.Page) bool {
-	_, ok := f.inUse(ctx).read.(newestSharer)
-	return ok && p == social.Page{Limit: p.Limit}
+func (f *Feeds) sharesNewest(ctx context.Context, viewer social.UserID, p social.Page) bool {
+	layout, ok := f.inUse(ctx).read.(newestSharer)
+	return ok && isNewest(p) && layout.sharesWith(viewer)
 }
+
+// isNewest reports whether a page is the first one of a list.
+func isNewest(p social.Page) bool { return p == social.Page{Limit: p.Limit} }
 
 // readNewest reads a newest page together with others. It returns false if the page has to be read
 // alone: it takes further commands, or the read has failed, which may be because of another page.
@@ -77,15 +82,6 @@ func postsByID(posts []*social.Post) map[social.PostID]*social.Post {
 		found[p.ID] = p
 	}
 	return found
-}
-
-// selectedPages reads the posts of pages, without pages of which some posts are gone.
-func (e *base) selectedPages(ctx context.Context, pages map[social.List[social.UserID]][]social.PostID) (map[social.List[social.UserID]][]*social.Post, error) {
-	posts, err := e.knownPosts(ctx, postsOf(pages))
-	if err != nil {
-		return nil, err
-	}
-	return wholePages(pages, postsByID(posts)), nil
 }
 
 // wholePages returns the posts of pages, without pages of which some posts are gone.

@@ -2,75 +2,77 @@ package feeds
 
 import (
 	"context"
-	"slices"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
-// page reads a page of posts. ids returns the ids of a page, as far as they are known: down to floor, or
-// all of them if floor is zero. deeper reads pages below it.
-func (e *base) page(
-	ctx context.Context, p social.Page, floor social.PostID,
-	ids func(context.Context, social.Page) ([]social.PostID, error),
-	deeper func(context.Context, social.Page) ([]*social.Post, error),
-) ([]*social.Post, error) {
-	if ends(floor, p) || p.Last && !reaches(floor, p) {
-		return deeper(ctx, p)
+// knownList is a list of posts whose newest ids are known.
+type knownList struct {
+	floor social.PostID // down to here they are known; zero: all are
+	// ids returns the ids of a page, without those below the floor.
+	ids func(context.Context, social.Page) ([]social.PostID, error)
+	// posts reads posts, newest first, without those that are gone.
+	posts func(context.Context, []social.PostID) ([]*social.Post, error)
+	// deeper reads a page of the whole list.
+	deeper func(context.Context, social.Page) ([]*social.Post, error)
+}
+
+// page reads a page of the list.
+func (l *knownList) page(ctx context.Context, p social.Page) ([]*social.Post, error) {
+	if l.ends(p) || p.Last && !l.reaches(p) {
+		return l.deeper(ctx, p)
 	}
-	posts, err := e.known(ctx, p, ids)
-	if err != nil || p.Last || len(posts) == p.Limit || reaches(floor, p) {
+	posts, err := l.known(ctx, p)
+	if err != nil || p.Last || len(posts) == p.Limit || l.reaches(p) {
 		return posts, err
 	}
-	rest, err := deeper(ctx, social.Page{After: social.Key(floor.Bytes()), Before: p.Before, Limit: p.Limit - len(posts)})
+	rest, err := l.deeper(ctx, social.Page{After: social.Key(l.floor.Bytes()), Before: p.Before, Limit: p.Limit - len(posts)})
 	return append(posts, rest...), err
 }
 
 // reaches reports whether all ids within the page's bounds are known.
-func reaches(floor social.PostID, p social.Page) bool {
-	return floor.IsZero() || p.Before >= social.Key(floor.Bytes())
+func (l *knownList) reaches(p social.Page) bool {
+	return l.floor.IsZero() || p.Before >= social.Key(l.floor.Bytes())
 }
 
 // ends reports whether no ids within the page's bounds are known.
-func ends(floor social.PostID, p social.Page) bool {
-	return !floor.IsZero() && p.After != "" && p.After <= social.Key(floor.Bytes())
+func (l *knownList) ends(p social.Page) bool {
+	return !l.floor.IsZero() && p.After != "" && p.After <= social.Key(l.floor.Bytes())
 }
 
-// known reads a page of the posts whose ids are known, and reads on if posts are gone.
-func (e *base) known(ctx context.Context, p social.Page, ids func(context.Context, social.Page) ([]social.PostID, error)) (posts []*social.Post, err error) {
-	for rest := p; rest.Limit > 0; rest.Limit = p.Limit - len(posts) {
-		ids, err := ids(ctx, rest)
+// known reads a page of the posts whose ids are known. If posts are gone it reads on, more and more
+// at a time.
+func (l *knownList) known(ctx context.Context, p social.Page) (posts []*social.Post, err error) {
+	for rest := p; ; rest.Limit = min(2*rest.Limit, mdb.InBatch) {
+		ids, err := l.ids(ctx, rest)
 		if err != nil {
 			return nil, err
 		}
-		some, err := e.knownPosts(ctx, ids)
+		some, err := l.posts(ctx, ids)
 		if err != nil {
 			return nil, err
 		}
-		full := len(ids) == rest.Limit
-		if rest.Last {
+		if p.Last {
 			posts = append(some, posts...)
 		} else {
 			posts = append(posts, some...)
 		}
-		if !full {
-			break
+		if len(ids) < rest.Limit || len(posts) >= p.Limit {
+			return cut(posts, p), nil
 		}
-		if rest.Last {
+		if p.Last {
 			rest.Before = social.Key(ids[0].Bytes())
 		} else {
 			rest.After = social.Key(ids[len(ids)-1].Bytes())
 		}
 	}
-	return posts, nil
 }
 
-// knownPosts reads posts that the snapshot of ctx names, newest first. Those that it does not have were deleted.
-func (e *base) knownPosts(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
-	posts, err := e.postsInOrder(ctx, ids)
-	if err != nil || len(posts) == len(ids) {
-		return posts, err
+// cut returns the first posts of a list that is in list order, as many as the page has.
+func cut(posts []*social.Post, p social.Page) []*social.Post {
+	if p.Last {
+		return posts[max(0, len(posts)-p.Limit):]
 	}
-	found := postsByID(posts)
-	e.recent.forget(slices.DeleteFunc(slices.Clone(ids), func(post social.PostID) bool { return found[post] != nil }))
-	return posts, nil
+	return posts[:min(len(posts), p.Limit)]
 }

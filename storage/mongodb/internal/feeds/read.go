@@ -59,10 +59,13 @@ func (f readLayout) newestPages(ctx context.Context, lists []social.List[social.
 			selected[list] = ids
 		}
 	}
-	pages, err := f.selectedPages(ctx, selected)
-	f.pages.all.Add(int64(len(pages)))
-	return pages, err
+	posts, err := f.recentlyPosted(ctx, postsOf(selected))
+	f.pages.all.Add(int64(len(selected)))
+	return wholePages(selected, postsByID(posts)), err
 }
+
+// sharesWith implements newestSharer.
+func (f readLayout) sharesWith(viewer social.UserID) bool { return !f.pauses.has(viewer) }
 
 // followedByEach reads whom each user follows. It leaves out those who follow too many.
 func (f readLayout) followedByEach(ctx context.Context, users []social.UserID) (map[social.UserID][]social.UserID, error) {
@@ -76,37 +79,62 @@ func (f readLayout) followedByEach(ctx context.Context, users []social.UserID) (
 // unkept reads feeds from posts and follows. Layouts that keep feeds use it for what these lack.
 type unkept struct{ *base }
 
+// sharesWith is a part of newestSharer, which some layouts implement.
+func (unkept) sharesWith(social.UserID) bool { return true }
+
 // News reads the ids of the followed people, and then the newest posts by them: three commands for
-// recent posts, or four if there are new ones. Older posts are merged in the database.
+// recent posts, or four if there are new ones. Older posts are merged in the database: in two
+// commands in all for readers of whom this is known and who follow up to 189 people, otherwise in
+// up to two more.
 func (f unkept) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	authors, err := f.follows.Followed(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
 	authors = append(authors, viewer)
-	now, err := f.recent.catchUp(ctx)
-	if err != nil {
-		return nil, err
-	}
 	f.pages.all.Add(1)
 	merge := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
 		f.pages.older.Add(1)
 		return mergePosts(ctx, f.base, "author", authors, ByAuthor, p)
 	}
+	if isNewest(p) && f.pauses.take(viewer) {
+		return merge(ctx, p)
+	}
+	now, err := f.recent.catchUp(ctx)
+	if err != nil {
+		return nil, err
+	}
 	floor, ok := f.recent.floorAt(now)
 	if !ok {
 		return merge(ctx, p)
 	}
-	recent := func(ctx context.Context, p social.Page) ([]social.PostID, error) {
-		return f.recentNews(ctx, now, floor, authors, p)
+	news := knownList{
+		floor: floor,
+		ids: func(ctx context.Context, p social.Page) ([]social.PostID, error) {
+			return f.recentNews(ctx, now, floor, authors, p)
+		},
+		posts: f.recentlyPosted,
+		deeper: func(ctx context.Context, deeper social.Page) ([]*social.Post, error) {
+			if isNewest(p) {
+				f.pauses.begin(viewer)
+			}
+			f.recent.reachDown(ctx, now, floor)
+			return merge(ctx, deeper)
+		},
 	}
-	older := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
-		if err := f.recent.reachDown(ctx, now, floor); err != nil {
-			return nil, err
-		}
-		return merge(ctx, p)
+	return news.page(ctx, p)
+}
+
+// recentlyPosted reads posts that the snapshot of ctx has, newest first, if they have not been
+// deleted.
+func (e *base) recentlyPosted(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
+	posts, err := e.postsInOrder(ctx, ids)
+	if err != nil || len(posts) == len(ids) {
+		return posts, err
 	}
-	return f.page(ctx, p, floor, recent, older)
+	found := postsByID(posts)
+	e.recent.forget(slices.DeleteFunc(slices.Clone(ids), func(post social.PostID) bool { return found[post] != nil }))
+	return posts, nil
 }
 
 // recentNews returns the ids of a page of recent posts, from a floor on. If other readers have

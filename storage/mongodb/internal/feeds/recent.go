@@ -29,17 +29,18 @@ type recentPosts struct {
 	posts      Posts // where they are read
 	step, most int   // how many are read together, and how many are in memory
 
-	reaching sync.Mutex // held while posts before the floor are read
+	reading  chan struct{} // full while posts after the newest known one are read
+	reaching sync.Mutex    // held while posts before the floor are read
 
 	mu    sync.RWMutex
 	at    Sequence                          // everything from floor to here is known
 	floor social.PostID                     // zero: everything before is known, too
-	all   []authoredPost                    // oldest first; some may have been deleted
-	by    map[social.UserID][]social.PostID // the same, by author; nil: nothing was read yet
+	all   []authoredPost                    // oldest first, with those that have been deleted
+	by    map[social.UserID][]social.PostID // the same, by author, without some of these; nil: nothing was read yet
 }
 
 func newRecentPosts(posts Posts, step, most int) *recentPosts {
-	return &recentPosts{posts: posts, step: step, most: most}
+	return &recentPosts{posts: posts, step: step, most: max(step, most), reading: make(chan struct{}, 1)}
 }
 
 // The default limits. 5,000 posts take the database about 15 ms, and 100,000 take about 7 MB.
@@ -66,15 +67,30 @@ func (r *recentPosts) catchUp(ctx context.Context) (Sequence, error) {
 	if err != nil {
 		return Sequence{}, err
 	}
+	if _, isKnown := r.newestAt(now); isKnown {
+		return now, nil
+	}
+	return now, r.readNewer(ctx, now)
+}
+
+// readNewer adds the posts up to a snapshot, that of ctx. One reader at a time does it, which is
+// often enough for those who wait.
+func (r *recentPosts) readNewer(ctx context.Context, now Sequence) error {
+	select {
+	case r.reading <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-r.reading }()
 	since, isKnown := r.newestAt(now)
 	if isKnown {
-		return now, nil
+		return nil
 	}
 	newer, err := r.read(ctx, mdb.Doc("$gt", mdb.IDKey(social.Key(since.Bytes()))))
 	if err == nil {
 		r.add(now, newer)
 	}
-	return now, err
+	return err
 }
 
 // newestAt returns the newest known post, or none if all must be read again. It returns true if
@@ -137,45 +153,57 @@ func (r *recentPosts) floorOf(posts []authoredPost) social.PostID {
 
 func (r *recentPosts) dropOldest(n int) {
 	for _, p := range r.all[:n] {
-		r.setBy(p.Author, r.by[p.Author][1:])
+		r.remove(p)
 	}
 	r.all = slices.Clone(r.all[n:])
 	r.floor = r.all[0].ID
 }
 
-func (r *recentPosts) setBy(author social.UserID, posts []social.PostID) {
-	if len(posts) == 0 {
-		delete(r.by, author)
+// remove removes a post of all from by.
+func (r *recentPosts) remove(p authoredPost) {
+	posts := r.by[p.Author]
+	i, isThere := slices.BinarySearchFunc(posts, p.ID, comparePosts)
+	switch {
+	case !isThere:
+	case len(posts) == 1:
+		delete(r.by, p.Author)
+	case i == 0:
+		r.by[p.Author] = posts[1:]
+	default:
+		r.by[p.Author] = slices.Delete(posts, i, i+1)
+	}
+}
+
+func comparePosts(a, b social.PostID) int { return a.Compare(b.ID) }
+
+// reachDown adds posts before a floor, as the snapshot of ctx has them. It does nothing if another
+// reader does it, if there is no room, or if it fails: it is for later pages.
+func (r *recentPosts) reachDown(ctx context.Context, now Sequence, floor social.PostID) {
+	if !r.hasRoom(now, floor) || !r.reaching.TryLock() {
 		return
 	}
-	r.by[author] = posts
-}
-
-// reachDown adds posts before a floor, as a snapshot has them, unless another reader does or there is no
-// room.
-func (r *recentPosts) reachDown(ctx context.Context, now Sequence, floor social.PostID) error {
-	if !r.hasRoom(floor) || !r.reaching.TryLock() {
-		return nil
-	}
 	defer r.reaching.Unlock()
-	older, err := r.read(ctx, mdb.Doc("$lt", mdb.IDKey(social.Key(floor.Bytes()))))
-	if err == nil {
+	if older, err := r.read(ctx, mdb.Doc("$lt", mdb.IDKey(social.Key(floor.Bytes())))); err == nil {
 		r.addOlder(now, floor, older)
 	}
-	return err
 }
 
-func (r *recentPosts) hasRoom(floor social.PostID) bool {
+func (r *recentPosts) hasRoom(now Sequence, floor social.PostID) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.floor == floor && len(r.all)+r.step <= r.most
+	return r.isFloor(now, floor) && len(r.all)+r.step <= r.most
+}
+
+// isFloor reports whether a post is the floor, and a snapshot has it and all posts before it.
+func (r *recentPosts) isFloor(now Sequence, floor social.PostID) bool {
+	return !floor.IsZero() && floor == r.floor && floor.Serial() <= now.Last && now.Backdated == r.at.Backdated
 }
 
 // addOlder adds the posts that a snapshot has below a floor, if it is still the floor.
 func (r *recentPosts) addOlder(now Sequence, floor social.PostID, older []authoredPost) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now.Backdated != r.at.Backdated || floor != r.floor {
+	if !r.isFloor(now, floor) {
 		return
 	}
 	r.floor = r.floorOf(older)
@@ -239,19 +267,11 @@ func compareToKey(post social.PostID, k social.Key) int { return post.Compare(ke
 
 // forget removes posts that were deleted.
 func (r *recentPosts) forget(deleted []social.PostID) {
-	if len(deleted) == 0 {
-		return
-	}
-	isDeleted := make(map[social.PostID]bool, len(deleted))
-	for _, post := range deleted {
-		isDeleted[post] = true
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.all = slices.DeleteFunc(r.all, func(p authoredPost) bool {
-		if isDeleted[p.ID] {
-			r.setBy(p.Author, slices.DeleteFunc(r.by[p.Author], func(post social.PostID) bool { return post == p.ID }))
+	for _, post := range deleted {
+		if i, isThere := slices.BinarySearchFunc(r.all, post, func(p authoredPost, post social.PostID) int { return p.ID.Compare(post.ID) }); isThere {
+			r.remove(r.all[i])
 		}
-		return isDeleted[p.ID]
-	})
+	}
 }

@@ -59,13 +59,16 @@ func TestRecentPostsAreBounded(t *testing.T) {
 		if !ok || !slices.Equal(got, all[:n]) {
 			t.Fatalf("%d posts, want the newest %d, or another order", len(got), n)
 		}
+		if hasRoom := r.hasRoom(at, floor); hasRoom != (!floor.IsZero() && n+step <= most) {
+			t.Fatalf("there is room for more than %d posts: %t", n, hasRoom)
+		}
 		if want := floorIn(all, n); floor != want {
 			t.Fatalf("the floor of %d posts is %v, want %v", n, floor, want)
 		}
 	}
 	r.forget(all)
-	if len(r.all)+len(r.by) != 0 {
-		t.Errorf("%d posts by %d authors are in memory after all were deleted", len(r.all), len(r.by))
+	if floor, ok := r.floorAt(at); !ok || len(r.by) != 0 {
+		t.Errorf("%d authors have posts after all were deleted, down to %v", len(r.by), floor)
 	}
 }
 
@@ -120,11 +123,16 @@ func TestRecentPostsOfOtherSnapshots(t *testing.T) {
 		t.Errorf("the floor is %d", floor.Serial())
 	}
 	older := []authoredPost{post(20), post(40)}
+	r.addOlder(Sequence{Last: 49, Backdated: 1}, floor, older)
+	expect("with older posts of a snapshot before the floor", 5, 90, 1)
 	r.addOlder(Sequence{Last: 90}, floor, older)
 	expect("with older posts of a snapshot before the backdated post", 5, 90, 1)
 	r.addOlder(Sequence{Last: 80, Backdated: 1}, floor, older)
 	r.addOlder(Sequence{Last: 90, Backdated: 1}, floor, older) // of a slower reader
 	expect("with older posts", 7, 90, 1)
+	if r.hasRoom(Sequence{Last: 90, Backdated: 1}, r.floor) {
+		t.Error("there is room below the first post")
+	}
 	if ids, ok := r.page(Sequence{Last: 90, Backdated: 1}, floor, []social.UserID{author}, social.Page{Limit: 9}); !ok || len(ids) != 5 {
 		t.Errorf("%d posts from the floor of before, want 5 (%t)", len(ids), ok)
 	}

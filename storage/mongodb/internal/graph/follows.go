@@ -45,13 +45,14 @@ func (s Follows) Followed(ctx context.Context, user social.UserID) ([]social.Use
 func (s Follows) FollowedByEach(ctx context.Context, users []social.UserID, most int) (map[social.UserID][]social.UserID, error) {
 	filter := mdb.Doc("owner", mdb.Doc("$in", mdb.Values(users)), "follow", mdb.Doc("$gt", mdb.ZeroKey))
 	docs, err := mdb.FindAll[Document](ctx, s.edges, filter, most,
-		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1)).SetLimit(int64(most)).SetHint(byFollower))
+		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1)).SetLimit(int64(most)).
+			SetSort(mdb.Doc("owner", 1, "follow", -1)).SetHint(byFollower))
 	if err != nil {
 		return nil, err
 	}
 	followed := make(map[social.UserID][]social.UserID, len(users))
 	for _, user := range users {
-		if len(docs) < most || user.Compare(docs[most-1].Owner.ID) < 0 { // the index is in the order of owners
+		if len(docs) < most || user.Compare(docs[most-1].Owner.ID) < 0 {
 			followed[user] = []social.UserID{}
 		}
 	}
