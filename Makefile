@@ -52,7 +52,7 @@ SEQUENTIAL := $(SEQUENTIAL)|TestNewsOlderThanTheList|TestAVeryLongThread|OfPopul
 SEQUENTIAL := $(SEQUENTIAL)|TestBench|TestEarlier|Migration[A-Za-z]*IsKilled
 SEQUENTIAL := $(SEQUENTIAL)|TestBucketsAreTidy|TestSparsePages|TestPartsStayInOrder|TestDocumentsHaveAVersion|TestFullThread|TestPagesHaveAByteLimit
 SEQUENTIAL := $(SEQUENTIAL)|TestEveryEarlierFile|TestExport|TestScopesOfAllFields|TestPayloadsShowOnlyIDs|TestNoMutationIsCarriedOutTwice
-SEQUENTIAL := $(SEQUENTIAL)|TestALongThread|TestNothingIsLeft|TestModel|TestDeletingPopularUser|TestAway|TestManyFollowersMove|TestSeed
+SEQUENTIAL := $(SEQUENTIAL)|TestRecentPostsAreThose|TestRecentPostsOfMany|TestALongThread|TestNothingIsLeft|TestModel|TestDeletingPopularUser|TestAway|TestManyFollowersMove|TestSeed
 NOUNS := ^(Store|Notifications|IdempotencyKeys|Users|Profiles|Sessions|Circles|Graph|Posts|Feeds|Comments|Importer|Deletion|Cases|Decisions|Marks|LeftHandles)$$
 SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContractOnTwoServers$$/(Importer|Deletion)|TestGolden$$/mongodb|TestContract$$/.*/$(NOUNS)|TestAds(OnTwoServers)?$$/^(Zones|Actions|Reports|Spending)$$
 SEQUENTIAL_PKG = $(shell grep -rlE '^func [A-Za-z]*(TestContract|TestAds|$(SEQUENTIAL))' --include='*_test.go' . | xargs dirname | sort -u)

@@ -1,6 +1,6 @@
 // Package feeds keeps news and walls in MongoDB, in one of several layouts.
 //
-// A [Layout] is one way to keep feeds: not at all (read.go), as lists of ids for active users
+// A [Layout] is one way to keep feeds: not at all (read.go, recent.go), as lists of ids for active users
 // (hybrid.go), or, for all users, as ids (bucket.go) or copies of posts (month.go). The last two
 // share keptFeed (kept.go). All layouts give the same answers, because feeds are only caches of
 // posts and follows. [Layouts] lists them.

@@ -9,7 +9,7 @@ import (
 
 // The names of the layouts.
 const (
-	// Read keeps no feeds: they are merged when they are read.
+	// Read keeps no feeds: they are merged when they are read, recent posts in memory.
 	Read = "read"
 	// Hybrid keeps a capped list of post ids for each user who reads their news now and then.
 	// Authors with very many followers are merged when a list is read.

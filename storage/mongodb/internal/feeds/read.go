@@ -60,8 +60,9 @@ func (f readLayout) newestPages(ctx context.Context, lists []social.List[social.
 		}
 	}
 	posts, err := f.recentlyPosted(ctx, postsOf(selected))
-	f.pages.all.Add(int64(len(selected)))
-	return wholePages(selected, postsByID(posts)), err
+	pages := wholePages(selected, postsByID(posts))
+	f.pages.all.Add(int64(len(pages)))
+	return pages, err
 }
 
 // sharesWith implements newestSharer.
