@@ -48,6 +48,8 @@ func readARange(t *testing.T, o mongodb.Options, hours int) {
 	w.settle()
 	_, err := w.News(w.ctx, ada, social.Page{Limit: 1}) // if the layout keeps a list, this builds it
 	w.ok(err)
+	_, err = w.News(w.ctx, ada, social.Page{Limit: 1, After: social.Key(id.At(hour(0)).Bytes())}) // brings the ids of recent posts into memory
+	w.ok(err)
 	since, until := hour(20), hour(20+asked)
 	within := social.TimeRange{Since: &since, Until: &until}
 	page, err := within.Narrow(social.Page{Limit: 2 * asked})
