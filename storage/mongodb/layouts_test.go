@@ -64,7 +64,7 @@ func (s *Store) Follows(ctx context.Context) (edges, copies map[string]string, e
 	return edges, copies, err
 }
 
-// FollowedByEach reads whom each of the users follows; see feeds.Follows.
+// FollowedByEach reads the people that each user follows; see feeds.Follows.
 func (s *Store) FollowedByEach(ctx context.Context, users []social.UserID, most int) (map[social.UserID][]social.UserID, error) {
 	return s.graph.Follows().FollowedByEach(ctx, users, most)
 }

@@ -12,9 +12,9 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestNewsMergesIndexRanges checks the plans of news for few and many followed people. Pages of recent posts are
-// found in memory, in two commands before the one for their posts. Older ones are merged from index
-// ranges. Nothing is sorted, and only the posts on the page are read.
+// TestNewsMergesIndexRanges checks the plans of news for few and many followed people. Pages of
+// recent posts are found in memory, with two commands before the one for their posts. Older ones are
+// merged from index ranges. Nothing is sorted, and only the posts on the page are read.
 func TestNewsMergesIndexRanges(t *testing.T) {
 	t.Parallel()
 	const limit, written = 20, 300

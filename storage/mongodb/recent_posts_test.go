@@ -12,9 +12,9 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestRecentPostsAreThoseOfTheDatabase plays random histories on two servers that have recent posts in
-// memory: they post with ids of the sequence and with old ones, and delete. After each step, random pages
-// of both servers must have the posts that are left.
+// TestRecentPostsAreThoseOfTheDatabase plays random histories on two servers that have recent posts
+// in memory: they post with ids of the sequence and with old ones, and delete. After each step,
+// random pages of both servers must have the posts that are left.
 func TestRecentPostsAreThoseOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.FeedsRead, mongodb.TinyRead} {
@@ -180,8 +180,8 @@ func TestRecentPostsAreReadOnce(t *testing.T) {
 	}
 }
 
-// TestReadersOfOlderPostsPause: when a reader's newest page was not in memory, the next one is merged
-// immediately.
+// TestReadersOfOlderPostsPause: when a reader's newest page was not in memory, the next one is
+// merged immediately.
 func TestReadersOfOlderPostsPause(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -198,8 +198,8 @@ func TestReadersOfOlderPostsPause(t *testing.T) {
 	}
 }
 
-// TestRecentPostsWhileOthersWrite: while two servers store new and old posts, and delete some, readers of
-// both see each post from its acknowledgement to its deletion, and no post twice.
+// TestRecentPostsWhileOthersWrite: while two servers store new and old posts, and delete some,
+// readers of both see each post from its acknowledgement to its deletion, and no post twice.
 func TestRecentPostsWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.FeedsRead, mongodb.TinyRead} {

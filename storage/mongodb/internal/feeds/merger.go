@@ -7,8 +7,7 @@ import (
 	"plaza/social"
 )
 
-// merger merges lists of ids, each of which is sorted, oldest first. It is a heap, whose first list has the
-// next id.
+// merger merges sorted lists of ids, oldest first. It is a heap: its first list has the next id.
 type merger struct {
 	lists       [][]social.PostID
 	oldestFirst bool // which end of the lists is merged

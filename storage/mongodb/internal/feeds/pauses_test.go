@@ -7,7 +7,8 @@ import (
 	"plaza/social"
 )
 
-// TestPausesEnd: a number of pages of a reader are merged, and none of others. Few readers are remembered.
+// TestPausesEnd: a number of pages of a reader are merged, and none of others. Few readers are
+// remembered.
 func TestPausesEnd(t *testing.T) {
 	t.Parallel()
 	p := newPauses(pauseLength)

@@ -68,7 +68,7 @@ func (f readLayout) newestPages(ctx context.Context, lists []social.List[social.
 // sharesWith implements newestSharer.
 func (f readLayout) sharesWith(viewer social.UserID) bool { return !f.pauses.has(viewer) }
 
-// followedByEach reads whom each user follows. It leaves out those who follow too many.
+// followedByEach reads the people that each user follows. It leaves out users who follow too many.
 func (f readLayout) followedByEach(ctx context.Context, users []social.UserID) (map[social.UserID][]social.UserID, error) {
 	if len(users) > 1 {
 		return f.follows.FollowedByEach(ctx, users, followedTogether)
@@ -84,9 +84,8 @@ type unkept struct{ *base }
 func (unkept) sharesWith(social.UserID) bool { return true }
 
 // News reads the ids of the followed people, and then the newest posts by them: three commands for
-// recent posts, or four if there are new ones. Older posts are merged in the database: in two
-// commands in all for readers of whom this is known and who follow up to 189 people, otherwise in
-// up to two more.
+// recent posts, or four if there are new ones. Older posts are merged in the database, which takes
+// up to two more; during a pause, a reader who follows up to 189 people takes two in all.
 func (f unkept) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	authors, err := f.follows.Followed(ctx, viewer)
 	if err != nil {

@@ -80,8 +80,9 @@ func floorIn(all []social.PostID, n int) social.PostID {
 	return all[n-1]
 }
 
-// TestRecentPostsOfOtherSnapshots: a reader whose snapshot is older than the last backdated post, or newer
-// than what is in memory, finds nothing there. One with an older snapshot does not find newer posts.
+// TestRecentPostsOfOtherSnapshots: a reader whose snapshot is older than the last backdated post, or
+// newer than what is in memory, finds nothing there. One with an older snapshot does not find newer
+// posts.
 func TestRecentPostsOfOtherSnapshots(t *testing.T) {
 	t.Parallel()
 	author := social.UserID{ID: id.New()}
