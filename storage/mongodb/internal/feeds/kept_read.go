@@ -59,7 +59,7 @@ func (f *keptFeed) page(ctx context.Context, user social.UserID, p social.Page, 
 	rest := p
 	rest.Limit -= len(posts)
 	switch {
-	case rest.Limit == 0, len(ids) < p.Limit && (p.Last || v.open.Floor.IsZero() || p.Before >= social.Key(v.open.Floor.Bytes())):
+	case rest.Limit == 0, len(ids) < p.Limit && (p.Last || reaches(v.open.Floor, p)):
 		return posts, nil
 	case len(ids) < p.Limit:
 		rest.After = social.Key(v.open.Floor.Bytes())
@@ -117,15 +117,7 @@ func (v *keptView) openPage(p social.Page) ([]social.PostID, bool) {
 
 // has reports whether the feed has the beginning of the page.
 func (v *keptView) has(p social.Page) bool {
-	switch {
-	case v.open == nil || !v.open.Ready:
-		return false
-	case v.open.Floor.IsZero():
-		return true
-	case p.Last:
-		return p.Before >= social.Key(v.open.Floor.Bytes())
-	}
-	return p.After == "" || p.After > social.Key(v.open.Floor.Bytes())
+	return v.open != nil && v.open.Ready && begins(v.open.Floor, p)
 }
 
 // partsOf returns how many closed parts are usually enough for a page.

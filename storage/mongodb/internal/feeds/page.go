@@ -20,25 +20,28 @@ type knownList struct {
 
 // page reads a page of the list.
 func (l *knownList) page(ctx context.Context, p social.Page) ([]*social.Post, error) {
-	if l.ends(p) || p.Last && !l.reaches(p) {
+	if !begins(l.floor, p) {
 		return l.deeper(ctx, p)
 	}
 	posts, err := l.known(ctx, p)
-	if err != nil || p.Last || len(posts) == p.Limit || l.reaches(p) {
+	if err != nil || p.Last || len(posts) == p.Limit || reaches(l.floor, p) {
 		return posts, err
 	}
 	rest, err := l.deeper(ctx, social.Page{After: social.Key(l.floor.Bytes()), Before: p.Before, Limit: p.Limit - len(posts)})
 	return append(posts, rest...), err
 }
 
-// reaches reports whether all ids within the page's bounds are known.
-func (l *knownList) reaches(p social.Page) bool {
-	return l.floor.IsZero() || p.Before >= social.Key(l.floor.Bytes())
+// reaches reports whether all ids within the page's bounds are known, if they are down to floor.
+func reaches(floor social.PostID, p social.Page) bool {
+	return floor.IsZero() || p.Before >= social.Key(floor.Bytes())
 }
 
-// ends reports whether no ids within the page's bounds are known.
-func (l *knownList) ends(p social.Page) bool {
-	return !l.floor.IsZero() && p.After != "" && p.After <= social.Key(l.floor.Bytes())
+// begins reports whether the ids with which the page begins are known, if they are down to floor.
+func begins(floor social.PostID, p social.Page) bool {
+	if p.Last {
+		return reaches(floor, p)
+	}
+	return floor.IsZero() || p.After == "" || p.After > social.Key(floor.Bytes())
 }
 
 // known reads a page of the posts whose ids are known. If posts are gone it reads on, more and more
