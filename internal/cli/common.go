@@ -16,7 +16,7 @@ type commonFlags struct {
 	Data       string           `help:"Folder of the embedded database; created if missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
 	MongodbURI uriFlag          `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
 	Comments   string           `help:"How MongoDB stores comment threads: documents, embedded, pages or adaptive. The first server records it in the database. Default: the recorded layout; documents for a new database." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
-	Feeds      string           `help:"How MongoDB stores news feeds and walls: read, hybrid, bucket or month. The first server records it in the database. Default: the recorded layout; read for a new database." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
+	Feeds      string           `help:"How MongoDB stores news feeds and walls: read, cache, hybrid, bucket or month. The first server records it in the database. Default: the recorded layout; read for a new database." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
 	Graph      string           `help:"How MongoDB stores followers: reverse or two (for sharded clusters). The first server records it in the database. Default: the recorded layout; reverse for a new database." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
 	MergeAbove int              `help:"With --feeds=hybrid: the number of followers above which an author's posts are merged into feeds on read." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	Version    kong.VersionFlag `help:"Print the version, the commit and the Go version, and exit."`

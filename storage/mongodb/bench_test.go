@@ -58,8 +58,15 @@ func BenchmarkNews(b *testing.B) {
 // BenchmarkNewsOfMany reads pages of news for readers who follow many of 10,000 people: a random
 // part of them, who write 20,000 posts by a power law, or only people who never write.
 func BenchmarkNewsOfMany(b *testing.B) {
+	for _, layout := range []string{mongodb.FeedsRead, mongodb.FeedsCache} {
+		b.Run(layout, func(b *testing.B) { newsOfMany(b, layout) })
+	}
+}
+
+func newsOfMany(b *testing.B, layout string) {
+	b.Helper()
 	const writers, others, posts = 10_000, 5_000, 20_000
-	w := newTown(b, nil)
+	w := newTownOf(b, nil, mongodb.Options{Feeds: layout})
 	users := w.people(writers + others)
 	dice := rand.New(rand.NewPCG(1, 2))
 	shuffle := func() { dice.Shuffle(writers, func(i, j int) { users[i], users[j] = users[j], users[i] }) }

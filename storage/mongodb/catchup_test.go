@@ -13,7 +13,7 @@ func TestClientsCatchUp(t *testing.T) {
 	t.Parallel()
 	for _, o := range []mongodb.Options{
 		{Comments: mongodb.CommentsDocuments, Feeds: mongodb.TinyRead},
-		{Comments: mongodb.CommentsEmbedded, Feeds: mongodb.FeedsHybrid},
+		{Comments: mongodb.CommentsEmbedded, Feeds: mongodb.TinyCache},
 		{Comments: mongodb.TinyPages, Feeds: mongodb.TinyBucket},
 		{Comments: mongodb.TinyAdaptive, Feeds: mongodb.TinyMonth},
 		{Feeds: mongodb.FeedsHybrid, MergeAbove: 1, Graph: mongodb.GraphTwo},

@@ -38,7 +38,7 @@ var (
 
 // feedLayouts are the other layouts of feeds. Short runs test only feeds, and only on the tiny
 // layouts.
-var feedLayouts = []string{mongodb.TinyBucket, mongodb.TinyMonth, mongodb.FeedsBucket, mongodb.FeedsMonth}
+var feedLayouts = []string{mongodb.TinyCache, mongodb.TinyBucket, mongodb.TinyMonth, mongodb.FeedsCache, mongodb.FeedsBucket, mongodb.FeedsMonth}
 
 // merging makes every user with two followers an author who is merged at read.
 var merging = mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid, MergeAbove: 1, Graph: mongodb.GraphTwo}
@@ -60,7 +60,7 @@ func TestContract(t *testing.T) {
 			o := mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: layout}
 			if all {
 				storagetest.Run(t, fresh(t, o))
-			} else if i < 2 {
+			} else if i < 3 {
 				storagetest.RunSome(t, fresh(t, o), "Feeds")
 			}
 		})
@@ -97,7 +97,7 @@ func TestModel(t *testing.T) {
 		})
 	}
 	_, all := os.LookupEnv("PLAZA_ALL_LAYOUTS")
-	for _, layout := range feedLayouts[:2] {
+	for _, layout := range feedLayouts[:3] {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel()
 			histories := 5

@@ -37,7 +37,7 @@ var readers = map[string]func() any{
 // ofOthers are the collections of packages threads, feeds, idempotency, eventlog, profiles, users
 // and graph.
 var ofOthers = []string{
-	"comments", "threads", "commentAuthors", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys", "events", "changes", "profiles", "properties",
+	"comments", "threads", "commentAuthors", "newsCache", "newsLists", "mergedAuthors", "newsBuckets", "monthNews", "monthWalls", "idempotencyKeys", "events", "changes", "profiles", "properties",
 	"users", "handles", "sessions", "identities", "leftHandles", "emails", "mailTokens", "mails", "invitations", "inviters", "circles", "edges", "followers",
 }
 

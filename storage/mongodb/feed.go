@@ -12,6 +12,7 @@ import (
 // The layouts of feeds, for Options.Feeds; see [Layouts].
 const (
 	FeedsRead   = feeds.Read   // keeps no feeds: reads merge the posts of all followed authors
+	FeedsCache  = feeds.Cache  // keeps whose posts are in the news of each user who reads them
 	FeedsHybrid = feeds.Hybrid // keeps a capped list of post ids for each user who reads their news
 	FeedsBucket = feeds.Bucket // keeps the newest posts of all users as ids, in buckets
 	FeedsMonth  = feeds.Month  // keeps copies of the newest posts in all news and on all walls, by month

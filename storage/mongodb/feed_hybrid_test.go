@@ -124,6 +124,7 @@ func TestNewsOlderThanTheList(t *testing.T) {
 		mongodb.Options
 		posts, more int // with more, the reader cuts the list, or a part is closed
 	}{
+		{mongodb.Options{Feeds: mongodb.TinyCache}, 90, 13},
 		{mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1000}, 200, 80},
 		{mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1}, 200, 80},
 		{mongodb.Options{Feeds: mongodb.FeedsBucket}, 620, 90},
@@ -185,7 +186,7 @@ func TestUnreadListBecomesDormant(t *testing.T) {
 // while people post. In Socialite's cache, this is a race.
 func TestBuildingListsDuringPushes(t *testing.T) {
 	t.Parallel()
-	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
+	for _, layout := range []string{mongodb.TinyCache, mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
 		t.Run(layout, func(t *testing.T) { buildingMeetsPushes(t, layout) })
 	}
 }
@@ -253,6 +254,7 @@ func TestNewsCommandCounts(t *testing.T) {
 		o                   mongodb.Options
 		newest, large, deep int // commands
 	}{
+		{"cache", mongodb.Options{Feeds: mongodb.FeedsCache}, 3, 3, 3},
 		{"hybrid", mongodb.Options{Feeds: mongodb.FeedsHybrid}, 3, 3, 3},
 		{"hybrid, an author merged", mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1}, 4, 4, 4},
 		{"bucket", mongodb.Options{Feeds: mongodb.FeedsBucket}, 3, 3, 3},
@@ -301,7 +303,7 @@ func TestNewsCommandCounts(t *testing.T) {
 // TestFeedQueriesUseIndexes explains every shape of command, including those of background work.
 func TestFeedQueriesUseIndexes(t *testing.T) {
 	t.Parallel()
-	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
+	for _, layout := range []string{mongodb.TinyCache, mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
 		t.Run(layout, func(t *testing.T) { feedQueriesUseIndexes(t, layout) })
 	}
 }

@@ -33,6 +33,17 @@ func truthOf(s *Store) feeds.Layout { return s.feeds.Layouts()[FeedsRead] }
 // newsListsOf returns the collection of lists of the layout hybrid.
 func newsListsOf(s *Store) *mongo.Collection { return s.posts.Database().Collection("newsLists") }
 
+// listsOf returns the collection in which the layout of feeds keeps the news of those who read them,
+// and whether it does.
+func listsOf(s *Store) (lists *mongo.Collection, isKept bool) {
+	switch layoutOf(s) {
+	case FeedsCache, TinyCache:
+		return s.posts.Database().Collection("newsCache"), true
+	default:
+		return newsListsOf(s), layoutOf(s) == FeedsHybrid
+	}
+}
+
 // jobsOf returns the collection of a store's jobs.
 func jobsOf(s *Store) *mongo.Collection { return s.posts.Database().Collection("jobs") }
 

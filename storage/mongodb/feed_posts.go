@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
-	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/recent"
 )
 
 // postReader reads posts for feeds.
@@ -20,12 +20,12 @@ type postReader struct {
 
 func (r postReader) Collection() *mongo.Collection { return r.posts }
 
-func (r postReader) Sequence(ctx context.Context) (feeds.Sequence, error) {
+func (r postReader) Sequence(ctx context.Context) (recent.Sequence, error) {
 	docs, err := mdb.FindAll[sequenceDoc](ctx, r.sequences, mdb.Doc("_id", postSequence), 1, options.Find().SetHint(mdb.Doc("_id", 1)))
 	if err != nil || len(docs) == 0 {
-		return feeds.Sequence{}, err
+		return recent.Sequence{}, err
 	}
-	return feeds.Sequence{Last: docs[0].LastSerial, Backdated: docs[0].Backdated}, nil
+	return recent.Sequence{Last: docs[0].LastSerial, Backdated: docs[0].Backdated}, nil
 }
 
 func (r postReader) ByID(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {

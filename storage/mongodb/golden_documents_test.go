@@ -37,7 +37,7 @@ func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
 		})
 	}
 	for _, o := range []mongodb.Options{
-		{Feeds: mongodb.FeedsHybrid, MergeAbove: 2}, {Feeds: mongodb.FeedsBucket}, {Feeds: mongodb.FeedsMonth},
+		{Feeds: mongodb.FeedsCache}, {Feeds: mongodb.FeedsHybrid, MergeAbove: 2}, {Feeds: mongodb.FeedsBucket}, {Feeds: mongodb.FeedsMonth},
 	} {
 		t.Run("feeds, "+o.Feeds, func(t *testing.T) {
 			w := newTownOf(t, nil, o)
@@ -67,6 +67,7 @@ func fillFeeds(w *town) {
 		w.ok(err)
 	}
 	w.finish()
+	w.news(fans[2], social.Page{Limit: 20}) // the newest user: some of the newest documents are kept
 }
 
 func keepCollections(w *town) {

@@ -26,11 +26,13 @@ const (
 const (
 	TinyBucket = "tiny bucket"
 	TinyMonth  = "tiny month"
-	TinyRead   = "tiny read" // few recent posts are in memory
+	TinyRead   = "tiny read"  // few recent posts are in memory
+	TinyCache  = "tiny cache" // the same, and nothing is cached for those who follow more than five people
 )
 
 func init() { //nolint:gochecknoinits // only in tests
 	feedLayouts[TinyRead] = feeds.Recent(3, 11)
+	feedLayouts[TinyCache] = feeds.Cached(5, 6, 3, 11)
 	feedLayouts[TinyBucket] = feeds.InBuckets(3, 4)
 	feedLayouts[TinyMonth] = feeds.InMonths(3, 4)
 	for name, l := range bucketLimits {

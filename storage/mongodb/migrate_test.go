@@ -140,7 +140,7 @@ func TestModelWhileFeedsMove(t *testing.T) {
 	t.Parallel()
 	stores := twoStores(t, mongodb.Options{MergeAbove: 1})
 	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, 10,
-		migrations(mongodb.MigrateFeeds, stores, mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth))
+		migrations(mongodb.MigrateFeeds, stores, mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.TinyCache, mongodb.TinyBucket, mongodb.TinyMonth))
 }
 
 // TestFeedsMoveWhilePeoplePost moves feeds there and back, over two servers, while people post,
@@ -171,7 +171,7 @@ func TestFeedsMoveWhilePeoplePost(t *testing.T) {
 			}
 		})
 	}
-	for _, to := range []string{mongodb.FeedsHybrid, mongodb.FeedsBucket, mongodb.FeedsMonth, mongodb.FeedsRead} {
+	for _, to := range []string{mongodb.FeedsHybrid, mongodb.FeedsCache, mongodb.FeedsBucket, mongodb.FeedsMonth, mongodb.FeedsRead} {
 		m := mongodb.Migration{Subject: mongodb.MigrateFeeds, To: to, Goal: mongodb.GoalSwitch}
 		one.ok(one.Migrate(one.ctx, m))
 		two.ok(two.Migrate(two.ctx, mongodb.Migration{Subject: mongodb.MigrateFeeds, Goal: mongodb.GoalBackOut}))

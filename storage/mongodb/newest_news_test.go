@@ -2,6 +2,7 @@ package mongodb_test
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -85,6 +86,8 @@ func TestNewestPagesAreReadTogether(t *testing.T) {
 	for name, o := range map[string]mongodb.Options{
 		"read":                   {Feeds: mongodb.FeedsRead},
 		"tiny read":              {Feeds: mongodb.TinyRead},
+		"cache":                  {Feeds: mongodb.FeedsCache},
+		"tiny cache":             {Feeds: mongodb.TinyCache},
 		"hybrid":                 {Feeds: mongodb.FeedsHybrid},
 		"hybrid, authors merged": {Feeds: mongodb.FeedsHybrid, MergeAbove: 7},
 		"bucket":                 {Feeds: mongodb.FeedsBucket},
@@ -108,7 +111,7 @@ func TestNewestPagesAreReadTogether(t *testing.T) {
 			c.posts[author] = slices.Delete(own, len(own)-2, len(own)-1)
 			c.read("without a post that is gone")
 			c.finish()
-			if o.Feeds == mongodb.TinyBucket || o.Feeds == mongodb.TinyRead {
+			if strings.HasPrefix(o.Feeds, "tiny") {
 				return // most of its pages take further commands
 			}
 			testtime.Eventually(t, "pages share commands", func() bool {
@@ -124,7 +127,7 @@ func TestNewestPagesAreReadTogether(t *testing.T) {
 // are deleted, so a page needs older ones. Then more posts are on their way than are merged.
 func TestNewestPageGoesOnBelowWhatIsKept(t *testing.T) {
 	t.Parallel()
-	for _, layout := range []string{mongodb.TinyRead, mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.FeedsBucket} {
+	for _, layout := range []string{mongodb.TinyRead, mongodb.TinyCache, mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.FeedsBucket} {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel()
 			w := newTownOf(t, nil, mongodb.Options{Feeds: layout})

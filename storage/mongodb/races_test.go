@@ -108,7 +108,7 @@ func (m *meeting) unfollow(s *Store) {
 // build rebuilds the reader's list or feed, like a reader or a job.
 func (m *meeting) build(ctx context.Context, s *Store) error {
 	m.t.Helper()
-	if layoutOf(s) == FeedsHybrid {
+	if _, isKept := listsOf(s); isKept {
 		_, err := s.News(ctx, m.reader, social.Page{Limit: 10})
 		return err
 	}
@@ -118,7 +118,8 @@ func (m *meeting) build(ctx context.Context, s *Store) error {
 // forget removes the reader's list.
 func (m *meeting) forget() {
 	m.t.Helper()
-	must(newsListsOf(m.other).DeleteOne(m.t.Context(), mdb.Doc("_id", m.reader)))(m.t)
+	lists, _ := listsOf(m.other)
+	must(lists.DeleteOne(m.t.Context(), mdb.Doc("_id", m.reader)))(m.t)
 }
 
 // check compares the reader's news, and the list that they come from, with the posts and follows.
@@ -129,7 +130,7 @@ func (m *meeting) check(what string, args ...any) {
 	post := func(p **social.Post) social.PostID { return (*p).ID }
 	got := mdb.Map(must(m.other.News(m.t.Context(), m.reader, page))(m.t), post)
 	want := mdb.Map(must(truthOf(m.other).News(m.t.Context(), m.reader, page))(m.t), post)
-	if layoutOf(m.other) != FeedsHybrid {
+	if _, isKept := listsOf(m.other); !isKept {
 		storedParts(m.t, keptNews(m.t, m.other), m.reader)
 	}
 	if !slices.Equal(got, want) {
@@ -141,7 +142,7 @@ func (m *meeting) check(what string, args ...any) {
 // list or feed.
 func TestBuildingListsDuringChanges(t *testing.T) {
 	t.Parallel()
-	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
+	for _, layout := range []string{TinyCache, FeedsHybrid, TinyBucket, TinyMonth} {
 		t.Run(layout, func(t *testing.T) { buildingMeetsEverything(t, newMeeting(t, layout)) })
 	}
 }
@@ -186,7 +187,7 @@ func buildingMeetsEverything(t *testing.T, m *meeting) {
 // follow's and an unfollow's transaction.
 func TestFollowingWhileListsAreBuilt(t *testing.T) {
 	t.Parallel()
-	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
+	for _, layout := range []string{TinyCache, FeedsHybrid, TinyBucket, TinyMonth} {
 		t.Run(layout, func(t *testing.T) { followsMeetBuilding(t, newMeeting(t, layout)) })
 	}
 }

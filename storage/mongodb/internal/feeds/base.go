@@ -6,10 +6,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/recent"
 )
 
 // Config is what feeds need from the rest of the engine.
@@ -32,7 +34,7 @@ type Posts interface {
 	// Collection returns the collection of posts, with the indexes ByAuthor, ByWall and ByInbox.
 	Collection() *mongo.Collection
 	// Sequence reads how far the ids of posts have come.
-	Sequence(ctx context.Context) (Sequence, error)
+	Sequence(ctx context.Context) (recent.Sequence, error)
 	// ByID reads posts, in no order. Those that are missing are left out.
 	ByID(ctx context.Context, ids []social.PostID) ([]*social.Post, error)
 	// List reads a list of posts.
@@ -79,10 +81,11 @@ type base struct {
 	follows    Follows
 	jobs       *jobs.Queue
 	mergeAbove int
-	recent     *recentPosts
+	recent     *recent.Posts
 	pages      *pageCounts
 	pauses     *pauses
 
+	newsCache     *mongo.Collection
 	newsLists     *mongo.Collection
 	mergedAuthors *mongo.Collection
 	newsBuckets   *mongo.Collection
@@ -103,7 +106,8 @@ const defaultMergeAbove = 10_000
 func newBase(c Config) *base {
 	e := &base{
 		db: c.DB, posts: c.Posts, follows: c.Follows, jobs: c.Jobs, mergeAbove: c.MergeAbove,
-		recent: newRecentPosts(c.Posts, recentStep, mostRecent), pages: new(pageCounts), pauses: newPauses(pauseLength),
+		recent: recent.New(c.Posts, recent.DefaultStep, recent.DefaultMost), pages: new(pageCounts), pauses: newPauses(pauseLength),
+		newsCache: c.Database.Collection("newsCache"),
 		newsLists: c.Database.Collection("newsLists"), mergedAuthors: c.Database.Collection("mergedAuthors"),
 		newsBuckets: c.Database.Collection("newsBuckets"),
 		monthNews:   c.Database.Collection("monthNews"), monthWalls: c.Database.Collection("monthWalls"),
@@ -112,4 +116,15 @@ func newBase(c Config) *base {
 		e.mergeAbove = defaultMergeAbove
 	}
 	return e
+}
+
+// changeEach makes the same change to the document of each user, which it creates if it is missing.
+func changeEach(ctx context.Context, c *mongo.Collection, users []social.UserID, change bson.D) error {
+	if len(users) == 0 {
+		return nil
+	}
+	_, err := c.BulkWrite(ctx, mdb.Map(users, func(user *social.UserID) mongo.WriteModel {
+		return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", *user)).SetUpsert(true).SetUpdate(change)
+	}), options.BulkWrite().SetOrdered(false))
+	return mdb.OrRetry(err)
 }

@@ -22,6 +22,7 @@ func TestDocumentsReadThemselves(t *testing.T) {
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	mdbtest.ReadsEveryVersion(t, map[string]func() any{
+		"newsCache":     func() any { return &cachedNews{} },
 		"newsLists":     func() any { return &newsListDoc{} },
 		"mergedAuthors": func() any { return &mergedAuthorDoc{} },
 		"newsBuckets":   func() any { return &openPart{} },

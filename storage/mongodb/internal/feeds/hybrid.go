@@ -200,13 +200,5 @@ func (f *hybridLayout) Forget(ctx context.Context, user social.UserID) error {
 
 // FollowsChanged makes the owners' lists dormant.
 func (f *hybridLayout) FollowsChanged(ctx context.Context, owners ...social.UserID) error {
-	if len(owners) == 0 {
-		return nil
-	}
-	models := make([]mongo.WriteModel, len(owners))
-	for i, owner := range owners {
-		models[i] = dormant(owner)
-	}
-	_, err := f.newsLists.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-	return mdb.OrRetry(err)
+	return changeEach(ctx, f.newsLists, owners, dormant())
 }

@@ -12,6 +12,7 @@ import (
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/recent"
 )
 
 const (
@@ -40,13 +41,9 @@ func (f readLayout) newestPages(ctx context.Context, lists []social.List[social.
 	if err != nil {
 		return nil, err
 	}
-	now, err := f.recent.catchUp(ctx)
-	if err != nil {
+	known, ok, err := f.recent.CatchUp(ctx)
+	if err != nil || !ok {
 		return nil, err
-	}
-	floor, ok := f.recent.floorAt(now)
-	if !ok {
-		return nil, nil
 	}
 	selected := make(map[social.List[social.UserID]][]social.PostID, len(lists))
 	for _, list := range lists {
@@ -54,14 +51,20 @@ func (f readLayout) newestPages(ctx context.Context, lists []social.List[social.
 		if !ok {
 			continue
 		}
-		ids, ok := f.recent.page(now, floor, append(authors, list.Of), list.Page)
-		if ok && (len(ids) == list.Limit || floor.IsZero()) {
+		ids, ok := known.Page(append(authors, list.Of), list.Page)
+		if ok && (len(ids) == list.Limit || known.Floor.IsZero()) {
 			selected[list] = ids
 		}
 	}
-	posts, err := f.recentlyPosted(ctx, postsOf(selected))
+	return f.recentPages(ctx, selected)
+}
+
+// recentPages returns the posts of pages that were found in memory, without pages of which some
+// posts are gone.
+func (e *base) recentPages(ctx context.Context, selected map[social.List[social.UserID]][]social.PostID) (map[social.List[social.UserID]][]*social.Post, error) {
+	posts, err := e.recentlyPosted(ctx, postsOf(selected))
 	pages := wholePages(selected, postsByID(posts))
-	f.pages.all.Add(int64(len(pages)))
+	e.pages.all.Add(int64(len(pages)))
 	return pages, err
 }
 
@@ -93,36 +96,37 @@ func (f unkept) News(ctx context.Context, viewer social.UserID, p social.Page) (
 	}
 	authors = append(authors, viewer)
 	f.pages.all.Add(1)
-	merge := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
-		f.pages.older.Add(1)
-		return mergePosts(ctx, f.base, "author", authors, ByAuthor, p)
-	}
 	if isNewest(p) && f.pauses.take(viewer) {
-		return merge(ctx, p)
+		return f.mergeNews(ctx, authors, p)
 	}
-	now, err := f.recent.catchUp(ctx)
+	known, ok, err := f.recent.CatchUp(ctx)
 	if err != nil {
 		return nil, err
 	}
-	floor, ok := f.recent.floorAt(now)
 	if !ok {
-		return merge(ctx, p)
+		return f.mergeNews(ctx, authors, p)
 	}
 	news := knownList{
-		floor: floor,
+		floor: known.Floor,
 		ids: func(ctx context.Context, p social.Page) ([]social.PostID, error) {
-			return f.recentNews(ctx, now, floor, authors, p)
+			return f.recentNews(ctx, known, authors, p)
 		},
 		posts: f.recentlyPosted,
 		deeper: func(ctx context.Context, deeper social.Page) ([]*social.Post, error) {
 			if isNewest(p) {
 				f.pauses.begin(viewer)
 			}
-			f.recent.reachDown(ctx, now, floor)
-			return merge(ctx, deeper)
+			known.ReachDown(ctx)
+			return f.mergeNews(ctx, authors, deeper)
 		},
 	}
 	return news.page(ctx, p)
+}
+
+// mergeNews merges posts by authors in the database.
+func (e *base) mergeNews(ctx context.Context, authors []social.UserID, p social.Page) ([]*social.Post, error) {
+	e.pages.older.Add(1)
+	return mergePosts(ctx, e, "author", authors, ByAuthor, p)
 }
 
 // recentlyPosted reads posts that the snapshot of ctx has, newest first, if they have not been
@@ -133,18 +137,18 @@ func (e *base) recentlyPosted(ctx context.Context, ids []social.PostID) ([]*soci
 		return posts, err
 	}
 	found := postsByID(posts)
-	e.recent.forget(slices.DeleteFunc(slices.Clone(ids), func(post social.PostID) bool { return found[post] != nil }))
+	e.recent.Forget(slices.DeleteFunc(slices.Clone(ids), func(post social.PostID) bool { return found[post] != nil }))
 	return posts, nil
 }
 
-// recentNews returns the ids of a page of recent posts, from a floor on. If other readers have
-// replaced these posts meanwhile, it reads them from the database.
-func (f unkept) recentNews(ctx context.Context, now Sequence, floor social.PostID, authors []social.UserID, p social.Page) ([]social.PostID, error) {
-	if ids, ok := f.recent.page(now, floor, authors, p); ok {
+// recentNews returns the ids of a page of posts that are known. If other readers have replaced these
+// posts meanwhile, it reads them from the database.
+func (e *base) recentNews(ctx context.Context, known recent.Known, authors []social.UserID, p social.Page) ([]social.PostID, error) {
+	if ids, ok := known.Page(authors, p); ok {
 		return ids, nil
 	}
-	ids, err := mergeIDs(ctx, f.base, "author", authors, p)
-	return from(floor, ids), err
+	ids, err := mergeIDs(ctx, e, "author", authors, p)
+	return from(known.Floor, ids), err
 }
 
 // Walls reads ranges of one index.

@@ -1,11 +1,13 @@
-package feeds
+package recent
 
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -19,15 +21,22 @@ type Sequence struct {
 	Backdated int64 // counts transactions with posts that were not newer than all others
 }
 
-// recentPosts has the ids of the community's newest posts in memory. They are merged here, because
-// in the database each followed author is a seek in an index.
+// Reader reads posts. Only the fields _id and author of their documents are used.
+type Reader interface {
+	// Collection returns the collection of posts.
+	Collection() *mongo.Collection
+	// Sequence reads how far the ids of posts have come.
+	Sequence(ctx context.Context) (Sequence, error)
+}
+
+// Posts has the ids of the community's newest posts in memory.
 //
 // Ids of posts are in the order of their commits (ADR 27). So a reader who reads the posts after the
 // newest known one has everything up to its own snapshot. After backdated posts, it begins again.
 // It is safe for concurrent use.
-type recentPosts struct {
-	posts      Posts // where they are read
-	step, most int   // how many are read together, and how many are in memory
+type Posts struct {
+	reader     Reader
+	step, most int // how many are read together, and how many are in memory
 
 	reading  chan struct{} // full while posts after the newest known one are read
 	reaching sync.Mutex    // held while posts before the floor are read
@@ -39,12 +48,16 @@ type recentPosts struct {
 	by    map[social.UserID][]social.PostID // the same, by author, without some of these; nil: nothing was read yet
 }
 
-func newRecentPosts(posts Posts, step, most int) *recentPosts {
-	return &recentPosts{posts: posts, step: step, most: max(step, most), reading: make(chan struct{}, 1)}
+// New returns posts that are read in steps of a length. At most a number of them are in memory.
+func New(reader Reader, step, most int) *Posts {
+	return &Posts{reader: reader, step: step, most: max(step, most), reading: make(chan struct{}, 1)}
 }
 
 // The default limits. 5,000 posts take the database about 15 ms, and 100,000 take about 7 MB.
-const recentStep, mostRecent = 5_000, 100_000
+const (
+	DefaultStep = 5_000
+	DefaultMost = 100_000
+)
 
 // authoredPost is the id of a post, and its author.
 type authoredPost struct {
@@ -61,21 +74,48 @@ func (d *authoredPost) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-// catchUp adds the posts up to the snapshot of ctx, and returns how far it goes.
-func (r *recentPosts) catchUp(ctx context.Context) (Sequence, error) {
-	now, err := r.posts.Sequence(ctx)
+// Known is what is known of the posts that a snapshot has.
+type Known struct {
+	At    Sequence
+	Floor social.PostID // the posts from this one on are known; zero: all are
+
+	// Middle is the one in the middle of all posts in memory.
+	Middle social.PostID
+
+	posts *Posts
+}
+
+// CatchUp adds the posts up to the snapshot of ctx, and returns what is then known of them. It
+// returns false if nothing is: another reader has meanwhile added backdated posts that the snapshot
+// does not have, or there are no posts.
+func (r *Posts) CatchUp(ctx context.Context) (k Known, ok bool, err error) {
+	now, err := r.reader.Sequence(ctx)
 	if err != nil {
-		return Sequence{}, err
+		return k, false, err
 	}
-	if _, isKnown := r.newestAt(now); isKnown {
-		return now, nil
+	if _, isKnown := r.newestAt(now); !isKnown {
+		if err := r.readNewer(ctx, now); err != nil {
+			return k, false, err
+		}
 	}
-	return now, r.readNewer(ctx, now)
+	k, ok = r.known(now)
+	return k, ok, nil
+}
+
+// known returns what is known of the posts that a snapshot has.
+func (r *Posts) known(at Sequence) (Known, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	k := Known{At: at, Floor: r.floor, posts: r}
+	if n := len(r.all); n > 0 {
+		k.Middle = r.all[n/2].ID
+	}
+	return k, r.covers(at)
 }
 
 // readNewer adds the posts up to a snapshot, that of ctx. One reader at a time does it, which is
 // often enough for those who wait.
-func (r *recentPosts) readNewer(ctx context.Context, now Sequence) error {
+func (r *Posts) readNewer(ctx context.Context, now Sequence) error {
 	select {
 	case r.reading <- struct{}{}:
 	case <-ctx.Done():
@@ -95,7 +135,7 @@ func (r *recentPosts) readNewer(ctx context.Context, now Sequence) error {
 
 // newestAt returns the newest known post, or none if all must be read again. It returns true if
 // nothing must be read.
-func (r *recentPosts) newestAt(now Sequence) (newest social.PostID, isKnown bool) {
+func (r *Posts) newestAt(now Sequence) (newest social.PostID, isKnown bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if now.Backdated == r.at.Backdated && len(r.all) > 0 {
@@ -105,7 +145,7 @@ func (r *recentPosts) newestAt(now Sequence) (newest social.PostID, isKnown bool
 }
 
 // isPast reports whether the posts are at least as new as a snapshot.
-func (r *recentPosts) isPast(now Sequence) bool {
+func (r *Posts) isPast(now Sequence) bool {
 	if r.by == nil {
 		return false
 	}
@@ -113,8 +153,8 @@ func (r *recentPosts) isPast(now Sequence) bool {
 }
 
 // read reads the newest posts within bounds, oldest first.
-func (r *recentPosts) read(ctx context.Context, bounds bson.D) ([]authoredPost, error) {
-	docs, err := mdb.FindAll[authoredPost](ctx, r.posts.Collection(), mdb.Doc("_id", bounds), r.step,
+func (r *Posts) read(ctx context.Context, bounds bson.D) ([]authoredPost, error) {
+	docs, err := mdb.FindAll[authoredPost](ctx, r.reader.Collection(), mdb.Doc("_id", bounds), r.step,
 		options.Find().SetSort(mdb.Doc("_id", -1)).SetLimit(int64(r.step)).SetProjection(mdb.Doc("author", 1)).SetHint(mdb.Doc("_id", 1)))
 	slices.Reverse(docs)
 	return docs, err
@@ -122,7 +162,7 @@ func (r *recentPosts) read(ctx context.Context, bounds bson.D) ([]authoredPost, 
 
 // add adds the posts of a later snapshot. If they may not reach down to the known ones, or posts
 // were backdated in between, it forgets the known ones.
-func (r *recentPosts) add(now Sequence, newer []authoredPost) {
+func (r *Posts) add(now Sequence, newer []authoredPost) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.isPast(now) {
@@ -144,14 +184,14 @@ func (r *recentPosts) add(now Sequence, newer []authoredPost) {
 }
 
 // floorOf returns the floor of posts that were read together: the oldest, or none if these were all.
-func (r *recentPosts) floorOf(posts []authoredPost) social.PostID {
+func (r *Posts) floorOf(posts []authoredPost) social.PostID {
 	if len(posts) < r.step {
 		return social.PostID{}
 	}
 	return posts[0].ID
 }
 
-func (r *recentPosts) dropOldest(n int) {
+func (r *Posts) dropOldest(n int) {
 	for _, p := range r.all[:n] {
 		r.remove(p)
 	}
@@ -160,7 +200,7 @@ func (r *recentPosts) dropOldest(n int) {
 }
 
 // remove removes a post of all from by.
-func (r *recentPosts) remove(p authoredPost) {
+func (r *Posts) remove(p authoredPost) {
 	posts := r.by[p.Author]
 	i, isThere := slices.BinarySearchFunc(posts, p.ID, comparePosts)
 	switch {
@@ -176,31 +216,32 @@ func (r *recentPosts) remove(p authoredPost) {
 
 func comparePosts(a, b social.PostID) int { return a.Compare(b.ID) }
 
-// reachDown adds posts before a floor, as the snapshot of ctx has them. It does nothing if another
+// ReachDown adds posts before the floor, as the snapshot of ctx has them. It does nothing if another
 // reader does it, if there is no room, or if it fails: it is for later pages.
-func (r *recentPosts) reachDown(ctx context.Context, now Sequence, floor social.PostID) {
-	if !r.hasRoom(now, floor) || !r.reaching.TryLock() {
+func (k Known) ReachDown(ctx context.Context) {
+	r := k.posts
+	if !r.hasRoom(k.At, k.Floor) || !r.reaching.TryLock() {
 		return
 	}
 	defer r.reaching.Unlock()
-	if older, err := r.read(ctx, mdb.Doc("$lt", mdb.IDKey(social.Key(floor.Bytes())))); err == nil {
-		r.addOlder(now, floor, older)
+	if older, err := r.read(ctx, mdb.Doc("$lt", mdb.IDKey(social.Key(k.Floor.Bytes())))); err == nil {
+		r.addOlder(k.At, k.Floor, older)
 	}
 }
 
-func (r *recentPosts) hasRoom(now Sequence, floor social.PostID) bool {
+func (r *Posts) hasRoom(now Sequence, floor social.PostID) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.isFloor(now, floor) && len(r.all)+r.step <= r.most
 }
 
 // isFloor reports whether a post is the floor, and a snapshot has it and all posts before it.
-func (r *recentPosts) isFloor(now Sequence, floor social.PostID) bool {
+func (r *Posts) isFloor(now Sequence, floor social.PostID) bool {
 	return !floor.IsZero() && floor == r.floor && floor.Serial() <= now.Last && now.Backdated == r.at.Backdated
 }
 
 // addOlder adds the posts that a snapshot has below a floor, if it is still the floor.
-func (r *recentPosts) addOlder(now Sequence, floor social.PostID, older []authoredPost) {
+func (r *Posts) addOlder(now Sequence, floor social.PostID, older []authoredPost) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.isFloor(now, floor) {
@@ -217,56 +258,54 @@ func (r *recentPosts) addOlder(now Sequence, floor social.PostID, older []author
 	}
 }
 
-// floorAt returns down to which post everything is known that a snapshot has; zero: to the first.
-func (r *recentPosts) floorAt(at Sequence) (floor social.PostID, ok bool) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.floor, r.covers(at)
-}
-
 // covers reports whether everything after the floor is known that a snapshot has.
-func (r *recentPosts) covers(at Sequence) bool {
+func (r *Posts) covers(at Sequence) bool {
 	return at.Last > 0 && at.Backdated == r.at.Backdated && r.isPast(at)
 }
 
-// page returns the ids of a page of the posts by authors that a snapshot has, from a floor on. It
-// returns false if they are no longer known.
-func (r *recentPosts) page(at Sequence, floor social.PostID, authors []social.UserID, p social.Page) ([]social.PostID, bool) {
+// Page returns the ids of a page of the known posts by authors, newest first, without those that
+// Forget has removed. It returns false if they are no longer known.
+func (k Known) Page(authors []social.UserID, p social.Page) ([]social.PostID, bool) {
+	r := k.posts
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if !r.covers(at) || r.floor.Compare(floor.ID) > 0 {
+	if !r.covers(k.At) || r.floor.Compare(k.Floor.ID) > 0 {
 		return nil, false
 	}
 	m := merger{oldestFirst: p.Last}
 	for _, author := range authors {
-		m.add(between(r.by[author], at.Last, p))
+		m.add(k.within(r.by[author], p))
 	}
-	return from(floor, m.first(p.Limit)), true
+	return m.first(p.Limit), true
 }
 
-// between returns those of a run's ids that are in a page's bounds and not after a serial.
-func between(run []social.PostID, last int64, p social.Page) []social.PostID {
+// within returns those of an author's posts that are known, and in a page's bounds.
+func (k Known) within(posts []social.PostID, p social.Page) []social.PostID {
 	if p.After != "" {
-		end, _ := slices.BinarySearchFunc(run, p.After, compareToKey)
-		run = run[:end]
+		end, _ := slices.BinarySearchFunc(posts, p.After, compareToKey)
+		posts = posts[:end]
 	}
 	if p.Before != "" {
-		begin, isFound := slices.BinarySearchFunc(run, p.Before, compareToKey)
+		begin, isFound := slices.BinarySearchFunc(posts, p.Before, compareToKey)
 		if isFound {
 			begin++
 		}
-		run = run[begin:]
+		posts = posts[begin:]
 	}
-	for len(run) > 0 && run[len(run)-1].Serial() > last {
-		run = run[:len(run)-1]
+	begin, _ := slices.BinarySearchFunc(posts, k.Floor, comparePosts)
+	posts = posts[begin:]
+	for len(posts) > 0 && posts[len(posts)-1].Serial() > k.At.Last {
+		posts = posts[:len(posts)-1]
 	}
-	return run
+	return posts
 }
 
-func compareToKey(post social.PostID, k social.Key) int { return post.Compare(keyID(k, post).ID) }
+func compareToKey(post social.PostID, k social.Key) int {
+	return strings.Compare(string(post.ID[:]), string(k))
+}
 
-// forget removes posts that were deleted.
-func (r *recentPosts) forget(deleted []social.PostID) {
+// Forget removes posts that were deleted.
+func (r *Posts) Forget(deleted []social.PostID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, post := range deleted {

@@ -1,4 +1,4 @@
-package feeds
+package recent
 
 import (
 	"math/rand/v2"
@@ -27,17 +27,26 @@ func TestMergerFindsTheFirst(t *testing.T) {
 		for _, list := range lists {
 			m.add(list)
 		}
-		if got, want := m.first(p.Limit), firstIDs(all, p); !slices.Equal(got, want) {
+		if got, want := m.first(p.Limit), firstOf(all, p); !slices.Equal(got, want) {
 			t.Fatalf("%+v of %d lists: %d ids, want %d, or another order", p, len(lists), len(got), len(want))
 		}
 	}
+}
+
+// firstOf returns the first ids of a page, newest first.
+func firstOf(ids []social.PostID, p social.Page) []social.PostID {
+	slices.SortFunc(ids, func(a, b social.PostID) int { return b.Compare(a.ID) })
+	if p.Last {
+		return ids[max(0, len(ids)-p.Limit):]
+	}
+	return ids[:min(len(ids), p.Limit)]
 }
 
 // TestRecentPostsAreBounded adds many posts, and expects the newest ones. Then it forgets them.
 func TestRecentPostsAreBounded(t *testing.T) {
 	t.Parallel()
 	const step, most = 7, 53
-	r := newRecentPosts(nil, step, most)
+	r := New(nil, step, most)
 	authors := []social.UserID{{ID: id.New()}, {ID: id.New()}, {ID: id.New()}}
 	var at Sequence
 	var all []social.PostID // newest first
@@ -54,8 +63,9 @@ func TestRecentPostsAreBounded(t *testing.T) {
 		if n > most || n < min(len(all), most-step) {
 			t.Fatalf("%d of %d posts are in memory", n, len(all))
 		}
-		floor, _ := r.floorAt(at)
-		got, ok := r.page(at, floor, authors, social.Page{Limit: 2 * most})
+		known, _ := r.known(at)
+		floor := known.Floor
+		got, ok := known.Page(authors, social.Page{Limit: 2 * most})
 		if !ok || !slices.Equal(got, all[:n]) {
 			t.Fatalf("%d posts, want the newest %d, or another order", len(got), n)
 		}
@@ -66,9 +76,9 @@ func TestRecentPostsAreBounded(t *testing.T) {
 			t.Fatalf("the floor of %d posts is %v, want %v", n, floor, want)
 		}
 	}
-	r.forget(all)
-	if floor, ok := r.floorAt(at); !ok || len(r.by) != 0 {
-		t.Errorf("%d authors have posts after all were deleted, down to %v", len(r.by), floor)
+	r.Forget(all)
+	if known, ok := r.known(at); !ok || len(r.by) != 0 {
+		t.Errorf("%d authors have posts after all were deleted, down to %v", len(r.by), known.Floor)
 	}
 }
 
@@ -87,11 +97,10 @@ func TestRecentPostsOfOtherSnapshots(t *testing.T) {
 	t.Parallel()
 	author := social.UserID{ID: id.New()}
 	post := func(serial int64) authoredPost { return authoredPost{social.PostID{ID: id.WithSerial(serial)}, author} }
-	r := newRecentPosts(nil, 5, 50)
+	r := New(nil, 5, 50)
 	found := func(last, backdated int64) int {
-		at := Sequence{Last: last, Backdated: backdated}
-		floor, isKnown := r.floorAt(at)
-		ids, ok := r.page(at, floor, []social.UserID{author}, social.Page{Limit: 9})
+		known, isKnown := r.known(Sequence{Last: last, Backdated: backdated})
+		ids, ok := known.Page([]social.UserID{author}, social.Page{Limit: 9})
 		if isKnown != ok {
 			t.Errorf("the floor is known: %t, and the page: %t", isKnown, ok)
 		}
@@ -123,6 +132,7 @@ func TestRecentPostsOfOtherSnapshots(t *testing.T) {
 	if floor.Serial() != 50 {
 		t.Errorf("the floor is %d", floor.Serial())
 	}
+	before, _ := r.known(Sequence{Last: 90, Backdated: 1})
 	older := []authoredPost{post(20), post(40)}
 	r.addOlder(Sequence{Last: 49, Backdated: 1}, floor, older)
 	expect("with older posts of a snapshot before the floor", 5, 90, 1)
@@ -134,11 +144,11 @@ func TestRecentPostsOfOtherSnapshots(t *testing.T) {
 	if r.hasRoom(Sequence{Last: 90, Backdated: 1}, r.floor) {
 		t.Error("there is room below the first post")
 	}
-	if ids, ok := r.page(Sequence{Last: 90, Backdated: 1}, floor, []social.UserID{author}, social.Page{Limit: 9}); !ok || len(ids) != 5 {
+	if ids, ok := before.Page([]social.UserID{author}, social.Page{Limit: 9}); !ok || len(ids) != 5 {
 		t.Errorf("%d posts from the floor of before, want 5 (%t)", len(ids), ok)
 	}
 	r.add(Sequence{Last: 99, Backdated: 1}, []authoredPost{post(95), post(96), post(97), post(98), post(99)})
-	if _, ok := r.page(Sequence{Last: 90, Backdated: 1}, floor, []social.UserID{author}, social.Page{Limit: 9}); ok {
+	if _, ok := before.Page([]social.UserID{author}, social.Page{Limit: 9}); ok {
 		t.Error("posts below the floor are known")
 	}
 }

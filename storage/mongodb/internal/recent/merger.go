@@ -1,4 +1,4 @@
-package feeds
+package recent
 
 import (
 	"container/heap"

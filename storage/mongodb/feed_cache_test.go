@@ -1,0 +1,113 @@
+package mongodb_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb"
+)
+
+// cachedNews is a document of newsCache, as package feeds describes it.
+type cachedNews struct {
+	Stamp   bson.Binary
+	Authors []bson.Binary
+	IDs     []bson.Binary
+	UsedAt  time.Time `bson:"usedAt"`
+}
+
+// inCache returns the cached news of a reader.
+func (w *town) inCache(reader social.NewUser) (news cachedNews) {
+	w.t.Helper()
+	w.ok(databaseOfTown(w.t, w).Collection("newsCache").FindOne(w.ctx, stored(reader)).Decode(&news))
+	return news
+}
+
+// TestNewsAreCachedOnce: the first page stores the news, and further pages do not, until the follows
+// change, or enough posts have come that the document would no longer continue those in memory, or
+// a day has passed. A post writes nothing.
+func TestNewsAreCachedOnce(t *testing.T) {
+	t.Parallel()
+	r := new(recorder)
+	w := newTownOf(t, r, mongodb.Options{Feeds: mongodb.TinyCache})
+	people := w.people(5)
+	reader, other, authors := people[0], people[1], people[2:]
+	w.follow(reader, authors[:2])
+	posts := w.posts(authors[:2], 9)
+	writes := func(what string, want int, do func()) {
+		t.Helper()
+		r.take()
+		do()
+		n := strings.Count(names(r.take()), "newsCache")
+		if n != want {
+			t.Errorf("%s: %d commands for newsCache, want %d", what, n, want)
+		}
+	}
+	const find, store = 1, 2 // the page is first read like others, and then alone
+	page := func() { w.same(w.news(reader, social.Page{Limit: 4}), posts[:4], "the news") }
+	writes("the first page", find+store, page)
+	writes("the second", find, page)
+	writes("a post", 0, func() { posts = newestIDs(posts, w.posts(authors[:1], 1)); w.finish() })
+	writes("after a post", find, page)
+	before := w.inCache(reader)
+	writes("after many posts", find+store, func() {
+		posts = newestIDs(posts, w.posts(authors[:2], 13))
+		page()
+	})
+	if after := w.inCache(reader); !after.Stamp.Equal(before.Stamp) || len(after.IDs) != 5 {
+		t.Errorf("the news have %d ids, and the stamp %v", len(after.IDs), after.Stamp)
+	}
+	w.follow(reader, authors[2:])
+	if left := w.inCache(reader); len(left.Authors)+len(left.IDs) > 0 || left.Stamp.Equal(before.Stamp) {
+		t.Errorf("after a follow there are %d authors and %d ids", len(left.Authors), len(left.IDs))
+	}
+	writes("after a follow", find+store, page)
+	if n := len(w.inCache(reader).Authors); n != 4 {
+		t.Errorf("the news have posts by %d people", n)
+	}
+	_, err := databaseOfTown(t, w).Collection("newsCache").UpdateOne(w.ctx, stored(reader), bson.D{{Key: "$set", Value: bson.D{{Key: "usedAt", Value: time.Now().Add(-25 * time.Hour)}}}})
+	w.ok(err)
+	writes("a day later", find+store, page)
+	if age := time.Since(w.inCache(reader).UsedAt); age > 24*time.Hour {
+		t.Errorf("the news were used %s ago", age)
+	}
+	writes("the news of someone who follows no one", find+store, func() { w.news(other, social.Page{Limit: 4}) })
+}
+
+// TestNewsOfManyAreNotCached: those who follow too many people have no document.
+func TestNewsOfManyAreNotCached(t *testing.T) {
+	t.Parallel()
+	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.TinyCache})
+	people := w.people(7)
+	reader, authors := people[0], people[1:]
+	w.follow(reader, authors)
+	posts := w.posts(authors, 31)
+	for range 2 {
+		w.same(w.walk(reader, 7, false), posts, "the news of six people")
+		if news := w.inCache(reader); len(news.Authors)+len(news.IDs) > 0 {
+			t.Errorf("%d authors and %d ids are stored", len(news.Authors), len(news.IDs))
+		}
+	}
+}
+
+// TestCachedNewsMeetBackdatedPosts: posts that are older than what is cached are in the news, too.
+func TestCachedNewsMeetBackdatedPosts(t *testing.T) {
+	t.Parallel()
+	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.TinyCache})
+	people := w.people(2)
+	reader, author := people[0], people[1]
+	w.follow(reader, people[1:])
+	posts := w.posts(people[1:], 17)
+	w.same(w.walk(reader, 5, false), posts, "the news")
+	for i := range 3 {
+		p := status(author.User.ID, author.User.ID, public)
+		p.ID = social.PostID{ID: id.At(time.Now().Add(-time.Duration(3-i) * time.Hour))}
+		w.post(p)
+		posts = append(posts, p.ID)
+		w.same(w.walk(reader, 5, false), newestIDs(posts), "with %d backdated posts", i+1)
+	}
+}

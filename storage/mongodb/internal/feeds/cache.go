@@ -1,0 +1,196 @@
+package feeds
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/batch"
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/recent"
+)
+
+// cacheLayout is the layout with a document for each user who reads news now and then (cachedNews).
+// It says whose posts are in the news, so recent ones are merged in memory without reading follows,
+// and it has the ids of older ones. Readers keep it up to date themselves, so posts are pushed to
+// no one.
+type cacheLayout struct {
+	unkept
+
+	length  int // how many ids a document has
+	authors int // how many people someone may follow and still have a document
+}
+
+const (
+	// cacheLength is the default length. The largest page fits.
+	cacheLength = 128
+	// mostCachedAuthors bounds a document to 240 KB.
+	mostCachedAuthors = 10_000
+)
+
+// News reads the cached news, how far posts have come, and then the posts: three commands, or four
+// if there are new posts. To make or renew the document it takes two to four more.
+func (f *cacheLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	known, ok, err := f.recent.CatchUp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return f.unkept.News(ctx, viewer, p)
+	}
+	news, err := f.upToDate(ctx, viewer, known)
+	if err != nil {
+		return nil, err
+	}
+	f.pages.all.Add(1)
+	list := knownList{
+		floor: news.floorWith(known),
+		ids:   func(ctx context.Context, p social.Page) ([]social.PostID, error) { return f.idsOf(ctx, news, known, p) },
+		posts: f.recentlyPosted,
+		deeper: func(ctx context.Context, p social.Page) ([]*social.Post, error) {
+			return f.mergeNews(ctx, news.Authors, p)
+		},
+	}
+	return list.page(ctx, p)
+}
+
+// newestPages implements newestSharer in three commands, or four if there are new posts.
+func (f *cacheLayout) newestPages(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	known, ok, err := f.recent.CatchUp(ctx)
+	if err != nil || !ok {
+		return nil, err
+	}
+	cached, err := f.find(ctx, batch.Unique(ownersOf(lists)))
+	if err != nil {
+		return nil, err
+	}
+	selected := make(map[social.List[social.UserID]][]social.PostID, len(lists))
+	for _, list := range lists {
+		news := cached[list.Of]
+		if news == nil || news.isDue(known, time.Now()) {
+			continue
+		}
+		ids, ok := known.Page(news.Authors, list.Page)
+		if !ok {
+			continue
+		}
+		if ids = news.addTo(ids, known, list.Page); len(ids) == list.Limit || news.floorWith(known).IsZero() {
+			selected[list] = ids
+		}
+	}
+	return f.recentPages(ctx, selected)
+}
+
+// find reads the cached news of users.
+func (f *cacheLayout) find(ctx context.Context, users []social.UserID) (map[social.UserID]*cachedNews, error) {
+	docs, err := mdb.FindIn[cachedNews](ctx, f.newsCache, "_id", users, options.Find().SetHint(mdb.Doc("_id", 1)))
+	found := make(map[social.UserID]*cachedNews, len(docs))
+	for i := range docs {
+		found[docs[i].User] = &docs[i]
+	}
+	return found, err
+}
+
+// upToDate returns a user's news as the snapshot of ctx has them, and stores them if that was due.
+func (f *cacheLayout) upToDate(ctx context.Context, user social.UserID, known recent.Known) (*cachedNews, error) {
+	cached, err := f.find(ctx, []social.UserID{user})
+	if err != nil {
+		return nil, err
+	}
+	stored, now := cached[user], time.Now()
+	if stored != nil && !stored.isDue(known, now) {
+		return stored, nil
+	}
+	news, err := f.newsOf(ctx, user, stored)
+	if err != nil {
+		return nil, err
+	}
+	if len(news.Authors) > f.authors {
+		news.Floor = known.Floor // for this page only
+		return news, nil
+	}
+	if err := f.addIDs(ctx, news, stored, known); err != nil {
+		return nil, err
+	}
+	news.Until, news.Backdated, news.UsedAt = known.At.Last, known.At.Backdated, now
+	return news, f.store(mdb.Outside(ctx), news, stored)
+}
+
+// newsOf returns a user's news without ids: whose posts they have.
+func (f *cacheLayout) newsOf(ctx context.Context, user social.UserID, stored *cachedNews) (*cachedNews, error) {
+	news := &cachedNews{User: user, Version: mdb.FirstVersion, Stamp: stamp{id.New()}}
+	if stored != nil {
+		news.Stamp, news.Authors = stored.Stamp, stored.Authors
+	}
+	if len(news.Authors) > 0 {
+		return news, nil
+	}
+	followed, err := f.follows.Followed(ctx, user)
+	news.Authors = slices.Concat(followed, []social.UserID{user})
+	return news, err
+}
+
+// addIDs adds the newest ids: of recent posts, and then those that were stored, or else from the
+// database.
+func (f *cacheLayout) addIDs(ctx context.Context, news, stored *cachedNews, known recent.Known) (err error) {
+	p := social.Page{Limit: f.length}
+	if news.IDs, err = f.recentNews(ctx, known, news.Authors, p); err != nil {
+		return err
+	}
+	switch {
+	case known.Floor.IsZero():
+	case stored != nil && stored.continues(known):
+		news.IDs, news.Floor = stored.addTo(news.IDs, known, p), stored.Floor
+	case len(news.IDs) < f.length:
+		known.ReachDown(ctx)
+		older, err := mergeIDs(ctx, f.base, "author", news.Authors, social.Page{After: social.Key(known.Floor.Bytes()), Limit: f.length - len(news.IDs)})
+		if err != nil {
+			return err
+		}
+		news.IDs = append(news.IDs, older...)
+	}
+	if len(news.IDs) == f.length {
+		news.Floor = news.IDs[f.length-1]
+	}
+	return nil
+}
+
+// store stores news in the place of what was stored, if the user's follows have not changed since.
+func (f *cacheLayout) store(ctx context.Context, news, stored *cachedNews) error {
+	if stored != nil {
+		_, err := f.newsCache.ReplaceOne(ctx, mdb.Doc("_id", news.User, "stamp", stored.Stamp), news, options.Replace().SetHint(mdb.Doc("_id", 1)))
+		return err
+	}
+	_, err := f.newsCache.InsertOne(ctx, news)
+	if mongo.IsDuplicateKeyError(err) {
+		return nil // another reader was faster, or the follows have changed
+	}
+	return err
+}
+
+// idsOf returns the ids of a page.
+func (f *cacheLayout) idsOf(ctx context.Context, news *cachedNews, known recent.Known, p social.Page) ([]social.PostID, error) {
+	ids, err := f.recentNews(ctx, known, news.Authors, p)
+	return news.addTo(ids, known, p), err
+}
+
+// FollowsChanged removes what is cached of the owners' news, with the stamp of their follows.
+func (f *cacheLayout) FollowsChanged(ctx context.Context, owners ...social.UserID) error {
+	return changeEach(ctx, f.newsCache, owners, mdb.Doc(
+		"$set", mdb.Doc("v", mdb.FirstVersion, "stamp", stamp{id.New()}, "usedAt", time.Now()),
+		"$unset", mdb.Doc("authors", 1, "ids", 1, "floor", 1, "until", 1, "backdated", 1)))
+}
+
+// Collections implements Layout.
+func (f *cacheLayout) Collections() []*mongo.Collection { return []*mongo.Collection{f.newsCache} }
+
+// Forget implements Layout.
+func (f *cacheLayout) Forget(ctx context.Context, user social.UserID) error {
+	_, err := f.newsCache.DeleteOne(ctx, mdb.Doc("_id", user))
+	return err
+}

@@ -1,0 +1,79 @@
+package feeds
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/recent"
+)
+
+// cachedNews is a document of newsCache: a user's news, as they were when it was stored. Its reader
+// makes it in a snapshot, and stores it afterwards if Stamp is still the same. Every change of the
+// user's follows writes another stamp, and removes the rest, in its own transaction.
+type cachedNews struct {
+	User      social.UserID   `bson:"_id"`
+	Version   int             `bson:"v"`
+	Stamp     stamp           `bson:"stamp"`
+	Authors   []social.UserID `bson:"authors,omitempty"` // the followed people, and the user; none: the follows have changed
+	IDs       []social.PostID `bson:"ids,omitempty"`     // newest first, including those of posts that were deleted later
+	Floor     social.PostID   `bson:"floor,omitempty"`   // posts before this one are not in IDs; zero: all are
+	Until     int64           `bson:"until,omitempty"`   // posts with a greater serial are not in IDs
+	Backdated int64           `bson:"backdated,omitempty"`
+	UsedAt    time.Time       `bson:"usedAt"`
+}
+
+func (d *cachedNews) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.ID(v, &d.User.ID)
+	case "stamp":
+		r.ID(v, &d.Stamp.ID)
+	case "authors":
+		mdb.ReadIDs(r, v, &d.Authors)
+	case "ids":
+		mdb.ReadIDs(r, v, &d.IDs)
+	case "floor":
+		r.ID(v, &d.Floor.ID)
+	case "until":
+		r.Long(v, &d.Until)
+	case "backdated":
+		r.Long(v, &d.Backdated)
+	case "usedAt":
+		r.Time(v, &d.UsedAt)
+	}
+}
+
+// isDue reports whether a reader has to make the document again, or should: half of the posts in
+// memory came after it, so it would soon no longer continue these; or it would expire.
+func (d *cachedNews) isDue(known recent.Known, now time.Time) bool {
+	return len(d.Authors) == 0 || !d.continues(known) || now.Sub(d.UsedAt) >= listUse ||
+		!known.Floor.IsZero() && d.Until < known.Middle.Serial()
+}
+
+// continues reports whether the ids reach up to the known posts, without a gap.
+func (d *cachedNews) continues(known recent.Known) bool {
+	return d.Backdated == known.At.Backdated && (d.Until >= known.At.Last || d.Until >= known.Floor.Serial())
+}
+
+// floorWith returns down to where a page's ids are known: those of the document, and the known
+// posts.
+func (d *cachedNews) floorWith(known recent.Known) social.PostID {
+	if known.Floor.Compare(d.Floor.ID) < 0 {
+		return known.Floor
+	}
+	return d.Floor
+}
+
+// addTo adds those ids to a page that are not among the known posts.
+func (d *cachedNews) addTo(ids []social.PostID, known recent.Known, p social.Page) []social.PostID {
+	for _, post := range d.IDs {
+		key := social.Key(post.Bytes())
+		if post.Compare(known.Floor.ID) < 0 && post.Serial() <= known.At.Last && (p.After == "" || key < p.After) && (p.Before == "" || key > p.Before) {
+			ids = append(ids, post)
+		}
+	}
+	return firstIDs(ids, p)
+}
