@@ -58,7 +58,7 @@ func TestNewsAreCachedOnce(t *testing.T) {
 		posts = newestIDs(posts, w.posts(authors[:2], 13))
 		page()
 	})
-	if after := w.inCache(reader); !after.Stamp.Equal(before.Stamp) || len(after.IDs) != 5 {
+	if after := w.inCache(reader); after.Stamp.Equal(before.Stamp) || len(after.IDs) != 5 {
 		t.Errorf("the news have %d ids, and the stamp %v", len(after.IDs), after.Stamp)
 	}
 	w.follow(reader, authors[2:])
@@ -109,5 +109,71 @@ func TestCachedNewsMeetBackdatedPosts(t *testing.T) {
 		w.post(p)
 		posts = append(posts, p.ID)
 		w.same(w.walk(reader, 5, false), newestIDs(posts), "with %d backdated posts", i+1)
+	}
+}
+
+// TestCachedNewsReachBelowTheirFloor: after deletions, a reader renews news from a server that has
+// more posts in memory than the document had. Another server has fewer in memory.
+func TestCachedNewsReachBelowTheirFloor(t *testing.T) {
+	t.Parallel()
+	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.TinyCache})
+	people := w.people(3)
+	reader, authors, others := people[0], people[1:2], people[2:]
+	w.follow(reader, authors)
+	w.posts(others, 20)
+	posts := w.posts(authors, 7)
+	page := social.Page{Limit: 2}
+	for range 2 {
+		w.news(reader, page)
+	}
+	for _, post := range posts[:3] {
+		w.ok(w.DeletePost(w.ctx, post, happened(social.EventPostDeleted)))
+	}
+	w.news(reader, page) // forgets them
+	_, err := databaseOfTown(t, w).Collection("newsCache").UpdateOne(w.ctx, stored(reader), bson.D{{Key: "$set", Value: bson.D{{Key: "usedAt", Value: time.Now().Add(-25 * time.Hour)}}}})
+	w.ok(err)
+	w.news(reader, page)
+	w.posts(others, 1)
+	second := newTownAt(t, nil, w.uri, mongodb.Options{Feeds: mongodb.TinyCache})
+	second.same(second.news(reader, social.Page{Limit: 5}), posts[3:], "the news on another server")
+}
+
+// TestDeletedPostsLeaveCachedNews: a page that meets deleted posts removes their ids, so that the next
+// page is read like others.
+func TestDeletedPostsLeaveCachedNews(t *testing.T) {
+	t.Parallel()
+	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.TinyCache})
+	people := w.people(3)
+	reader, authors, others := people[0], people[1:2], people[2:]
+	w.follow(reader, authors)
+	posts := w.posts(authors, 7)
+	w.posts(others, 12) // so that the memory has none of the first
+	page := social.Page{Limit: 2}
+	w.same(w.news(reader, page), posts[:2], "the news")
+	if n := len(w.inCache(reader).IDs); n != 5 {
+		t.Fatalf("%d ids are cached", n)
+	}
+	for _, post := range posts[:3] {
+		w.ok(w.DeletePost(w.ctx, post, happened(social.EventPostDeleted)))
+	}
+	w.same(w.news(reader, page), posts[3:5], "after the newest are gone")
+	if n := len(w.inCache(reader).IDs); n != 2 {
+		t.Errorf("%d ids are cached after three posts were deleted", n)
+	}
+	w.same(w.walk(reader, 3, false), posts[3:], "all news")
+}
+
+// TestCachedNewsOfNewReaders: a user's first page stores an empty document, and the second one fills
+// it, so that news are stored only in the place of a document that the snapshot had.
+func TestCachedNewsOfNewReaders(t *testing.T) {
+	t.Parallel()
+	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsCache})
+	people := w.people(2)
+	posts := w.posts(people[:1], 3)
+	for page, authors := range []int{0, 1, 1} {
+		w.same(w.news(people[0], social.Page{Limit: 5}), posts, "page %d", page)
+		if n := len(w.inCache(people[0]).Authors); n != authors {
+			t.Errorf("after page %d there are %d authors, want %d", page, n, authors)
+		}
 	}
 }

@@ -115,11 +115,14 @@ func (m *meeting) build(ctx context.Context, s *Store) error {
 	return feedsOf(s).Build(ctx, m.reader)
 }
 
-// forget removes the reader's list.
+// forget removes the reader's list, or empties it, if it is made only from an empty one.
 func (m *meeting) forget() {
 	m.t.Helper()
 	lists, _ := listsOf(m.other)
 	must(lists.DeleteOne(m.t.Context(), mdb.Doc("_id", m.reader)))(m.t)
+	if lists.Name() == "newsCache" {
+		must(lists.InsertOne(m.t.Context(), mdb.Doc("_id", m.reader, "v", mdb.FirstVersion, "stamp", id.New(), "usedAt", time.Now())))(m.t)
+	}
 }
 
 // check compares the reader's news, and the list that they come from, with the posts and follows.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -33,8 +34,8 @@ const (
 	mostCachedAuthors = 10_000
 )
 
-// News reads the cached news, how far posts have come, and then the posts: three commands, or four
-// if there are new posts. To make or renew the document it takes two to four more.
+// News reads the document, how far posts have come, and then the posts: three commands, or four if
+// there are new posts. To make the document it takes two or three more, and one to renew it.
 func (f *cacheLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	known, ok, err := f.recent.CatchUp(ctx)
 	if err != nil {
@@ -43,17 +44,33 @@ func (f *cacheLayout) News(ctx context.Context, viewer social.UserID, p social.P
 	if !ok {
 		return f.unkept.News(ctx, viewer, p)
 	}
-	news, err := f.upToDate(ctx, viewer, known)
+	cached, err := f.find(ctx, []social.UserID{viewer})
 	if err != nil {
 		return nil, err
+	}
+	stored := cached[viewer]
+	if stored == nil { // the next page makes it
+		if err := f.begin(mdb.Outside(ctx), viewer); err != nil {
+			return nil, err
+		}
+		return f.unkept.News(ctx, viewer, p)
+	}
+	news, err := f.renewed(ctx, stored, known)
+	if err != nil {
+		return nil, err
+	}
+	if len(news.Authors) > f.authors {
+		return f.newsBy(ctx, viewer, news.Authors, p)
 	}
 	f.pages.all.Add(1)
 	list := knownList{
 		floor: news.floorWith(known),
 		ids:   func(ctx context.Context, p social.Page) ([]social.PostID, error) { return f.idsOf(ctx, news, known, p) },
-		posts: f.recentlyPosted,
+		posts: func(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
+			return f.readAndPrune(ctx, news, ids)
+		},
 		deeper: func(ctx context.Context, p social.Page) ([]*social.Post, error) {
-			return f.mergeNews(ctx, news.Authors, p)
+			return f.mergeOlder(ctx, known, news.Authors, p)
 		},
 	}
 	return list.page(ctx, p)
@@ -96,44 +113,42 @@ func (f *cacheLayout) find(ctx context.Context, users []social.UserID) (map[soci
 	return found, err
 }
 
-// upToDate returns a user's news as the snapshot of ctx has them, and stores them if that was due.
-func (f *cacheLayout) upToDate(ctx context.Context, user social.UserID, known recent.Known) (*cachedNews, error) {
-	cached, err := f.find(ctx, []social.UserID{user})
-	if err != nil {
-		return nil, err
-	}
-	stored, now := cached[user], time.Now()
-	if stored != nil && !stored.isDue(known, now) {
+// begin stores an empty document for a user who has none.
+func (f *cacheLayout) begin(ctx context.Context, user social.UserID) error {
+	empty := cachedNews{User: user, Version: mdb.FirstVersion, Stamp: stamp{id.New()}, UsedAt: time.Now()}
+	_, err := f.newsCache.UpdateOne(ctx, mdb.Doc("_id", user), mdb.Doc("$setOnInsert", empty), options.UpdateOne().SetUpsert(true))
+	return err
+}
+
+// renewed returns a user's news as the snapshot of ctx has them, and stores them if that is due.
+func (f *cacheLayout) renewed(ctx context.Context, stored *cachedNews, known recent.Known) (*cachedNews, error) {
+	now := time.Now()
+	if !stored.isDue(known, now) {
 		return stored, nil
 	}
-	news, err := f.newsOf(ctx, user, stored)
-	if err != nil {
-		return nil, err
+	news := &cachedNews{
+		User: stored.User, Version: mdb.FirstVersion, Stamp: stamp{id.New()}, Authors: stored.Authors,
+		Until: known.At.Last, Backdated: known.At.Backdated, UsedAt: now,
+	}
+	if stored.isEmpty() {
+		followed, err := f.follows.Followed(ctx, stored.User)
+		if err != nil {
+			return nil, err
+		}
+		news.Authors = slices.Concat(followed, []social.UserID{stored.User})
 	}
 	if len(news.Authors) > f.authors {
-		news.Floor = known.Floor // for this page only
 		return news, nil
 	}
 	if err := f.addIDs(ctx, news, stored, known); err != nil {
 		return nil, err
 	}
-	news.Until, news.Backdated, news.UsedAt = known.At.Last, known.At.Backdated, now
-	return news, f.store(mdb.Outside(ctx), news, stored)
-}
-
-// newsOf returns a user's news without ids: whose posts they have.
-func (f *cacheLayout) newsOf(ctx context.Context, user social.UserID, stored *cachedNews) (*cachedNews, error) {
-	news := &cachedNews{User: user, Version: mdb.FirstVersion, Stamp: stamp{id.New()}}
-	if stored != nil {
-		news.Stamp, news.Authors = stored.Stamp, stored.Authors
-	}
-	if len(news.Authors) > 0 {
-		return news, nil
-	}
-	followed, err := f.follows.Followed(ctx, user)
-	news.Authors = slices.Concat(followed, []social.UserID{user})
+	_, err := f.newsCache.ReplaceOne(mdb.Outside(ctx), ofStamp(stored), news, options.Replace().SetHint(mdb.Doc("_id", 1)))
 	return news, err
 }
+
+// ofStamp matches a document if it has not changed since.
+func ofStamp(d *cachedNews) bson.D { return mdb.Doc("_id", d.User, "stamp", d.Stamp) }
 
 // addIDs adds the newest ids: of recent posts, and then those that were stored, or else from the
 // database.
@@ -144,8 +159,8 @@ func (f *cacheLayout) addIDs(ctx context.Context, news, stored *cachedNews, know
 	}
 	switch {
 	case known.Floor.IsZero():
-	case stored != nil && stored.continues(known):
-		news.IDs, news.Floor = stored.addTo(news.IDs, known, p), stored.Floor
+	case stored.continues(known):
+		news.IDs, news.Floor = stored.addTo(news.IDs, known, p), stored.floorWith(known)
 	case len(news.IDs) < f.length:
 		known.ReachDown(ctx)
 		older, err := mergeIDs(ctx, f.base, "author", news.Authors, social.Page{After: social.Key(known.Floor.Bytes()), Limit: f.length - len(news.IDs)})
@@ -160,26 +175,30 @@ func (f *cacheLayout) addIDs(ctx context.Context, news, stored *cachedNews, know
 	return nil
 }
 
-// store stores news in the place of what was stored, if the user's follows have not changed since.
-func (f *cacheLayout) store(ctx context.Context, news, stored *cachedNews) error {
-	if stored != nil {
-		_, err := f.newsCache.ReplaceOne(ctx, mdb.Doc("_id", news.User, "stamp", stored.Stamp), news, options.Replace().SetHint(mdb.Doc("_id", 1)))
-		return err
-	}
-	_, err := f.newsCache.InsertOne(ctx, news)
-	if mongo.IsDuplicateKeyError(err) {
-		return nil // another reader was faster, or the follows have changed
-	}
-	return err
-}
-
 // idsOf returns the ids of a page.
 func (f *cacheLayout) idsOf(ctx context.Context, news *cachedNews, known recent.Known, p social.Page) ([]social.PostID, error) {
 	ids, err := f.recentNews(ctx, known, news.Authors, p)
 	return news.addTo(ids, known, p), err
 }
 
-// FollowsChanged removes what is cached of the owners' news, with the stamp of their follows.
+// readAndPrune reads posts, newest first, and removes the ids of those that are gone from the
+// document.
+func (f *cacheLayout) readAndPrune(ctx context.Context, news *cachedNews, ids []social.PostID) ([]*social.Post, error) {
+	posts, err := f.recentlyPosted(ctx, ids)
+	if err != nil || len(posts) == len(ids) {
+		return posts, err
+	}
+	found := postsByID(posts)
+	gone := slices.DeleteFunc(slices.Clone(ids), func(post social.PostID) bool { return found[post] != nil || !slices.Contains(news.IDs, post) })
+	if len(gone) == 0 {
+		return posts, nil
+	}
+	_, err = f.newsCache.UpdateOne(mdb.Outside(ctx), ofStamp(news), mdb.Doc("$pull", mdb.Doc("ids", mdb.Doc("$in", mdb.Values(gone)))),
+		options.UpdateOne().SetHint(mdb.Doc("_id", 1)))
+	return posts, err
+}
+
+// FollowsChanged empties the owners' documents, and gives them new stamps.
 func (f *cacheLayout) FollowsChanged(ctx context.Context, owners ...social.UserID) error {
 	return changeEach(ctx, f.newsCache, owners, mdb.Doc(
 		"$set", mdb.Doc("v", mdb.FirstVersion, "stamp", stamp{id.New()}, "usedAt", time.Now()),

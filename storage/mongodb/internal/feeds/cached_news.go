@@ -11,13 +11,13 @@ import (
 )
 
 // cachedNews is a document of newsCache: a user's news, as they were when it was stored. Its reader
-// makes it in a snapshot, and stores it afterwards if Stamp is still the same. Every change of the
-// user's follows writes another stamp, and removes the rest, in its own transaction.
+// makes it in a snapshot, and stores it afterwards if it still has the stamp of that snapshot. Every
+// change of the user's follows empties it, and sets another stamp, in its own transaction.
 type cachedNews struct {
 	User      social.UserID   `bson:"_id"`
 	Version   int             `bson:"v"`
-	Stamp     stamp           `bson:"stamp"`
-	Authors   []social.UserID `bson:"authors,omitempty"` // the followed people, and the user; none: the follows have changed
+	Stamp     stamp           `bson:"stamp"`             // each document that is stored has another one
+	Authors   []social.UserID `bson:"authors,omitempty"` // the followed people, and the user
 	IDs       []social.PostID `bson:"ids,omitempty"`     // newest first, including those of posts that were deleted later
 	Floor     social.PostID   `bson:"floor,omitempty"`   // posts before this one are not in IDs; zero: all are
 	Until     int64           `bson:"until,omitempty"`   // posts with a greater serial are not in IDs
@@ -46,10 +46,13 @@ func (d *cachedNews) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-// isDue reports whether a reader has to make the document again, or should: half of the posts in
-// memory came after it, so it would soon no longer continue these; or it would expire.
+// isEmpty reports whether the follows have changed since the document was made.
+func (d *cachedNews) isEmpty() bool { return len(d.Authors) == 0 }
+
+// isDue reports whether a reader has to make the document again, or should: so that it does not
+// expire, or because half of the posts in memory are newer, and it would soon leave a gap.
 func (d *cachedNews) isDue(known recent.Known, now time.Time) bool {
-	return len(d.Authors) == 0 || !d.continues(known) || now.Sub(d.UsedAt) >= listUse ||
+	return d.isEmpty() || !d.continues(known) || now.Sub(d.UsedAt) >= listUse ||
 		!known.Floor.IsZero() && d.Until < known.Middle.Serial()
 }
 
@@ -67,11 +70,14 @@ func (d *cachedNews) floorWith(known recent.Known) social.PostID {
 	return d.Floor
 }
 
-// addTo adds those ids to a page that are not among the known posts.
+// addTo adds those ids to a page that the snapshot has, but not the memory. The page has all ids that
+// are known.
 func (d *cachedNews) addTo(ids []social.PostID, known recent.Known, p social.Page) []social.PostID {
+	if known.Floor.IsZero() || !p.Last && len(ids) == p.Limit {
+		return ids
+	}
 	for _, post := range d.IDs {
-		key := social.Key(post.Bytes())
-		if post.Compare(known.Floor.ID) < 0 && post.Serial() <= known.At.Last && (p.After == "" || key < p.After) && (p.Before == "" || key > p.Before) {
+		if post.Compare(known.Floor.ID) < 0 && post.Serial() <= known.At.Last && isWithin(p, post) {
 			ids = append(ids, post)
 		}
 	}

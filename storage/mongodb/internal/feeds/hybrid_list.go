@@ -201,8 +201,7 @@ func dormant() bson.D {
 func (l *newsListDoc) within(p social.Page) []social.PostID {
 	ids := make([]social.PostID, 0, len(l.IDs))
 	for _, post := range l.IDs {
-		key := social.Key(post.Bytes())
-		if post.Compare(l.Floor.ID) >= 0 && (p.After == "" || key < p.After) && (p.Before == "" || key > p.Before) {
+		if post.Compare(l.Floor.ID) >= 0 && isWithin(p, post) {
 			ids = append(ids, post)
 		}
 	}

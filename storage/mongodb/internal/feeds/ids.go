@@ -35,6 +35,11 @@ func firstIDs(ids []social.PostID, p social.Page) []social.PostID {
 	return ids[:min(len(ids), p.Limit)]
 }
 
+// isWithin reports whether an id is within a page's bounds.
+func isWithin(p social.Page, post social.PostID) bool {
+	return (p.After == "" || string(post.ID[:]) < string(p.After)) && (p.Before == "" || string(post.ID[:]) > string(p.Before))
+}
+
 // from removes ids that are older than a floor.
 func from(floor social.PostID, ids []social.PostID) []social.PostID {
 	return slices.DeleteFunc(ids, func(post social.PostID) bool { return post.Compare(floor.ID) < 0 })

@@ -94,7 +94,11 @@ func (f unkept) News(ctx context.Context, viewer social.UserID, p social.Page) (
 	if err != nil {
 		return nil, err
 	}
-	authors = append(authors, viewer)
+	return f.newsBy(ctx, viewer, append(authors, viewer), p)
+}
+
+// newsBy reads the posts by authors, as a page of a viewer's news.
+func (f unkept) newsBy(ctx context.Context, viewer social.UserID, authors []social.UserID, p social.Page) ([]*social.Post, error) {
 	f.pages.all.Add(1)
 	if isNewest(p) && f.pauses.take(viewer) {
 		return f.mergeNews(ctx, authors, p)
@@ -116,11 +120,16 @@ func (f unkept) News(ctx context.Context, viewer social.UserID, p social.Page) (
 			if isNewest(p) {
 				f.pauses.begin(viewer)
 			}
-			known.ReachDown(ctx)
-			return f.mergeNews(ctx, authors, deeper)
+			return f.mergeOlder(ctx, known, authors, deeper)
 		},
 	}
 	return news.page(ctx, p)
+}
+
+// mergeOlder merges posts below those that are known, and makes more known for later pages.
+func (e *base) mergeOlder(ctx context.Context, known recent.Known, authors []social.UserID, p social.Page) ([]*social.Post, error) {
+	known.ReachDown(ctx)
+	return e.mergeNews(ctx, authors, p)
 }
 
 // mergeNews merges posts by authors in the database.
