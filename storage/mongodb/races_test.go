@@ -125,6 +125,14 @@ func (m *meeting) forget() {
 	}
 }
 
+// age makes the reader's cached news a day old.
+func (m *meeting) age() {
+	m.t.Helper()
+	ok(m.t, m.build(m.t.Context(), m.other))
+	lists, _ := listsOf(m.other)
+	must(lists.UpdateOne(m.t.Context(), mdb.Doc("_id", m.reader), mdb.Doc("$set", mdb.Doc("usedAt", time.Now().Add(-25*time.Hour)))))(m.t)
+}
+
 // check compares the reader's news, and the list that they come from, with the posts and follows.
 func (m *meeting) check(what string, args ...any) {
 	m.t.Helper()
@@ -146,11 +154,37 @@ func (m *meeting) check(what string, args ...any) {
 func TestBuildingListsDuringChanges(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{TinyCache, FeedsHybrid, TinyBucket, TinyMonth} {
-		t.Run(layout, func(t *testing.T) { buildingMeetsEverything(t, newMeeting(t, layout)) })
+		t.Run(layout, func(t *testing.T) {
+			m := newMeeting(t, layout)
+			buildingMeetsEverything(t, m, m.forget)
+		})
 	}
 }
 
-func buildingMeetsEverything(t *testing.T, m *meeting) {
+// TestRenewingNewsDuringChanges does the same with news that are cached, but due.
+func TestRenewingNewsDuringChanges(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t, TinyCache)
+	buildingMeetsEverything(t, m, m.age)
+}
+
+// TestCachedNewsMeetBackdatedPosts: a post is backdated to between those that are cached.
+func TestCachedNewsMeetBackdatedPosts(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t, TinyCache)
+	for range 12 {
+		m.post(m.author)
+	}
+	ok(t, m.build(t.Context(), m.one))
+	page := must(truthOf(m.other).News(t.Context(), m.reader, social.Page{Limit: 12}))(t)
+	p := newStatus(m.author)
+	p.ID = social.PostID{ID: id.WithSerial(page[7].ID.Serial() + 1)}
+	ok(t, m.other.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+	m.check("after a backdated post")
+}
+
+// buildingMeetsEverything lets a reader build a list or feed, after something was done to it.
+func buildingMeetsEverything(t *testing.T, m *meeting, change func()) {
 	t.Helper()
 	for name, happens := range map[string]struct{ before, meanwhile func() }{
 		"a post":      {func() {}, func() { m.post(m.author) }},
@@ -174,7 +208,7 @@ func buildingMeetsEverything(t *testing.T, m *meeting) {
 		for command := 1; interrupted == command-1; command++ { // until building takes fewer
 			happens.before()
 			workOff(t, m.other, 1)
-			m.forget()
+			change()
 			m.between.set(command, func() { interrupted++; happens.meanwhile() })
 			ok(t, m.build(t.Context(), m.one))
 			m.between = interrupter{}

@@ -3,6 +3,7 @@ package feeds
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -92,6 +93,12 @@ type base struct {
 	monthNews     *mongo.Collection
 	monthWalls    *mongo.Collection
 }
+
+// Documents of readers are kept for a while after the last read, which is recorded once a day.
+const (
+	listLife = 30 * 24 * time.Hour
+	listUse  = 24 * time.Hour
+)
 
 // pageCounts counts pages of news that were read from posts and follows.
 type pageCounts struct {

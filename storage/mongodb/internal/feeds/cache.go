@@ -23,8 +23,8 @@ import (
 type cacheLayout struct {
 	unkept
 
-	length  int // how many ids a document has
-	authors int // how many people someone may follow and still have a document
+	length      int // how many ids a document has
+	mostAuthors int // people whose news has more authors have no document
 }
 
 const (
@@ -50,16 +50,14 @@ func (f *cacheLayout) News(ctx context.Context, viewer social.UserID, p social.P
 	}
 	stored := cached[viewer]
 	if stored == nil { // the next page makes it
-		if err := f.begin(mdb.Outside(ctx), viewer); err != nil {
-			return nil, err
-		}
+		f.begin(ctx, viewer)
 		return f.unkept.News(ctx, viewer, p)
 	}
 	news, err := f.renewed(ctx, stored, known)
 	if err != nil {
 		return nil, err
 	}
-	if len(news.Authors) > f.authors {
+	if len(news.Authors) > f.mostAuthors {
 		return f.newsBy(ctx, viewer, news.Authors, p)
 	}
 	f.pages.all.Add(1)
@@ -96,7 +94,7 @@ func (f *cacheLayout) newestPages(ctx context.Context, lists []social.List[socia
 		if !ok {
 			continue
 		}
-		if ids = news.addTo(ids, known, list.Page); len(ids) == list.Limit || news.floorWith(known).IsZero() {
+		if ids = news.fill(ids, known, list.Page); len(ids) == list.Limit || news.floorWith(known).IsZero() {
 			selected[list] = ids
 		}
 	}
@@ -113,11 +111,11 @@ func (f *cacheLayout) find(ctx context.Context, users []social.UserID) (map[soci
 	return found, err
 }
 
-// begin stores an empty document for a user who has none.
-func (f *cacheLayout) begin(ctx context.Context, user social.UserID) error {
+// begin stores an empty document for a user who has none. Nothing else is stored in its place: the
+// snapshot of a page may be older than a change of follows whose document was removed since.
+func (f *cacheLayout) begin(ctx context.Context, user social.UserID) {
 	empty := cachedNews{User: user, Version: mdb.FirstVersion, Stamp: stamp{id.New()}, UsedAt: time.Now()}
-	_, err := f.newsCache.UpdateOne(ctx, mdb.Doc("_id", user), mdb.Doc("$setOnInsert", empty), options.UpdateOne().SetUpsert(true))
-	return err
+	f.store(ctx, mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", user)).SetUpdate(mdb.Doc("$setOnInsert", empty)).SetUpsert(true))
 }
 
 // renewed returns a user's news as the snapshot of ctx has them, and stores them if that is due.
@@ -130,25 +128,37 @@ func (f *cacheLayout) renewed(ctx context.Context, stored *cachedNews, known rec
 		User: stored.User, Version: mdb.FirstVersion, Stamp: stamp{id.New()}, Authors: stored.Authors,
 		Until: known.At.Last, Backdated: known.At.Backdated, UsedAt: now,
 	}
-	if stored.isEmpty() {
+	if stored.isEmpty() || stored.isOld(now) { // once a day, in case a backup of part of the database was restored
 		followed, err := f.follows.Followed(ctx, stored.User)
 		if err != nil {
 			return nil, err
 		}
 		news.Authors = slices.Concat(followed, []social.UserID{stored.User})
 	}
-	if len(news.Authors) > f.authors {
+	if len(news.Authors) > f.mostAuthors {
 		return news, nil
 	}
 	if err := f.addIDs(ctx, news, stored, known); err != nil {
 		return nil, err
 	}
-	_, err := f.newsCache.ReplaceOne(mdb.Outside(ctx), ofStamp(stored), news, options.Replace().SetHint(mdb.Doc("_id", 1)))
-	return news, err
+	f.store(ctx, mongo.NewReplaceOneModel().SetFilter(ofStamp(stored)).SetReplacement(news).SetHint(mdb.Doc("_id", 1)))
+	return news, nil
 }
 
 // ofStamp matches a document if it has not changed since.
 func ofStamp(d *cachedNews) bson.D { return mdb.Doc("_id", d.User, "stamp", d.Stamp) }
+
+// storePatience is how long a page waits for a change of the cache, which waits for transactions that
+// change the same user's follows.
+const storePatience = time.Second
+
+// store changes the cache, outside of the snapshot of ctx. Pages do not depend on it, so they do not
+// fail with it: a later page tries again.
+func (f *cacheLayout) store(ctx context.Context, change mongo.WriteModel) {
+	ctx, cancel := context.WithTimeout(mdb.Outside(ctx), storePatience)
+	defer cancel()
+	_, _ = f.newsCache.BulkWrite(ctx, []mongo.WriteModel{change})
+}
 
 // addIDs adds the newest ids: of recent posts, and then those that were stored, or else from the
 // database.
@@ -160,7 +170,7 @@ func (f *cacheLayout) addIDs(ctx context.Context, news, stored *cachedNews, know
 	switch {
 	case known.Floor.IsZero():
 	case stored.continues(known):
-		news.IDs, news.Floor = stored.addTo(news.IDs, known, p), stored.floorWith(known)
+		news.IDs, news.Floor = stored.fill(news.IDs, known, p), stored.floorWith(known)
 	case len(news.IDs) < f.length:
 		known.ReachDown(ctx)
 		older, err := mergeIDs(ctx, f.base, "author", news.Authors, social.Page{After: social.Key(known.Floor.Bytes()), Limit: f.length - len(news.IDs)})
@@ -178,7 +188,7 @@ func (f *cacheLayout) addIDs(ctx context.Context, news, stored *cachedNews, know
 // idsOf returns the ids of a page.
 func (f *cacheLayout) idsOf(ctx context.Context, news *cachedNews, known recent.Known, p social.Page) ([]social.PostID, error) {
 	ids, err := f.recentNews(ctx, known, news.Authors, p)
-	return news.addTo(ids, known, p), err
+	return news.fill(ids, known, p), err
 }
 
 // readAndPrune reads posts, newest first, and removes the ids of those that are gone from the
@@ -193,12 +203,13 @@ func (f *cacheLayout) readAndPrune(ctx context.Context, news *cachedNews, ids []
 	if len(gone) == 0 {
 		return posts, nil
 	}
-	_, err = f.newsCache.UpdateOne(mdb.Outside(ctx), ofStamp(news), mdb.Doc("$pull", mdb.Doc("ids", mdb.Doc("$in", mdb.Values(gone)))),
-		options.UpdateOne().SetHint(mdb.Doc("_id", 1)))
-	return posts, err
+	f.store(ctx, mongo.NewUpdateOneModel().SetFilter(ofStamp(news)).SetUpdate(mdb.Doc("$pull", mdb.Doc("ids", mdb.Doc("$in", mdb.Values(gone))))).
+		SetHint(mdb.Doc("_id", 1)))
+	return posts, nil
 }
 
-// FollowsChanged empties the owners' documents, and gives them new stamps.
+// FollowsChanged empties the owners' documents, and gives them new stamps, so that readers who began
+// earlier store nothing.
 func (f *cacheLayout) FollowsChanged(ctx context.Context, owners ...social.UserID) error {
 	return changeEach(ctx, f.newsCache, owners, mdb.Doc(
 		"$set", mdb.Doc("v", mdb.FirstVersion, "stamp", stamp{id.New()}, "usedAt", time.Now()),

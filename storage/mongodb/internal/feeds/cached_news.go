@@ -16,12 +16,12 @@ import (
 type cachedNews struct {
 	User      social.UserID   `bson:"_id"`
 	Version   int             `bson:"v"`
-	Stamp     stamp           `bson:"stamp"`             // each document that is stored has another one
-	Authors   []social.UserID `bson:"authors,omitempty"` // the followed people, and the user
-	IDs       []social.PostID `bson:"ids,omitempty"`     // newest first, including those of posts that were deleted later
-	Floor     social.PostID   `bson:"floor,omitempty"`   // posts before this one are not in IDs; zero: all are
-	Until     int64           `bson:"until,omitempty"`   // posts with a greater serial are not in IDs
-	Backdated int64           `bson:"backdated,omitempty"`
+	Stamp     stamp           `bson:"stamp"`               // each document that is stored has another one
+	Authors   []social.UserID `bson:"authors,omitempty"`   // the followed people, and the user
+	IDs       []social.PostID `bson:"ids,omitempty"`       // newest first, including those of posts that were deleted later
+	Floor     social.PostID   `bson:"floor,omitempty"`     // posts before this one are not in IDs; zero: all are
+	Until     int64           `bson:"until,omitempty"`     // posts with a greater serial are not in IDs
+	Backdated int64           `bson:"backdated,omitempty"` // the ids are complete while this is the sequence's: see recent.Sequence
 	UsedAt    time.Time       `bson:"usedAt"`
 }
 
@@ -49,16 +49,18 @@ func (d *cachedNews) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 // isEmpty reports whether the follows have changed since the document was made.
 func (d *cachedNews) isEmpty() bool { return len(d.Authors) == 0 }
 
-// isDue reports whether a reader has to make the document again, or should: so that it does not
-// expire, or because half of the posts in memory are newer, and it would soon leave a gap.
+// isOld reports whether the document was not renewed for a day.
+func (d *cachedNews) isOld(now time.Time) bool { return now.Sub(d.UsedAt) >= listUse }
+
+// isDue reports whether the document has to be renewed before it is used, or should be, because half
+// of the posts in memory are newer, so that it would soon leave a gap.
 func (d *cachedNews) isDue(known recent.Known, now time.Time) bool {
-	return d.isEmpty() || !d.continues(known) || now.Sub(d.UsedAt) >= listUse ||
-		!known.Floor.IsZero() && d.Until < known.Middle.Serial()
+	return !d.continues(known) || d.isOld(now) || !known.Floor.IsZero() && d.Until < known.Middle.Serial()
 }
 
 // continues reports whether the ids reach up to the known posts, without a gap.
 func (d *cachedNews) continues(known recent.Known) bool {
-	return d.Backdated == known.At.Backdated && (d.Until >= known.At.Last || d.Until >= known.Floor.Serial())
+	return !d.isEmpty() && d.Backdated == known.At.Backdated && d.Until >= min(known.At.Last, known.Floor.Serial())
 }
 
 // floorWith returns down to where a page's ids are known: those of the document, and the known
@@ -70,9 +72,8 @@ func (d *cachedNews) floorWith(known recent.Known) social.PostID {
 	return d.Floor
 }
 
-// addTo adds those ids to a page that the snapshot has, but not the memory. The page has all ids that
-// are known.
-func (d *cachedNews) addTo(ids []social.PostID, known recent.Known, p social.Page) []social.PostID {
+// fill adds older ids to a page that has all those in memory, as far as the snapshot has them.
+func (d *cachedNews) fill(ids []social.PostID, known recent.Known, p social.Page) []social.PostID {
 	if known.Floor.IsZero() || !p.Last && len(ids) == p.Limit {
 		return ids
 	}

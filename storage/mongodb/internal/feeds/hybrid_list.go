@@ -68,10 +68,6 @@ const (
 	maxPushed  = 128
 	// cutAfter is how many pushed ids make a reader cut the list.
 	cutAfter = 64
-	// listLife is how long a list is kept that is not read. A read is recorded at most every
-	// listUse.
-	listLife = 30 * 24 * time.Hour
-	listUse  = 24 * time.Hour
 	// buildAttempts bounds how often a list is built again because its user's follows have changed
 	// meanwhile.
 	buildAttempts = 3

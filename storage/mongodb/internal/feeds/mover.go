@@ -186,33 +186,30 @@ func (v Mover) seen(ctx context.Context, user social.UserID, posts []*social.Pos
 	return seen[:min(len(seen), comparedPosts)], nil
 }
 
-// compareFeed compares a feed of a user in both layouts. It retries, because feeds change meanwhile
-// and the new layout may be late.
+// compareFeed compares a feed of a user in both layouts, in one snapshot. It retries, because the new
+// layout may be late.
 func (v Mover) compareFeed(ctx context.Context, move *cluster.Move, what string, user social.UserID,
 	read func(context.Context, Layout) ([]*social.Post, error),
 ) error {
 	from, to := v.c.Feeds.Layouts()[move.From], v.c.Feeds.Layouts()[move.To]
 	for deadline := time.Now().Add(comparePatience); ; {
-		var before, got, after []*social.Post
-		err := v.c.DB.Read(ctx, "compare feeds", func(ctx context.Context) (err error) {
-			if before, err = read(ctx, from); err != nil {
+		var want, got []*social.Post
+		err := v.c.DB.ReadSnapshot(ctx, "compare feeds", func(ctx context.Context) (err error) {
+			if want, err = read(ctx, from); err != nil {
 				return err
 			}
-			if got, err = read(ctx, to); err != nil {
-				return err
-			}
-			after, err = read(ctx, from)
+			got, err = read(ctx, to)
 			return err
 		})
 		switch {
 		case err != nil:
 			return err
-		case samePosts(got, before) || samePosts(got, after):
+		case samePosts(got, want):
 			return nil
 		case time.Now().After(deadline):
 			return &migrate.Error{
 				Subject: migrate.Feeds, From: move.From, To: move.To, Reason: migrate.Differs,
-				Detail: fmt.Sprintf("the %s of user %s differ: %d posts in %q, %d in %q, and not the same", what, user.ID, len(after), move.From, len(got), move.To),
+				Detail: fmt.Sprintf("the %s of user %s differ: %d posts in %q, %d in %q, and not the same", what, user.ID, len(want), move.From, len(got), move.To),
 			}
 		}
 		wait.For(ctx, v.c.Pause, nil)

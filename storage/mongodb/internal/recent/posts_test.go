@@ -42,8 +42,8 @@ func firstOf(ids []social.PostID, p social.Page) []social.PostID {
 	return ids[:min(len(ids), p.Limit)]
 }
 
-// TestRecentPostsAreBounded adds many posts, and expects the newest ones. Then it forgets them.
-func TestRecentPostsAreBounded(t *testing.T) {
+// TestPostsAreBounded adds many posts, and expects the newest ones. Then it forgets them.
+func TestPostsAreBounded(t *testing.T) {
 	t.Parallel()
 	const step, most = 7, 53
 	r := New(nil, step, most)
@@ -90,10 +90,10 @@ func floorIn(all []social.PostID, n int) social.PostID {
 	return all[n-1]
 }
 
-// TestRecentPostsOfOtherSnapshots: a reader whose snapshot is older than the last backdated post, or
+// TestPostsOfOtherSnapshots: a reader whose snapshot is older than the last backdated post, or
 // newer than what is in memory, finds nothing there. One with an older snapshot does not find newer
 // posts.
-func TestRecentPostsOfOtherSnapshots(t *testing.T) {
+func TestPostsOfOtherSnapshots(t *testing.T) {
 	t.Parallel()
 	author := social.UserID{ID: id.New()}
 	post := func(serial int64) authoredPost { return authoredPost{social.PostID{ID: id.WithSerial(serial)}, author} }
