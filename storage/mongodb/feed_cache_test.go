@@ -183,3 +183,22 @@ func TestPagesDoNotNeedTheCache(t *testing.T) {
 		w.same(w.news(people[1], social.Page{Limit: 5}), posts, "the news of someone without a document")
 	}
 }
+
+// TestCachedNewsAreCompared: a day later, news are right even if the document was of other follows, as
+// after a part of a backup was restored.
+func TestCachedNewsAreCompared(t *testing.T) {
+	t.Parallel()
+	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.TinyCache})
+	people := w.people(4)
+	reader, authors, others := people[0], people[1:3], people[3:]
+	w.follow(reader, authors)
+	posts := w.posts(authors, 6)
+	w.posts(others, 12) // so that the memory has none of the first
+	page := social.Page{Limit: 6}
+	w.same(w.news(reader, page), posts, "the news")
+	news := w.inCache(reader)
+	w.setInCache(reader, bson.D{
+		{Key: "usedAt", Value: time.Now().Add(-25 * time.Hour)}, {Key: "authors", Value: news.Authors[1:]}, {Key: "ids", Value: news.IDs[:1]},
+	})
+	w.same(w.news(reader, page), posts, "the news a day later")
+}

@@ -169,7 +169,7 @@ func (f *cacheLayout) addIDs(ctx context.Context, news, stored *cachedNews, know
 	}
 	switch {
 	case known.Floor.IsZero():
-	case stored.continues(known):
+	case stored.continues(known) && slices.Equal(stored.Authors, news.Authors):
 		news.IDs, news.Floor = stored.fill(news.IDs, known, p), stored.floorWith(known)
 	case len(news.IDs) < f.length:
 		known.ReachDown(ctx)

@@ -46,7 +46,7 @@ func (d *cachedNews) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-// isEmpty reports whether the follows have changed since the document was made.
+// isEmpty reports whether the document has to be made: it is new, or the follows have changed.
 func (d *cachedNews) isEmpty() bool { return len(d.Authors) == 0 }
 
 // isOld reports whether the document was not renewed for a day.
