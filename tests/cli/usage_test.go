@@ -25,7 +25,7 @@ func TestUnknownLayoutsAreRefused(t *testing.T) {
 		command, _, stderr := plazatest.Command(t.Context(), t.TempDir(), args...)
 		command.Env = append(command.Env, "PLAZA_FEEDS=foo")
 		_ = command.Run()
-		want := "plaza: there is no layout \"foo\" of feeds: choose bucket or hybrid or month or read\n"
+		want := "plaza: there is no layout \"foo\" of feeds: choose bucket or cache or hybrid or month or read\n"
 		if code := command.ProcessState.ExitCode(); code != 1 || stderr.String() != want {
 			t.Errorf("plaza %q: exit code %d, says %q, want %q", args, code, stderr, want)
 		}
