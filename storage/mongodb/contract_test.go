@@ -2,6 +2,7 @@ package mongodb_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"plaza/storage"
@@ -36,9 +37,12 @@ var (
 	ofFeedsAndComments = []string{"Store", "Posts", "Feeds", "Comments", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency"}
 )
 
-// feedLayouts are the other layouts of feeds. Short runs test only feeds, and only on the tiny
-// layouts.
-var feedLayouts = []string{mongodb.TinyCache, mongodb.TinyBucket, mongodb.TinyMonth, mongodb.FeedsCache, mongodb.FeedsBucket, mongodb.FeedsMonth}
+// tinyFeeds and largeFeeds are the other layouts of feeds. Short runs test only feeds, and only on
+// the tiny layouts.
+var (
+	tinyFeeds  = []string{mongodb.TinyCache, mongodb.TinyBucket, mongodb.TinyMonth}
+	largeFeeds = []string{mongodb.FeedsCache, mongodb.FeedsBucket, mongodb.FeedsMonth}
+)
 
 // merging makes every user with two followers an author who is merged at read.
 var merging = mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid, MergeAbove: 1, Graph: mongodb.GraphTwo}
@@ -55,12 +59,12 @@ func TestContract(t *testing.T) {
 			}
 		})
 	}
-	for i, layout := range feedLayouts {
+	for _, layout := range slices.Concat(tinyFeeds, largeFeeds) {
 		t.Run(layout, func(t *testing.T) {
 			o := mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: layout}
 			if all {
 				storagetest.Run(t, fresh(t, o))
-			} else if i < 3 {
+			} else if slices.Contains(tinyFeeds, layout) {
 				storagetest.RunSome(t, fresh(t, o), "Feeds")
 			}
 		})
@@ -97,7 +101,7 @@ func TestModel(t *testing.T) {
 		})
 	}
 	_, all := os.LookupEnv("PLAZA_ALL_LAYOUTS")
-	for _, layout := range feedLayouts[:3] {
+	for _, layout := range tinyFeeds {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel()
 			histories := 5

@@ -34,6 +34,18 @@ func (w *town) setInCache(reader social.NewUser, fields bson.D) {
 	w.ok(err)
 }
 
+// quietReader returns a reader of authors whose posts, which are returned too, are no longer in memory.
+func quietReader(t *testing.T, authors, n int) (w *town, reader social.NewUser, posts []social.PostID) {
+	t.Helper()
+	w = newTownOf(t, nil, mongodb.Options{Feeds: mongodb.TinyCache})
+	people := w.people(authors + 2)
+	reader = people[0]
+	w.follow(reader, people[1:1+authors])
+	posts = w.posts(people[1:1+authors], n)
+	w.posts(people[1+authors:], 12)
+	return w, reader, posts
+}
+
 // TestNewsAreCachedOnce: the first page stores the news, and further pages do not, until the follows
 // change, or enough posts have come that the document would no longer continue those in memory, or
 // a day has passed. A post writes nothing.
@@ -129,12 +141,7 @@ func TestCachedNewsReachBelowTheirFloor(t *testing.T) {
 // page is read like others.
 func TestDeletedPostsLeaveCachedNews(t *testing.T) {
 	t.Parallel()
-	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.TinyCache})
-	people := w.people(3)
-	reader, authors, others := people[0], people[1:2], people[2:]
-	w.follow(reader, authors)
-	posts := w.posts(authors, 7)
-	w.posts(others, 12) // so that the memory has none of the first
+	w, reader, posts := quietReader(t, 1, 7)
 	page := social.Page{Limit: 2}
 	w.same(w.news(reader, page), posts[:2], "the news")
 	if n := len(w.inCache(reader).IDs); n != 5 {
@@ -188,12 +195,7 @@ func TestPagesDoNotNeedTheCache(t *testing.T) {
 // after a part of a backup was restored.
 func TestCachedNewsAreCompared(t *testing.T) {
 	t.Parallel()
-	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.TinyCache})
-	people := w.people(4)
-	reader, authors, others := people[0], people[1:3], people[3:]
-	w.follow(reader, authors)
-	posts := w.posts(authors, 6)
-	w.posts(others, 12) // so that the memory has none of the first
+	w, reader, posts := quietReader(t, 2, 6)
 	page := social.Page{Limit: 6}
 	w.same(w.news(reader, page), posts, "the news")
 	news := w.inCache(reader)

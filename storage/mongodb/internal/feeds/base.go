@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -125,13 +126,28 @@ func newBase(c Config) *base {
 	return e
 }
 
-// changeEach makes the same change to the document of each user, which it creates if it is missing.
-func changeEach(ctx context.Context, c *mongo.Collection, users []social.UserID, change bson.D) error {
+// changeEach changes a document of each user, which it creates if it is missing.
+func changeEach(ctx context.Context, c *mongo.Collection, users []social.UserID, change func(social.UserID) (document, update bson.D)) error {
 	if len(users) == 0 {
 		return nil
 	}
 	_, err := c.BulkWrite(ctx, mdb.Map(users, func(user *social.UserID) mongo.WriteModel {
-		return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", *user)).SetUpsert(true).SetUpdate(change)
+		document, update := change(*user)
+		return mongo.NewUpdateOneModel().SetFilter(document).SetUpsert(true).SetUpdate(update)
 	}), options.BulkWrite().SetOrdered(false))
 	return mdb.OrRetry(err)
+}
+
+// emptied returns the change that removes fields of a user's document, which the next reader makes
+// again. The new stamp changes the document in any case, so that it conflicts with a reader who
+// makes it at the same time.
+func emptied(fields ...string) func(social.UserID) (document, update bson.D) {
+	var unset bson.D
+	for _, field := range fields {
+		unset = append(unset, bson.E{Key: field, Value: 1})
+	}
+	return func(user social.UserID) (document, update bson.D) {
+		set := mdb.Doc("v", mdb.FirstVersion, "stamp", stamp{id.New()}, "usedAt", time.Now())
+		return mdb.Doc("_id", user), mdb.Doc("$set", set, "$unset", unset)
+	}
 }

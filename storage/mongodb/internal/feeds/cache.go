@@ -18,8 +18,7 @@ import (
 
 // cacheLayout is the layout with a document for each user who reads news now and then (cachedNews).
 // It says whose posts are in the news, so recent ones are merged in memory without reading follows,
-// and it has the ids of older ones. Readers keep it up to date themselves, so posts are pushed to
-// no one.
+// and it has the ids of older ones. Readers keep it up to date themselves, so nothing is pushed.
 type cacheLayout struct {
 	unkept
 
@@ -84,21 +83,14 @@ func (f *cacheLayout) newestPages(ctx context.Context, lists []social.List[socia
 	if err != nil {
 		return nil, err
 	}
-	selected := make(map[social.List[social.UserID]][]social.PostID, len(lists))
-	for _, list := range lists {
+	return f.recentPages(ctx, wholeIDs(lists, func(list social.List[social.UserID]) (ids []social.PostID, floor social.PostID, ok bool) {
 		news := cached[list.Of]
 		if news == nil || news.isDue(known, time.Now()) {
-			continue
+			return nil, floor, false
 		}
-		ids, ok := known.Page(news.Authors, list.Page)
-		if !ok {
-			continue
-		}
-		if ids = news.fill(ids, known, list.Page); len(ids) == list.Limit || news.floorWith(known).IsZero() {
-			selected[list] = ids
-		}
-	}
-	return f.recentPages(ctx, selected)
+		ids, ok = known.Page(news.Authors, list.Page)
+		return news.fill(ids, known, list.Page), news.floorWith(known), ok
+	}))
 }
 
 // find reads the cached news of users.
@@ -194,14 +186,10 @@ func (f *cacheLayout) idsOf(ctx context.Context, news *cachedNews, known recent.
 // readAndPrune reads posts, newest first, and removes the ids of those that are gone from the
 // document.
 func (f *cacheLayout) readAndPrune(ctx context.Context, news *cachedNews, ids []social.PostID) ([]*social.Post, error) {
-	posts, err := f.recentlyPosted(ctx, ids)
-	if err != nil || len(posts) == len(ids) {
+	posts, gone, err := f.recentAndGone(ctx, ids)
+	gone = slices.DeleteFunc(gone, func(post social.PostID) bool { return !slices.Contains(news.IDs, post) })
+	if err != nil || len(gone) == 0 {
 		return posts, err
-	}
-	found := postsByID(posts)
-	gone := slices.DeleteFunc(slices.Clone(ids), func(post social.PostID) bool { return found[post] != nil || !slices.Contains(news.IDs, post) })
-	if len(gone) == 0 {
-		return posts, nil
 	}
 	f.store(ctx, mongo.NewUpdateOneModel().SetFilter(ofStamp(news)).SetUpdate(mdb.Doc("$pull", mdb.Doc("ids", mdb.Doc("$in", mdb.Values(gone))))).
 		SetHint(mdb.Doc("_id", 1)))
@@ -211,9 +199,7 @@ func (f *cacheLayout) readAndPrune(ctx context.Context, news *cachedNews, ids []
 // FollowsChanged empties the owners' documents, and gives them new stamps, so that readers who began
 // earlier store nothing.
 func (f *cacheLayout) FollowsChanged(ctx context.Context, owners ...social.UserID) error {
-	return changeEach(ctx, f.newsCache, owners, mdb.Doc(
-		"$set", mdb.Doc("v", mdb.FirstVersion, "stamp", stamp{id.New()}, "usedAt", time.Now()),
-		"$unset", mdb.Doc("authors", 1, "ids", 1, "floor", 1, "until", 1, "backdated", 1)))
+	return changeEach(ctx, f.newsCache, owners, emptied("authors", "ids", "floor", "until", "backdated"))
 }
 
 // Collections implements Layout.

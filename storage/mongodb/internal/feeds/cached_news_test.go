@@ -1,6 +1,7 @@
 package feeds
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -82,11 +83,7 @@ func TestCachedIDsAreAddedBelowMemory(t *testing.T) {
 			known.Floor = postAt(c.floor)
 		}
 		got := news.fill(nil, known, c.page)
-		same := len(got) == len(c.want)
-		for i := 0; same && i < len(got); i++ {
-			same = got[i].Serial() == c.want[i]
-		}
-		if !same {
+		if !slices.EqualFunc(got, c.want, func(post social.PostID, serial int64) bool { return post.Serial() == serial }) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -3,8 +3,8 @@
 // A [Layout] is one way to keep feeds: not at all (read.go), for users who read them, as their
 // readers make them (cache.go) or as lists that posts are pushed to (hybrid.go), or for all users,
 // as ids (bucket.go) or copies of posts (month.go). The last two share keptFeed (kept.go). Recent
-// posts are merged in memory (package recent). All layouts give the same answers, because feeds are only caches of
-// posts and follows. [Layouts] lists them.
+// posts are merged in memory (package recent). All layouts give the same answers, because feeds are
+// only caches of posts and follows. [Layouts] lists them.
 //
 // [Feeds] is what the rest of the engine uses. It reads the layout of a call's era, and keeps a
 // second one in step while a migration moves feeds.

@@ -89,16 +89,13 @@ func (f *hybridLayout) newestPages(ctx context.Context, lists []social.List[soci
 	for user, l := range kept {
 		l.IDs = append(l.IDs, pending[user]...)
 	}
-	selected := make(map[social.List[social.UserID]][]social.PostID, len(lists))
-	for _, list := range lists {
+	selected := wholeIDs(lists, func(list social.List[social.UserID]) (ids []social.PostID, floor social.PostID, ok bool) {
 		l := kept[list.Of]
 		if l == nil {
-			continue
+			return nil, floor, false
 		}
-		if ids := firstIDs(l.within(list.Page), list.Page); len(ids) == list.Limit || l.Floor.IsZero() {
-			selected[list] = ids
-		}
-	}
+		return firstIDs(l.within(list.Page), list.Page), l.Floor, true
+	})
 	posts, err := f.posts.ByID(ctx, postsOf(selected))
 	return wholePages(selected, postsByID(posts)), err
 }
@@ -200,5 +197,5 @@ func (f *hybridLayout) Forget(ctx context.Context, user social.UserID) error {
 
 // FollowsChanged makes the owners' lists dormant.
 func (f *hybridLayout) FollowsChanged(ctx context.Context, owners ...social.UserID) error {
-	return changeEach(ctx, f.newsLists, owners, dormant())
+	return changeEach(ctx, f.newsLists, owners, emptied("ids", "merged", "floor", "pushed", "ready"))
 }

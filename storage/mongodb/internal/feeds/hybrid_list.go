@@ -185,14 +185,6 @@ func (f *hybridLayout) storeList(ctx context.Context, truth *newsListDoc, stamp 
 	return l, err
 }
 
-// dormant removes the contents of a list; the next reader builds it again. The new stamp changes the
-// document in any case, so that it conflicts with a reader who builds the list at the same time.
-func dormant() bson.D {
-	return mdb.Doc(
-		"$set", mdb.Doc("v", mdb.FirstVersion, "stamp", jobs.ID{ID: id.New()}, "usedAt", time.Now()),
-		"$unset", mdb.Doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1))
-}
-
 // within returns the list's ids in the page's bounds, down to the floor.
 func (l *newsListDoc) within(p social.Page) []social.PostID {
 	ids := make([]social.PostID, 0, len(l.IDs))

@@ -17,14 +17,11 @@ import (
 // stale makes feeds stale, inside a transaction. The new generation changes the document in any
 // case, so that it conflicts with a job that builds the feed at the same time.
 func (f *keptFeed) stale(ctx context.Context, users []social.UserID) error {
-	models := make([]mongo.WriteModel, len(users))
-	for i, user := range users {
-		models[i] = mongo.NewUpdateOneModel().SetFilter(openOf(user)).SetUpsert(true).SetUpdate(mdb.Doc(
+	return changeEach(ctx, f.docs, users, func(user social.UserID) (document, update bson.D) {
+		return openOf(user), mdb.Doc(
 			"$set", mdb.Doc("v", mdb.FirstVersion, "gen", stamp{id.New()}, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
-			"$unset", mdb.Doc("ids", 1, "posts", 1, "count", 1, "month", 1, "ready", 1)))
-	}
-	_, err := f.docs.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-	return mdb.OrRetry(err)
+			"$unset", mdb.Doc("ids", 1, "posts", 1, "count", 1, "month", 1, "ready", 1))
+	})
 }
 
 // forget removes a user's feed.

@@ -71,6 +71,18 @@ func longestOf(lists []social.List[social.UserID]) int {
 	return slices.MaxFunc(lists, func(a, b social.List[social.UserID]) int { return a.Limit - b.Limit }).Limit
 }
 
+// wholeIDs returns the ids of those newest pages that are known whole. known returns the ids that are
+// known of a page, down to a floor.
+func wholeIDs(lists []social.List[social.UserID], known func(social.List[social.UserID]) (ids []social.PostID, floor social.PostID, ok bool)) map[social.List[social.UserID]][]social.PostID {
+	whole := make(map[social.List[social.UserID]][]social.PostID, len(lists))
+	for _, list := range lists {
+		if ids, floor, ok := known(list); ok && (len(ids) == list.Limit || floor.IsZero()) {
+			whole[list] = ids
+		}
+	}
+	return whole
+}
+
 // postsOf returns the posts of pages, each once.
 func postsOf(pages map[social.List[social.UserID]][]social.PostID) []social.PostID {
 	return batch.Unique(slices.Concat(slices.Collect(maps.Values(pages))...))

@@ -45,18 +45,14 @@ func (f readLayout) newestPages(ctx context.Context, lists []social.List[social.
 	if err != nil || !ok {
 		return nil, err
 	}
-	selected := make(map[social.List[social.UserID]][]social.PostID, len(lists))
-	for _, list := range lists {
+	return f.recentPages(ctx, wholeIDs(lists, func(list social.List[social.UserID]) (ids []social.PostID, floor social.PostID, ok bool) {
 		authors, ok := followed[list.Of]
 		if !ok {
-			continue
+			return nil, floor, false
 		}
-		ids, ok := known.Page(append(authors, list.Of), list.Page)
-		if ok && (len(ids) == list.Limit || known.Floor.IsZero()) {
-			selected[list] = ids
-		}
-	}
-	return f.recentPages(ctx, selected)
+		ids, ok = known.Page(append(authors, list.Of), list.Page)
+		return ids, known.Floor, ok
+	}))
 }
 
 // recentPages returns the posts of pages that were found in memory, without pages of which some
@@ -141,13 +137,21 @@ func (e *base) mergeNews(ctx context.Context, authors []social.UserID, p social.
 // recentlyPosted reads posts that the snapshot of ctx has, newest first, if they have not been
 // deleted.
 func (e *base) recentlyPosted(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
-	posts, err := e.postsInOrder(ctx, ids)
+	posts, _, err := e.recentAndGone(ctx, ids)
+	return posts, err
+}
+
+// recentAndGone does the same, and returns the ids of those that have been deleted. They are
+// forgotten.
+func (e *base) recentAndGone(ctx context.Context, ids []social.PostID) (posts []*social.Post, gone []social.PostID, err error) {
+	posts, err = e.postsInOrder(ctx, ids)
 	if err != nil || len(posts) == len(ids) {
-		return posts, err
+		return posts, nil, err
 	}
 	found := postsByID(posts)
-	e.recent.Forget(slices.DeleteFunc(slices.Clone(ids), func(post social.PostID) bool { return found[post] != nil }))
-	return posts, nil
+	gone = slices.DeleteFunc(slices.Clone(ids), func(post social.PostID) bool { return found[post] != nil })
+	e.recent.Forget(gone)
+	return posts, gone, nil
 }
 
 // recentNews returns the ids of a page of posts that are known. If other readers have replaced these
