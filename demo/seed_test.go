@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"errors"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -62,13 +61,7 @@ func openSeeded(t *testing.T) storage.Store {
 
 func openMongoDB(t *testing.T) storage.Store {
 	t.Helper()
-	uri, database := mongotest.Database(t)
-	at, err := url.Parse(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at.Path = "/" + database
-	st, err := mongodb.Open(t.Context(), at.String(), mongodb.Options{Timeout: testtime.Patience(), Lease: testtime.Patience()})
+	st, err := mongodb.Open(t.Context(), mongotest.Database(t), mongodb.Options{Timeout: testtime.Patience(), Lease: testtime.Patience()})
 	return opened(t, st, err)
 }
 

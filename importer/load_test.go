@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,13 +30,7 @@ func openSQLite(t *testing.T) storage.Store {
 
 func openMongoDB(t *testing.T) storage.Store {
 	t.Helper()
-	uri, database := mongotest.Database(t)
-	at, err := url.Parse(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at.Path = "/" + database
-	st, err := mongodb.Open(t.Context(), at.String(), mongodb.Options{Timeout: testtime.Patience(), Lease: testtime.Patience()})
+	st, err := mongodb.Open(t.Context(), mongotest.Database(t), mongodb.Options{Timeout: testtime.Patience(), Lease: testtime.Patience()})
 	return opened(t, st, err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"plaza/internal/plazatest"
 	"plaza/storage"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // idleSettingsOf returns the settings without effect of a server with these arguments.
@@ -53,7 +54,7 @@ func TestSettingsWithoutEffect(t *testing.T) {
 		mongodb.FeedsHybrid: "",
 	} {
 		e := plazatest.Engine{Name: "mongodb", Open: func(t testing.TB) storage.Store {
-			return plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Feeds: layout})
+			return plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Feeds: layout})
 		}}
 		if got := idleSettingsOf(t, e, "--feeds", layout, "--feeds-merge-above", "5"); got != want {
 			t.Errorf("feeds %s: it says %q, want %q", layout, got, want)

@@ -10,10 +10,11 @@ import (
 
 	"plaza/internal/plazatest"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 func TestShardCommand(t *testing.T) {
-	common := &commonFlags{MongodbURI: uriFlag(plazatest.MongoURI(t))}
+	common := &commonFlags{MongodbURI: uriFlag(mongotest.Database(t))}
 	plazatest.OpenMongoDB(t, string(common.MongodbURI), mongodb.Options{Graph: mongodb.GraphTwo})
 	st, err := common.openMongoDB(t.Context(), "", common.mongodbOptions())
 	if err != nil {

@@ -46,10 +46,10 @@ var Engines = []Engine{
 		return st
 	}},
 	{"mongodb", func(t testing.TB) storage.Store {
-		return OpenMongoDB(t, PooledURI(t), mongodb.Options{Monitor: watchRouting(t), Unjournaled: true})
+		return OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: watchRouting(t), Unjournaled: true})
 	}},
 	{"mongodb hybrid", func(t testing.TB) storage.Store {
-		return OpenMongoDB(t, PooledURI(t), mongodb.Options{
+		return OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{
 			Feeds: mongodb.FeedsHybrid, MergeAbove: 3, Graph: mongodb.GraphTwo, Comments: mongodb.CommentsAdaptive, Monitor: watchRouting(t), Unjournaled: true,
 		})
 	}},
@@ -66,7 +66,7 @@ func init() { //nolint:gochecknoinits // only in tests
 	}
 	for _, layout := range []string{mongodb.FeedsBucket, mongodb.FeedsMonth} {
 		Engines = append(Engines, Engine{Name: "mongodb " + layout, Open: func(t testing.TB) storage.Store {
-			return OpenMongoDB(t, PooledURI(t), mongodb.Options{Feeds: layout})
+			return OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Feeds: layout})
 		}})
 	}
 }

@@ -2,16 +2,9 @@ package plazatest
 
 import (
 	"cmp"
-	"context"
 	"log/slog"
-	"net/url"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
-
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/id"
 	"plaza/internal/testtime"
@@ -20,32 +13,6 @@ import (
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
-
-// MongoURI returns the URI of a new database.
-func MongoURI(t testing.TB) string { return withDatabase(t, mongotest.Database) }
-
-// PooledURI returns the URI of an empty database, which may have the collections of earlier tests.
-func PooledURI(t testing.TB) string { return withDatabase(t, mongotest.Reused) }
-
-// withDatabase returns a URI that gives processes as much time to connect as a slow machine may need.
-func withDatabase(t testing.TB, database func(testing.TB) (uri, name string)) string {
-	uri, name := database(t)
-	at := parsed(t, uri)
-	at.Path = "/" + name
-	query := at.Query()
-	query.Set("serverSelectionTimeoutMS", strconv.FormatInt(testtime.Patience().Milliseconds(), 10))
-	at.RawQuery = query.Encode()
-	return at.String()
-}
-
-func parsed(t testing.TB, uri string) *url.URL {
-	t.Helper()
-	at, err := url.Parse(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
-}
 
 // Patient gives a store as much time as a slow machine may need.
 func Patient(o mongodb.Options) mongodb.Options {
@@ -79,15 +46,7 @@ func OpenMongoDB(t testing.TB, uri string, o mongodb.Options) storage.Store {
 // killed processes open for an hour, so Plaza's servers have to end them.
 func PatientURI(t *testing.T) string {
 	t.Helper()
-	return InPlaza(t, mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600")).URI())
-}
-
-// InPlaza returns the URI of a database on a server.
-func InPlaza(t *testing.T, uri string) string {
-	t.Helper()
-	at := parsed(t, uri)
-	at.Path = "/plaza"
-	return at.String()
+	return mongotest.InDatabase(t, mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600")).URI(), "plaza")
 }
 
 // NewComment returns a comment on the post itself, which the caller stores.
@@ -101,15 +60,4 @@ func NewComment(post social.PostID, author social.UserID) *social.Comment {
 // CommentAdded returns the event that goes with a comment.
 func CommentAdded() social.Event {
 	return social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventCommentAdded}
-}
-
-// Database returns a URI's database, for looking at it with the driver.
-func Database(t *testing.T, uri string) *mongo.Database {
-	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-	return client.Database(strings.TrimPrefix(parsed(t, uri).Path, "/"))
 }

@@ -15,7 +15,7 @@ import (
 func TestSavingAdsIsRetriedAfterAConflict(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
-	uri := inDatabase(t, server.URI(), "plaza")
+	uri := mongotest.InDatabase(t, server.URI(), "plaza")
 	store := openAt(t, uri, mongodb.Options{}).Ads()
 	f := placeAds(t, store)
 	admin := adminOf(t, uri)

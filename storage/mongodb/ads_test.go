@@ -12,7 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/ads"
 	"plaza/ads/adserver"
@@ -376,9 +375,9 @@ func TestEveryAdQueryUsesAnIndex(t *testing.T) {
 
 func TestOldRecordingsAndProfilesExpire(t *testing.T) {
 	t.Parallel()
-	uri, database := mongotest.Database(t)
-	db := connect(t, uri).Database(database)
-	opened, err := mongodb.Open(t.Context(), inDatabase(t, uri, database), patient(mongodb.Options{}))
+	uri := mongotest.Database(t)
+	db := mongotest.Connect(t, uri)
+	opened, err := mongodb.Open(t.Context(), uri, patient(mongodb.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,14 +393,4 @@ func TestOldRecordingsAndProfilesExpire(t *testing.T) {
 			t.Errorf("%s does not expire by keepUntil: %+v", collection, indexes)
 		}
 	}
-}
-
-func connect(t *testing.T, uri string) *mongo.Client {
-	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-	return client
 }

@@ -13,6 +13,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // cpu returns the CPU time that this process has used, without that of the database server.
@@ -135,7 +136,7 @@ func fanOut(b *testing.B, layout string) {
 // meter measures this process and the town's mongod.
 func (w *town) meter() *measure.Meter {
 	w.t.Helper()
-	meter, err := measure.NewMeter(w.ctx, databaseOfTown(w.t, w).Client())
+	meter, err := measure.NewMeter(w.ctx, mongotest.Connect(w.t, w.uri).Client())
 	w.ok(err)
 	return meter
 }

@@ -11,6 +11,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // TestCommandCounts checks how many commands each read takes. A page of 100 takes as many as a page
@@ -124,7 +125,7 @@ func TestFanOutUpdatesOnce(t *testing.T) {
 	if n := updates(); n != 2 {
 		t.Errorf("%d updates, want that of the author's own feed, and one for all followers", n)
 	}
-	gone, err := databaseOfTown(t, w).Collection("newsBuckets").DeleteOne(w.ctx, stored(users[1]))
+	gone, err := mongotest.Connect(t, w.uri).Collection("newsBuckets").DeleteOne(w.ctx, stored(users[1]))
 	w.ok(err)
 	if gone.DeletedCount != 1 {
 		t.Fatalf("%d open buckets were deleted", gone.DeletedCount)

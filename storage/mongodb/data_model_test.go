@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 var updateModel = flag.Bool("update-model", false, "regenerate the generated parts of docs/data-model.md")
@@ -123,7 +124,7 @@ func indexesOfAll(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	all := map[string]map[string]string{}
 	for _, o := range routedLayouts {
-		db := databaseOfTown(t, newTownAlone(t, nil, o))
+		db := mongotest.Connect(t, newTownAlone(t, nil, o).uri)
 		collections, err := db.ListCollectionNames(t.Context(), bson.D{})
 		if err != nil {
 			t.Fatal(err)

@@ -35,13 +35,13 @@ func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	t.Parallel()
 	for name, o := range livedLayouts {
 		t.Run(name, func(t *testing.T) {
-			uri, database := mongotest.Reused(t)
+			uri := mongotest.Reused(t)
 			store, needles := storagetest.DeleteLife(t, func(t *testing.T) storage.Store {
 				t.Helper()
-				return openAt(t, inDatabase(t, uri, database), o)
+				return openAt(t, uri, o)
 			})
 			sweep(t, store)
-			mustNotContain(t, database, needles)
+			mustNotContain(t, uri, needles)
 		})
 	}
 }
@@ -55,18 +55,18 @@ func TestDeletingWhileOthersWrite(t *testing.T) {
 		"month, tiny, two": {livedLayouts["month, adaptive, two"]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			uri, database := mongotest.Reused(t)
+			uri := mongotest.Reused(t)
 			open := func(t *testing.T) storage.Store {
 				t.Helper()
 				var stores []storage.Store
 				for _, o := range servers {
-					stores = append(stores, openAt(t, inDatabase(t, uri, database), o))
+					stores = append(stores, openAt(t, uri, o))
 				}
 				return storagetest.Several(stores...)
 			}
-			one := openAt(t, inDatabase(t, uri, database), servers[0])
+			one := openAt(t, uri, servers[0])
 			_, needles := storagetest.DeletionRace(t, open, func(storage.Store) { sweep(t, one) })
-			mustNotContain(t, database, needles)
+			mustNotContain(t, uri, needles)
 		})
 	}
 }
@@ -83,9 +83,9 @@ func sweep(t *testing.T, store storage.Store) {
 }
 
 // mustNotContain searches all collections except the event log.
-func mustNotContain(t *testing.T, database string, needles []string) {
+func mustNotContain(t *testing.T, uri string, needles []string) {
 	t.Helper()
-	db := plainClient(t).Database(database)
+	db := mongotest.Connect(t, uri)
 	names, err := db.ListCollectionNames(t.Context(), bson.D{})
 	if err != nil || len(names) < 15 {
 		t.Fatalf("%v, %v", names, err)

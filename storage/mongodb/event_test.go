@@ -17,7 +17,7 @@ import (
 func TestALostPositionIsReported(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
-	uri := inDatabase(t, server.URI(), "plaza")
+	uri := mongotest.InDatabase(t, server.URI(), "plaza")
 	store := openAt(t, uri, mongodb.Options{})
 	fail := func(mode, command string, code int) {
 		data := mdb.Doc("failCommands", bson.A{command}, "namespace", "plaza.events", "errorCode", code)

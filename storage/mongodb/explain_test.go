@@ -13,7 +13,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/id"
 	"plaza/social"
@@ -699,12 +698,7 @@ func callThreads(w *town, page social.Page, p, q social.PostID, root *social.Com
 // plainClient returns a client that is independent of the store's.
 func plainClient(tb testing.TB) *mongo.Client {
 	tb.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(mongotest.URI(tb)))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { _ = client.Disconnect(tb.Context()) })
-	return client
+	return mongotest.Connect(tb, mongotest.URI(tb)).Client()
 }
 
 // ignored are the commands that have no plan. Those about collections are only used when a store is

@@ -10,6 +10,7 @@ import (
 
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // cachedNews is a document of newsCache, as package feeds describes it.
@@ -23,14 +24,14 @@ type cachedNews struct {
 // inCache returns the cached news of a reader.
 func (w *town) inCache(reader social.NewUser) (news cachedNews) {
 	w.t.Helper()
-	w.ok(databaseOfTown(w.t, w).Collection("newsCache").FindOne(w.ctx, stored(reader)).Decode(&news))
+	w.ok(mongotest.Connect(w.t, w.uri).Collection("newsCache").FindOne(w.ctx, stored(reader)).Decode(&news))
 	return news
 }
 
 // setInCache changes the cached news of a reader.
 func (w *town) setInCache(reader social.NewUser, fields bson.D) {
 	w.t.Helper()
-	_, err := databaseOfTown(w.t, w).Collection("newsCache").UpdateOne(w.ctx, stored(reader), bson.D{{Key: "$set", Value: fields}})
+	_, err := mongotest.Connect(w.t, w.uri).Collection("newsCache").UpdateOne(w.ctx, stored(reader), bson.D{{Key: "$set", Value: fields}})
 	w.ok(err)
 }
 
@@ -179,7 +180,7 @@ func TestPagesDoNotNeedTheCache(t *testing.T) {
 	people := w.people(2)
 	posts := w.posts(people[1:], 3)
 	w.follow(people[0], people[1:])
-	db := databaseOfTown(t, w)
+	db := mongotest.Connect(t, w.uri)
 	accept := func(documents bson.D) error {
 		return db.RunCommand(context.WithoutCancel(w.ctx), bson.D{{Key: "collMod", Value: "newsCache"}, {Key: "validator", Value: documents}}).Err()
 	}

@@ -90,8 +90,8 @@ type upgrade struct {
 // beforeUpgrade returns a server of this release, and the means to start one of the next.
 func beforeUpgrade(t *testing.T, o mongodb.Options) (*town, *upgrade) {
 	t.Helper()
-	uri, database := mongotest.Database(t)
-	u := &upgrade{town: &town{uri: inDatabase(t, uri, database), t: t, ctx: t.Context()}}
+	uri := mongotest.Database(t)
+	u := &upgrade{town: &town{uri: uri, t: t, ctx: t.Context()}}
 	previous := u.start(t, o)
 	u.options = mongodb.NextRelease(t, brisk(mongodb.Options{}))
 	u.authors = previous.people(3)
@@ -177,7 +177,7 @@ func (w *town) settled(t *testing.T, posts int) {
 // versions checks in which version posts are stored, and the copies of posts.
 func (u *upgrade) versions(want int, collections ...string) {
 	u.town.t.Helper()
-	db := databaseOfTown(u.town.t, u.town)
+	db := mongotest.Connect(u.town.t, u.town.uri)
 	for _, collection := range collections {
 		field := "v"
 		if strings.HasPrefix(collection, "month") {
@@ -216,7 +216,7 @@ func TestOldDocumentsAreUpgradedInTheBackground(t *testing.T) {
 			if one.named("öl") != 0 {
 				t.Error("documents are upgraded while an old server runs")
 			}
-			_, err := databaseOfTown(t, one).Collection("servers").DeleteOne(one.ctx, bson.D{{Key: "_id", Value: "old"}})
+			_, err := mongotest.Connect(t, one.uri).Collection("servers").DeleteOne(one.ctx, bson.D{{Key: "_id", Value: "old"}})
 			one.ok(err)
 			testtime.Eventually(t, "everyone is found by name", func() bool { return one.named("öl") == 30 && one.left() == 0 })
 			testtime.Eventually(t, "it is recorded", func() bool {

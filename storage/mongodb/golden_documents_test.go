@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/storagetest/adstest"
 )
 
@@ -72,7 +72,7 @@ func fillFeeds(w *town) {
 
 func keepCollections(w *town) {
 	w.t.Helper()
-	db := databaseOfTown(w.t, w)
+	db := mongotest.Connect(w.t, w.uri)
 	collections, err := db.ListCollectionNames(w.ctx, bson.D{})
 	w.ok(err)
 	for _, collection := range collections {
@@ -145,13 +145,4 @@ func writePosts(w *town) {
 		edited.Revision, edited.EditedAt = 1, time.UnixMilli(1<<41+int64(i)).UTC()
 		w.ok(w.UpdatePost(w.ctx, &edited, &social.Version{Content: content, Audience: p.Audience, EditedAt: edited.EditedAt}, happened(social.EventPostEdited)))
 	}
-}
-
-func databaseOfTown(t testing.TB, w *town) *mongo.Database {
-	t.Helper()
-	at, err := url.Parse(w.uri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plainClient(t).Database(strings.TrimPrefix(at.Path, "/"))
 }

@@ -79,9 +79,9 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 // must remove the copy.
 func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 	t.Parallel()
-	uri, database := mongotest.Database(t)
-	first := openIn(t, uri, database, Options{Heartbeat: 25 * time.Millisecond})
-	second, ctx := openIn(t, uri, database, Options{Heartbeat: time.Hour}), t.Context()
+	uri := mongotest.Database(t)
+	first := openIn(t, uri, Options{Heartbeat: 25 * time.Millisecond})
+	second, ctx := openIn(t, uri, Options{Heartbeat: time.Hour}), t.Context()
 	author, followers := fans(t, first, 2)
 	stays, leaves := followers[0], followers[1]
 	m := must(first.newMigration(Migration{Subject: MigrateGraph, To: GraphTwo, Goal: GoalSwitch}))(t)

@@ -8,7 +8,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/id"
-	"plaza/internal/plazatest"
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
@@ -20,8 +19,9 @@ import (
 func TestKeysAreForgottenAfterADay(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "ttlMonitorSleepSecs=1"))
-	db := connect(t, server.URI()).Database("plaza")
-	s := openAt(t, plazatest.InPlaza(t, server.URI()), mongodb.Options{})
+	uri := mongotest.InDatabase(t, server.URI(), "plaza")
+	db := mongotest.Connect(t, uri)
+	s := openAt(t, uri, mongodb.Options{})
 	begin := func(user social.UserID, fingerprint byte) (social.Attempt, string, error) {
 		t.Helper()
 		a := social.Attempt{User: user, Key: "key", Fingerprint: [32]byte{fingerprint}, ID: id.New()}

@@ -18,13 +18,8 @@ import (
 // rawDatabase returns a database with a client that is independent of Plaza.
 func rawDatabase(t *testing.T) (uri string, db *mongo.Database) {
 	t.Helper()
-	server, name := mongotest.Database(t)
-	client, err := mongo.Connect(options.Client().ApplyURI(server))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Disconnect(t.Context()) })
-	return inDatabase(t, server, name), client.Database(name)
+	uri = mongotest.Database(t)
+	return uri, mongotest.Connect(t, uri)
 }
 
 // indexesIn returns the definitions of all indexes, by collection and name.

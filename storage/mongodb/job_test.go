@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -26,23 +25,18 @@ import (
 func openInside(t *testing.T, o Options) *Store {
 	t.Helper()
 	o.Unjournaled = true
-	uri, database := mongotest.Reused(t)
-	return openIn(t, uri, database, o)
+	return openIn(t, mongotest.Reused(t), o)
 }
 
 // openAlone is [openInside] on a new database, which is dropped afterwards.
 func openAlone(t *testing.T, o Options) *Store {
 	t.Helper()
-	uri, database := mongotest.Database(t)
-	return openIn(t, uri, database, o)
+	return openIn(t, mongotest.Database(t), o)
 }
 
-func openIn(t *testing.T, uri, database string, o Options) *Store {
+func openIn(t *testing.T, uri string, o Options) *Store {
 	t.Helper()
-	u, err := url.Parse(uri)
-	ok(t, err)
-	u.Path = "/" + database
-	s, err := Open(t.Context(), u.String(), patientInside(o))
+	s, err := Open(t.Context(), uri, patientInside(o))
 	ok(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s

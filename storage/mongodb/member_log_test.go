@@ -28,8 +28,7 @@ func (l lines) Write(line []byte) (int, error) {
 // drives, each once.
 func TestServersLogMigrations(t *testing.T) {
 	t.Parallel()
-	uri, database := mongotest.Database(t)
-	uri = inDatabase(t, uri, database)
+	uri := mongotest.Database(t)
 	logged := make(lines, 100)
 	o := brisk(mongodb.Options{})
 	o.Logger = slog.New(slog.NewJSONHandler(logged, nil))

@@ -1,16 +1,12 @@
 package mongodb_test
 
 import (
-	"context"
 	"errors"
-	"net/url"
-	"strings"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/internal/testtime"
 	"plaza/social"
@@ -18,25 +14,10 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// adminOf returns the admin database of the server that a URI names, and databaseOf the name of the
-// URI's database.
+// adminOf returns the admin database of the server that a URI names.
 func adminOf(t *testing.T, uri string) *mongo.Database {
 	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
-	return client.Database("admin")
-}
-
-func databaseOf(t *testing.T, uri string) string {
-	t.Helper()
-	at, err := url.Parse(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimPrefix(at.Path, "/")
+	return mongotest.Connect(t, uri).Client().Database("admin")
 }
 
 // TestServerWithoutHeartbeatsRefusesWrites makes the heartbeats fail: writes fail when the lease
@@ -45,7 +26,7 @@ func databaseOf(t *testing.T, uri string) string {
 func TestServerWithoutHeartbeatsRefusesWrites(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
-	uri := inDatabase(t, server.URI(), "plaza")
+	uri := mongotest.InDatabase(t, server.URI(), "plaza")
 	o := mongodb.Options{Heartbeat: 10 * time.Millisecond, Lease: testtime.Scale(time.Second)}
 	patient := &town{Store: openAt(t, uri, mongodb.Options{}), uri: uri, t: t, ctx: t.Context()}
 	ada := patient.people(1)[0].User.ID
@@ -93,9 +74,8 @@ func TestServerWithoutHeartbeatsRefusesWrites(t *testing.T) {
 // TestServersComeAndGo: a store is in the list of servers exactly while it is open.
 func TestServersComeAndGo(t *testing.T) {
 	t.Parallel()
-	uri, database := mongotest.Database(t)
-	uri = inDatabase(t, uri, database)
-	servers := plainClient(t).Database(database).Collection("servers")
+	uri := mongotest.Database(t)
+	servers := mongotest.Connect(t, uri).Collection("servers")
 	known := func() int64 {
 		n, err := servers.CountDocuments(t.Context(), bson.D{})
 		if err != nil {
@@ -135,7 +115,7 @@ func TestBucketsLeaveTheSharedCollection(t *testing.T) {
 	ada := w.people(1)[0].User.ID
 	p := w.post(status(ada, ada, public))
 	want := w.comment(p, nil, ada)
-	admin, database := adminOf(t, w.uri), databaseOf(t, w.uri)
+	admin, database := adminOf(t, w.uri), mongotest.NameIn(t, w.uri)
 	w.ok(admin.RunCommand(w.ctx, bson.D{
 		{Key: "renameCollection", Value: database + ".threads." + mongodb.CommentsPages}, {Key: "to", Value: database + ".threads"},
 	}).Err())

@@ -30,8 +30,7 @@ func brisk(o mongodb.Options) mongodb.Options {
 // twoTowns returns two servers on one database.
 func twoTowns(t *testing.T, o mongodb.Options) (one, two *town) {
 	t.Helper()
-	uri, database := mongotest.Database(t)
-	uri = inDatabase(t, uri, database)
+	uri := mongotest.Database(t)
 	return newTownAt(t, nil, uri, brisk(o)), newTownAt(t, nil, uri, brisk(o))
 }
 
@@ -41,7 +40,7 @@ func twoTowns(t *testing.T, o mongodb.Options) (one, two *town) {
 func withoutTransactionLimit(t *testing.T, comments string) (uri string, o mongodb.Options) {
 	t.Helper()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600"))
-	return inDatabase(t, server.URI(), "plaza"), brisk(mongodb.Options{Comments: comments, TransactionLife: time.Hour})
+	return mongotest.InDatabase(t, server.URI(), "plaza"), brisk(mongodb.Options{Comments: comments, TransactionLife: time.Hour})
 }
 
 // migrate moves comments. No copy may differ.
@@ -554,7 +553,7 @@ func TestCopiesThatDifferAreMadeAgain(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	copies := plainClient(t).Database(databaseOf(t, w.uri)).Collection("comments")
+	copies := mongotest.Connect(t, w.uri).Collection("comments")
 	of := func(i int) bson.D { return bson.D{{Key: "post", Value: uuid(stories[i].post.ID.ID)}} }
 	_, err = copies.UpdateOne(w.ctx, of(0), bson.D{{Key: "$set", Value: bson.D{{Key: "text", Value: "something else"}}}})
 	w.ok(err)

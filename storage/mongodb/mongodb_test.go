@@ -2,7 +2,6 @@ package mongodb_test
 
 import (
 	"cmp"
-	"net/url"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -41,8 +40,7 @@ func openTwo(t *testing.T, o mongodb.Options) []storage.Store {
 // of earlier tests. A test that changes those needs [mongotest.Database].
 func emptyDatabase(tb testing.TB) string {
 	tb.Helper()
-	uri, database := mongotest.Reused(tb)
-	return inDatabase(tb, uri, database)
+	return mongotest.Reused(tb)
 }
 
 // patient gives a store all the time that this machine may need.
@@ -65,15 +63,4 @@ func openAt(tb testing.TB, uri string, o mongodb.Options) *mongodb.Store {
 		}
 	})
 	return store
-}
-
-// inDatabase puts the database's name into the URI.
-func inDatabase(tb testing.TB, uri, database string) string {
-	tb.Helper()
-	u, err := url.Parse(uri)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	u.Path = "/" + database
-	return u.String()
 }

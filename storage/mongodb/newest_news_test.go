@@ -11,6 +11,7 @@ import (
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // crowd is a town whose readers follow different authors, with the posts of these authors.
@@ -165,7 +166,7 @@ func TestNewestPageCutsTheList(t *testing.T) {
 	w.finish()
 	pushed := func() int {
 		var list struct{ Pushed int }
-		w.ok(databaseOfTown(t, w).Collection("newsLists").FindOne(w.ctx, stored(reader)).Decode(&list))
+		w.ok(mongotest.Connect(t, w.uri).Collection("newsLists").FindOne(w.ctx, stored(reader)).Decode(&list))
 		return list.Pushed
 	}
 	if n := pushed(); n != 71 {
@@ -230,7 +231,7 @@ func TestNewestPagesDoNotFailForEachOther(t *testing.T) {
 	c.write(11)
 	c.finish()
 	c.read("before")
-	_, err := databaseOfTown(t, c.town).Collection("newsLists").UpdateOne(c.ctx, stored(c.readers[0]), bson.D{{Key: "$set", Value: bson.D{{Key: "usedAt", Value: "yesterday"}}}})
+	_, err := mongotest.Connect(t, c.town.uri).Collection("newsLists").UpdateOne(c.ctx, stored(c.readers[0]), bson.D{{Key: "$set", Value: bson.D{{Key: "usedAt", Value: "yesterday"}}}})
 	c.ok(err)
 	errs := make([]error, 2*len(c.readers))
 	var all sync.WaitGroup

@@ -86,8 +86,7 @@ func TestOpenSaysThatCredentialsAreWrong(t *testing.T) {
 
 func TestOpenAgainKeepsEverything(t *testing.T) {
 	t.Parallel()
-	uri, database := mongotest.Database(t)
-	uri = inDatabase(t, uri, database)
+	uri := mongotest.Database(t)
 	for range 3 {
 		store, err := mongodb.Open(t.Context(), uri, patient(mongodb.Options{}))
 		if err != nil {
@@ -143,7 +142,7 @@ func TestDocumentsHaveAVersion(t *testing.T) {
 	w := newTown(t, nil)
 	callEverything(w)
 	client := plainClient(t)
-	database := client.Database(databaseOf(t, w.uri))
+	database := client.Database(mongotest.NameIn(t, w.uri))
 	collections, err := database.ListCollectionNames(w.ctx, bson.D{})
 	w.ok(err)
 	stored := 0

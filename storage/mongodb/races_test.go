@@ -52,9 +52,9 @@ type meeting struct {
 // interrupter watches nothing.
 func twoStores(t *testing.T, layout string, watchOne, watchOther *event.CommandMonitor) (one, other *Store) {
 	t.Helper()
-	uri, database := mongotest.Reused(t)
+	uri := mongotest.Reused(t)
 	open := func(monitor *event.CommandMonitor) *Store {
-		return openIn(t, uri, database, Options{Feeds: layout, Monitor: monitor})
+		return openIn(t, uri, Options{Feeds: layout, Monitor: monitor})
 	}
 	return open(watchOne), open(watchOther)
 }

@@ -91,8 +91,8 @@ func newTownOf(tb testing.TB, r *recorder, o mongodb.Options) *town {
 // database.
 func newTownAlone(tb testing.TB, r *recorder, o mongodb.Options) *town {
 	tb.Helper()
-	uri, database := mongotest.Database(tb)
-	return newTownAt(tb, r, inDatabase(tb, uri, database), o)
+	uri := mongotest.Database(tb)
+	return newTownAt(tb, r, uri, o)
 }
 
 func newTownAt(tb testing.TB, r *recorder, uri string, o mongodb.Options) *town {

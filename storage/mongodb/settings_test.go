@@ -59,9 +59,8 @@ func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
 		{"graph", "edges", mongodb.GraphReverse, mongodb.GraphTwo, mongodb.GraphReverse, graph},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			uri, database := mongotest.Database(t)
-			uri = inDatabase(t, uri, database)
-			settings := plainClient(t).Database(database).Collection("settings")
+			uri := mongotest.Database(t)
+			settings := mongotest.Connect(t, uri).Collection("settings")
 			record := bson.D{{Key: "_id", Value: c.name}}
 			for _, layout := range []string{c.first, "", c.first} {
 				if err := reopen(t, uri, c.o(layout)); err != nil {
@@ -98,8 +97,7 @@ func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
 
 func TestServersThatStartTogetherAgree(t *testing.T) {
 	t.Parallel()
-	uri, database := mongotest.Database(t)
-	uri = inDatabase(t, uri, database)
+	uri := mongotest.Database(t)
 	errs := make([]error, 8)
 	var servers sync.WaitGroup
 	for i := range errs {
@@ -109,7 +107,7 @@ func TestServersThatStartTogetherAgree(t *testing.T) {
 	if text := fmt.Sprint(errs); strings.Contains(text, "layout") || strings.Contains(text, "E11000") {
 		t.Error(text)
 	}
-	n, err := plainClient(t).Database(database).Collection("settings").CountDocuments(t.Context(), bson.D{})
+	n, err := mongotest.Connect(t, uri).Collection("settings").CountDocuments(t.Context(), bson.D{})
 	if n != 4 || err != nil { // three layouts, and the versions of documents
 		t.Errorf("%d settings, %v", n, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"plaza/bench/measure"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // BenchmarkShapes stores edges and posts as Plaza does, with field names of one or two letters, and
@@ -32,7 +33,7 @@ func BenchmarkShapes(b *testing.B) {
 	}
 	for _, name := range []string{"edges", "posts"} {
 		var docs []bson.D
-		cursor, err := databaseOfTown(b, w).Collection(name).Find(w.ctx, bson.D{})
+		cursor, err := mongotest.Connect(b, w.uri).Collection(name).Find(w.ctx, bson.D{})
 		w.ok(err)
 		w.ok(cursor.All(w.ctx, &docs))
 		for _, s := range []struct {
@@ -46,7 +47,7 @@ func BenchmarkShapes(b *testing.B) {
 
 func benchmarkShape(b *testing.B, w *town, name string, docs []bson.D, s shape) {
 	b.Helper()
-	db := databaseOfTown(b, w)
+	db := mongotest.Connect(b, w.uri)
 	like, c := db.Collection(name), db.Collection(strings.ReplaceAll(b.Name(), "/", "_"))
 	w.ok(c.Drop(w.ctx))
 	shaped := make([]bson.D, len(docs))

@@ -3,7 +3,6 @@ package mongodb_test
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -65,9 +64,7 @@ func sortMembers(w *town, o mongodb.Options) {
 // begins with it, or is the index on _id. The indexes of the keys can be created on real documents.
 func mustHaveCompleteKeys(t *testing.T, w *town) {
 	t.Helper()
-	at, err := url.Parse(w.uri)
-	w.ok(err)
-	db := plainClient(t).Database(strings.TrimPrefix(at.Path, "/"))
+	db := mongotest.Connect(t, w.uri)
 	collections, err := db.ListCollectionNames(t.Context(), bson.D{})
 	w.ok(err)
 	if len(collections) < 15 {
@@ -182,7 +179,7 @@ func TestShardingNeedsACluster(t *testing.T) {
 	if !errors.Is(err, mongodb.ErrNotSharded) {
 		t.Errorf("the error is %v", err)
 	}
-	commands := strings.ReplaceAll(strings.Join(w.ShardCommands(), "\n"), databaseOf(t, w.uri), "plaza") // its name is random
+	commands := strings.ReplaceAll(strings.Join(w.ShardCommands(), "\n"), mongotest.NameIn(t, w.uri), "plaza") // its name is random
 	for _, want := range []string{
 		`sh.enableSharding("`, `.getCollection("followers").createIndex({"other": "hashed", "owner": 1})`,
 		`.users", {"_id": "hashed"})`, `.comments", {"post": "hashed", "slug": 1})`,

@@ -1,10 +1,8 @@
 package mongodb_test
 
 import (
-	"net/url"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // envFollowers says how many followers a star has in tests: 1000000 takes minutes. By default there
@@ -44,9 +43,7 @@ func newStar(t *testing.T, o mongodb.Options) *star {
 	}
 	s := &star{size: size, recorder: new(recorder)}
 	s.town = newTownOf(t, s.recorder, o)
-	at, err := url.Parse(s.uri)
-	s.ok(err)
-	s.db = plainClient(t).Database(strings.TrimPrefix(at.Path, "/"))
+	s.db = mongotest.Connect(t, s.uri)
 	s.author = s.people(1)[0].User.ID
 	s.gather(o)
 	return s

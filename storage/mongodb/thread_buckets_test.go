@@ -285,7 +285,7 @@ func TestFullThreadsAreRefused(t *testing.T) {
 func TestFailedSplitChangesNothing(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
-	uri := inDatabase(t, server.URI(), "plaza")
+	uri := mongotest.InDatabase(t, server.URI(), "plaza")
 	for name, limit := range map[string]int{"the move": 4, "a cut": 6} {
 		t.Run(name, func(t *testing.T) {
 			w := &town{

@@ -120,7 +120,7 @@ func TestCommandCounts(t *testing.T) {
 func countCommands(t *testing.T, layout string) {
 	t.Helper()
 	log := &commandLog{}
-	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(log.monitor()), Feeds: layout}))
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(log.monitor()), Feeds: layout}))
 	reader := plaza.As(t, "reader")
 	post := fillNews(t, plaza, reader)
 	reader.Do(t, `{ viewer { news(first: 1) { nodes { id } } } }`, nil, nil) // builds the list in layouts that keep one
@@ -152,7 +152,7 @@ func countCommands(t *testing.T, layout string) {
 // whatever the size of the page.
 func TestCommandCountsOfAds(t *testing.T) {
 	log := &commandLog{}
-	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()}))
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: log.monitor()}))
 	ada := plaza.As(t, "ada")
 	plazatest.Grant(t, plaza, "GRANT: ads:manage ada")
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
@@ -193,7 +193,7 @@ func TestCommandCountsOfAds(t *testing.T) {
 // whatever its size.
 func TestCommandCountsOfNotifications(t *testing.T) {
 	log := &commandLog{}
-	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()}))
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: log.monitor()}))
 	reader := plaza.As(t, "reader")
 	f := newFiller(t, plaza.Store)
 	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))
@@ -231,7 +231,7 @@ func TestCommandCountsOfNotifications(t *testing.T) {
 // TestCommandCountsOfMentions reads a thread in which every comment mentions two people.
 func TestCommandCountsOfMentions(t *testing.T) {
 	log := &commandLog{}
-	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()}))
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: log.monitor()}))
 	reader := plaza.As(t, "reader")
 	f := newFiller(t, plaza.Store)
 	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))

@@ -9,6 +9,7 @@ import (
 	"plaza/internal/plazatest"
 	"plaza/storage"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // TestHiddenMatches runs searches that match only hidden people. The answer and its cost are the
@@ -93,7 +94,7 @@ func forOtherThreads(t *testing.T, run func(*testing.T, storage.Store, *commands
 		t.Run(fmt.Sprint("mongodb ", layout), func(t *testing.T) {
 			t.Parallel()
 			sent := &commands{}
-			run(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Comments: layout, Monitor: sent.monitor()}), sent)
+			run(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Comments: layout, Monitor: sent.monitor()}), sent)
 		})
 	}
 }

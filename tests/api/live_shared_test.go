@@ -7,6 +7,7 @@ import (
 
 	"plaza/internal/plazatest"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 const (
@@ -114,7 +115,7 @@ func withoutCostOf(payload string) string {
 // subscribers.
 func TestUpdatesTakeNoCommandsForEachSubscriber(t *testing.T) {
 	log := &commandLog{}
-	plaza := plazatest.Serve(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()}))
+	plaza := plazatest.Serve(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: log.monitor()}))
 	ada, carl := plaza.As(t, "ada"), plaza.As(t, "carl")
 	post := ada.Status(t, "talk", plazatest.Public)
 	var sockets []*plazatest.Socket
@@ -160,7 +161,7 @@ func TestUpdatesTakeNoCommandsForEachSubscriber(t *testing.T) {
 // who watch it.
 func TestChangesTakeNoCommandsForEachSubscriber(t *testing.T) {
 	log := &commandLog{}
-	plaza := plazatest.Serve(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()}))
+	plaza := plazatest.Serve(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: log.monitor()}))
 	ada := plaza.As(t, "ada")
 	post := ada.Status(t, "talk", plazatest.Public)
 	var sockets []*plazatest.Socket

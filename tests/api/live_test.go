@@ -15,6 +15,7 @@ import (
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 func TestNewsArriveLive(t *testing.T) {
@@ -243,7 +244,7 @@ func TestDeletingTheAccountClosesSockets(t *testing.T) {
 // TestServersShareEvents makes a post through one server for a subscriber of another.
 func TestServersShareEvents(t *testing.T) {
 	t.Parallel()
-	uri := plazatest.PooledURI(t)
+	uri := mongotest.Reused(t)
 	one := plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{}))
 	other := plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{}))
 	ada, bob := one.As(t, "ada"), one.As(t, "bob")

@@ -12,6 +12,7 @@ import (
 	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // egoFacebook is the folder of the real networks, beside the repository.
@@ -24,7 +25,7 @@ func TestImportedNetworks(t *testing.T) {
 		t.Skipf("SKIPPED: no real networks: %v", err)
 	}
 	log := &commandLog{}
-	st := plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: log.monitor()})
+	st := plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: log.monitor()})
 	reader := importNetworks(t, st, 107)
 	plaza := plazatest.ServeCounted(t, st)
 	service := network.New(st, plazatest.Cheap)

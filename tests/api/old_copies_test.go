@@ -8,6 +8,7 @@ import (
 
 	"plaza/internal/plazatest"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // TestOutdatedFeedsShowNothingHidden hides posts in many ways while no job removes them from stored
@@ -17,7 +18,7 @@ func TestOutdatedFeedsShowNothingHidden(t *testing.T) {
 	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.FeedsBucket, mongodb.FeedsMonth} {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel()
-			st := plazatest.NewResting(plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Feeds: layout, MergeAbove: 3}))
+			st := plazatest.NewResting(plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Feeds: layout, MergeAbove: 3}))
 			s := &world{plaza: plazatest.Serve(t, st), ids: map[string]string{}}
 			s.publish(t)
 			feeds := `{ viewer { news(first: 50) { nodes { ` + postFields + ` } } } user(handle: "author") { wall(first: 50) { nodes { ` + postFields + ` } } } }`

@@ -43,7 +43,7 @@ func forEachCounted(t *testing.T, run func(*testing.T, storage.Store, *commands)
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		sent := &commands{}
 		if e.Name == "mongodb" {
-			run(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: sent.monitor()}), sent)
+			run(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: sent.monitor()}), sent)
 		} else {
 			run(t, e.Open(t), sent)
 		}

@@ -21,6 +21,7 @@ import (
 	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // liveItem is an item of a subscription.
@@ -697,7 +698,7 @@ func twoServers(t *testing.T, e plazatest.Engine) []*plazatest.Plaza {
 		plaza := plazatest.Start(t, e)
 		return []*plazatest.Plaza{plaza, plaza}
 	}
-	uri := plazatest.PooledURI(t)
+	uri := mongotest.Reused(t)
 	return []*plazatest.Plaza{
 		plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{})),
 		plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{})),

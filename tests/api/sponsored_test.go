@@ -162,7 +162,7 @@ func privateChanges(t *testing.T, p *plazatest.Plaza) []privateChange {
 // a page that does not ask for them.
 func TestSponsoredItemsCostTwoCommands(t *testing.T) {
 	log := &commandLog{}
-	p := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Monitor: mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(log.monitor())}))
+	p := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(log.monitor())}))
 	seedNewsAds(t, p.Store)
 	reader := p.As(t, "reader")
 	for range 6 {

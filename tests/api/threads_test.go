@@ -11,12 +11,13 @@ import (
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // TestFullThreadReportsItsLimit fills an embedded thread over the API.
 func TestFullThreadReportsItsLimit(t *testing.T) {
 	t.Parallel()
-	plaza := plazatest.Serve(t, plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Comments: mongodb.CommentsEmbedded}))
+	plaza := plazatest.Serve(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Comments: mongodb.CommentsEmbedded}))
 	ada := plaza.As(t, "ada")
 	post := ada.Status(t, "What do you think?", plazatest.Public)
 	longest := strings.Repeat("\U0001F600", social.MaxTextLen)
@@ -69,7 +70,7 @@ func threadEngines() map[string]func(*testing.T) storage.Store {
 	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive} {
 		all[layout] = func(t *testing.T) storage.Store {
 			t.Helper()
-			return plazatest.OpenMongoDB(t, plazatest.PooledURI(t), mongodb.Options{Comments: layout})
+			return plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Comments: layout})
 		}
 	}
 	return all

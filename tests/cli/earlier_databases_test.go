@@ -29,6 +29,7 @@ import (
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/sqlite"
 )
 
@@ -66,8 +67,8 @@ func TestEarlierDatabases(t *testing.T) {
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".json.gz"), func(t *testing.T) {
 			t.Parallel()
-			kept, uri := readEarlier(t, path), plazatest.MongoURI(t)
-			kept.restore(t, plazatest.Database(t, uri))
+			kept, uri := readEarlier(t, path), mongotest.Database(t)
+			kept.restore(t, mongotest.Connect(t, uri))
 			st := plazatest.OpenMongoDB(t, uri, mongodb.Options{}).(*mongodb.Store)
 			p := plazatest.Serve(t, st)
 			ada := signInAda(t, p.URL)
@@ -150,7 +151,7 @@ func TestKeepADatabase(t *testing.T) {
 		t.Skip("-keep-database is not set")
 	}
 	path := filepath.Join(earlierDatabases, *keepDatabase+".json.gz")
-	uri, address := plazatest.MongoURI(t), freeAddress(t)
+	uri, address := mongotest.Database(t), freeAddress(t)
 	args := append([]string{"--mongodb-uri", uri, "--addr", address, "--demo"}, flag.Args()...)
 	server := exec.CommandContext(t.Context(), *keptServer, args...)
 	server.Env = append(os.Environ(), plazatest.AsPlaza+"=1")
@@ -169,7 +170,7 @@ func TestKeepADatabase(t *testing.T) {
 	if err := server.Wait(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	kept.dump(t, plazatest.Database(t, uri))
+	kept.dump(t, mongotest.Connect(t, uri))
 	kept.write(t, path)
 }
 

@@ -15,6 +15,7 @@ import (
 	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // TestBadEnvironmentsAreRefused checks that a bad variable is refused in one sentence, before
@@ -50,7 +51,7 @@ func TestStartUpLine(t *testing.T) {
 	if diff := cmp.Diff(want, line); diff != "" {
 		t.Errorf("on SQLite (-want +got):\n%s", diff)
 	}
-	uri := plazatest.MongoURI(t)
+	uri := mongotest.Database(t)
 	at, err := connstring.Parse(uri)
 	if err != nil {
 		t.Fatal(err)
@@ -108,9 +109,9 @@ func logLine(t *testing.T, begins, data string, environ ...string) map[string]an
 // upgrade, a search by name would silently leave them out.
 func TestServersUpgradeOldDocuments(t *testing.T) {
 	t.Parallel()
-	uri := plazatest.MongoURI(t)
+	uri := mongotest.Database(t)
 	plazatest.OpenMongoDB(t, uri, mongodb.Options{})
-	users := plazatest.Database(t, uri).Collection("users")
+	users := mongotest.Connect(t, uri).Collection("users")
 	old := bson.D{{Key: "_id", Value: id.New().Bytes()}, {Key: "v", Value: 1}, {Key: "name", Value: "Ada"}}
 	if _, err := users.InsertOne(t.Context(), old); err != nil {
 		t.Fatal(err)

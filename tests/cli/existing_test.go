@@ -10,6 +10,7 @@ import (
 
 	"plaza/internal/plazatest"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // needDatabase lists the commands that need an existing database.
@@ -55,7 +56,7 @@ func TestCommandsCreateNoFile(t *testing.T) {
 // opened, and work on a database that a server has opened.
 func TestCommandsCreateNoMongoDB(t *testing.T) {
 	t.Parallel()
-	uri := plazatest.MongoURI(t)
+	uri := mongotest.Database(t)
 	migrations := [][]string{{"migrate", "status"}, {"migrate", "documents"}, {"migrate", "feeds", "--to", "month"}}
 	for _, args := range append(migrations, needDatabase...) {
 		command, stdout, stderr := plazatest.Command(t.Context(), t.TempDir(), args...)
@@ -65,7 +66,7 @@ func TestCommandsCreateNoMongoDB(t *testing.T) {
 			t.Errorf("plaza %q: exit code %d, says %q and %q", args, code, stdout, stderr)
 		}
 	}
-	if names, err := plazatest.Database(t, uri).ListCollectionNames(t.Context(), bson.D{}); err != nil || len(names) > 0 {
+	if names, err := mongotest.Connect(t, uri).ListCollectionNames(t.Context(), bson.D{}); err != nil || len(names) > 0 {
 		t.Errorf("%v were created, %v", names, err)
 	}
 	plazatest.OpenMongoDB(t, uri, mongodb.Options{})

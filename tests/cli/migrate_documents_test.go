@@ -23,6 +23,7 @@ import (
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // oldTown is a database with people and photos of the documents' version 1.
@@ -37,13 +38,13 @@ type oldTown struct {
 
 func newOldTown(t *testing.T, people, photos int) *oldTown {
 	t.Helper()
-	uri := plazatest.MongoURI(t)
+	uri := mongotest.Database(t)
 	store, err := mongodb.Open(t.Context(), uri, plazatest.Patient(brisk))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	w := &oldTown{t: t, uri: uri, db: plazatest.Database(t, uri), store: store}
+	w := &oldTown{t: t, uri: uri, db: mongotest.Connect(t, uri), store: store}
 	users, posts := make([]any, people), make([]any, photos)
 	for i := range users {
 		user := social.UserID{ID: id.New()}

@@ -21,6 +21,7 @@ import (
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // briskLease returns the time after which a dead server is given up. It is far longer than a
@@ -175,7 +176,7 @@ func (f *forum) killIn(uri string, subject mongodb.Subject, phase string, meanwh
 // settled checks that a migration has left nothing behind.
 func settled(t *testing.T, uri, gone string) {
 	t.Helper()
-	db := plazatest.Database(t, uri)
+	db := mongotest.Connect(t, uri)
 	names, err := db.ListCollectionNames(t.Context(), bson.D{})
 	if err != nil || slices.Contains(names, gone) {
 		t.Errorf("%v: %s is still there, %v", names, gone, err)
@@ -230,7 +231,7 @@ func TestMigrationContinuesAfterItIsKilled(t *testing.T) {
 func TestFeedMigrationContinuesAfterItIsKilled(t *testing.T) {
 	t.Parallel()
 	const people = 400
-	uri := plazatest.MongoURI(t)
+	uri := mongotest.Database(t)
 	f := newForum(t, uri, 1)
 	users := make([]social.NewUser, people)
 	for i := range users {
@@ -289,7 +290,7 @@ func TestFeedMigrationContinuesAfterItIsKilled(t *testing.T) {
 	f.killIn(uri, mongodb.MigrateFeeds, "copying", func() {}, "--to=read")
 	migrateNow(t, uri, "feeds", "--to=read", "--finish")
 	check("back")
-	lists, err := plazatest.Database(t, uri).Collection("newsLists").CountDocuments(t.Context(), bson.D{})
+	lists, err := mongotest.Connect(t, uri).Collection("newsLists").CountDocuments(t.Context(), bson.D{})
 	if err != nil || lists > 0 {
 		t.Errorf("%d lists are left, %v", lists, err)
 	}
@@ -297,7 +298,7 @@ func TestFeedMigrationContinuesAfterItIsKilled(t *testing.T) {
 
 func TestMigrationsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	uri := plazatest.MongoURI(t)
+	uri := mongotest.Database(t)
 	f := newForum(t, uri, 40)
 	for _, c := range []struct {
 		args  []string
@@ -436,7 +437,7 @@ func TestServerSleepsThroughASwitch(t *testing.T) {
 // page by page, forwards and backwards.
 func TestCursorsSurviveAMigration(t *testing.T) {
 	t.Parallel()
-	store, err := mongodb.Open(t.Context(), plazatest.MongoURI(t), plazatest.Patient(brisk))
+	store, err := mongodb.Open(t.Context(), mongotest.Database(t), plazatest.Patient(brisk))
 	if err != nil {
 		t.Fatal(err)
 	}

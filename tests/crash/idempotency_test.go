@@ -11,7 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/id"
-	"plaza/internal/plazatest"
 	"plaza/internal/testtime"
 	"plaza/storage/mongodb/mongotest"
 )
@@ -20,7 +19,7 @@ import (
 // whose request got no answer send it again, to another server.
 func TestKeysSurviveAKill(t *testing.T) {
 	t.Parallel()
-	uri := plazatest.MongoURI(t)
+	uri := mongotest.Database(t)
 	process, survivor := startAdProcess(t, uri, 0), startAdProcess(t, uri, 0)
 	k := newKeyedTalkers(t, process.url, survivor.url)
 	k.waitFor("comments", 60)
@@ -34,7 +33,7 @@ func TestKeysSurviveAKill(t *testing.T) {
 func TestKeysSurviveChangesOfThePrimary(t *testing.T) {
 	t.Parallel()
 	set := mongotest.OwnSet(t)
-	uri := plazatest.InPlaza(t, set.URI())
+	uri := mongotest.InDatabase(t, set.URI(), "plaza")
 	k := newKeyedTalkers(t, startAdProcess(t, uri, 0).url, startAdProcess(t, uri, 0).url)
 	k.waitFor("comments", 60)
 	if err := set.Members()[0].Stop(); err != nil {

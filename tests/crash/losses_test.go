@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plaza/internal/plazatest"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // TestLossesSurviveAKill deletes comments about which their post's author was notified, while the
@@ -22,7 +23,7 @@ func TestLossesSurviveAKill(t *testing.T) {
 	})
 	t.Run("mongodb", func(t *testing.T) {
 		t.Parallel()
-		loseWhileKilled(t, startFlock(t, 2, "--mongodb-uri", plazatest.MongoURI(t)))
+		loseWhileKilled(t, startFlock(t, 2, "--mongodb-uri", mongotest.Database(t)))
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"plaza/social/network"
 	"plaza/storage"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/sqlite"
 )
 
@@ -30,7 +31,7 @@ func TestAMailSurvivesAKill(t *testing.T) {
 	})
 	t.Run("mongodb", func(t *testing.T) {
 		t.Parallel()
-		uri := plazatest.MongoURI(t)
+		uri := mongotest.Database(t)
 		mailSurvivesAKill(t, []string{"--mongodb-uri", uri}, func() (storage.Store, error) {
 			return mongodb.Open(t.Context(), uri, mongodb.Options{})
 		})

@@ -23,6 +23,7 @@ import (
 	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/internal/testtime"
+	"plaza/storage/mongodb/mongotest"
 )
 
 const (
@@ -58,7 +59,7 @@ func TestReconnectsLoseNothing(t *testing.T) {
 	})
 	t.Run("mongodb", func(t *testing.T) {
 		t.Parallel()
-		reconnectTo(t, reconnects, startFlock(t, 2, "--mongodb-uri", plazatest.MongoURI(t)))
+		reconnectTo(t, reconnects, startFlock(t, 2, "--mongodb-uri", mongotest.Database(t)))
 	})
 }
 

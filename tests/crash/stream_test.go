@@ -26,7 +26,7 @@ import (
 func TestTheStreamContinues(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
-	store := &countingStore{Store: plazatest.OpenMongoDB(t, plazatest.InPlaza(t, server.URI()), mongodb.Options{})}
+	store := &countingStore{Store: plazatest.OpenMongoDB(t, mongotest.InDatabase(t, server.URI(), "plaza"), mongodb.Options{})}
 	plaza := plazatest.Serve(t, store)
 	ada := plaza.As(t, "ada")
 	post, other := ada.Status(t, "0", plazatest.Public), ada.Status(t, "0", plazatest.Public)

@@ -20,6 +20,7 @@ import (
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // envWorkOn makes this test binary a Plaza server on the database that it names, and envAdsAhead
@@ -84,7 +85,7 @@ type crowd struct {
 func newCrowd(t *testing.T, uri string, size int) *crowd {
 	t.Helper()
 	c := &crowd{t: t, store: plazatest.OpenMongoDB(t, uri, mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1_000_000})}
-	c.db = plazatest.Database(t, uri)
+	c.db = mongotest.Connect(t, uri)
 	c.lists = c.db.Collection("newsLists")
 	author := social.UserID{ID: id.New()}
 	c.author = social.NewUser{
@@ -185,7 +186,7 @@ func (c *crowd) until(what string, condition func() bool) {
 func TestFanOutContinuesAfterAKill(t *testing.T) {
 	t.Parallel()
 	const followers = 30_000 // the fan-out has 60 jobs
-	uri := plazatest.MongoURI(t)
+	uri := mongotest.Database(t)
 	c := newCrowd(t, uri, followers)
 	var posts []social.PostID
 	for inTheMiddle := false; !inTheMiddle; {

@@ -2,17 +2,13 @@ package mongotest
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.uber.org/goleak"
 
 	"plaza/internal/testtime"
@@ -62,24 +58,6 @@ func URI(tb testing.TB) string {
 	}
 
 	return uri
-}
-
-// Database returns the connection string of a MongoDB replica set (see [URI]) and the name of a
-// database for this test alone. The database is dropped when the test ends: disconnect your client
-// before that, in a Cleanup that is registered after this call.
-func Database(tb testing.TB) (uri, name string) {
-	tb.Helper()
-
-	uri = URI(tb)
-	name = databaseName(tb.Name())
-
-	tb.Cleanup(func() {
-		if err := drop(uri, name); err != nil {
-			tb.Errorf("mongotest: dropping the database %s: %v", name, err)
-		}
-	})
-
-	return uri, name
 }
 
 // StandaloneURI starts a mongod that is not a replica set, for this test alone, and returns its
@@ -135,35 +113,4 @@ func giveUp(tb testing.TB, err error) {
 		"*** SKIPPED: this test needs MongoDB, and there is none.\n"+
 		"*** Install mongod, or point %s to a replica set.\n"+
 		"*** %v", EnvURI, err)
-}
-
-// drop removes a database over a connection of its own: a connection that stays open would look
-// like a leak.
-func drop(uri, name string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), testtime.Patience())
-	defer cancel()
-
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
-	if err != nil {
-		return err //nolint:wrapcheck // the caller says what it is about
-	}
-
-	return errors.Join(client.Database(name).Drop(ctx), client.Disconnect(ctx))
-}
-
-// databaseName makes a unique name that contains the test's name: at most 63 bytes of letters,
-// digits and underscores.
-func databaseName(test string) string {
-	const longest = 63
-
-	name := "test_" + strings.ToLower(rand.Text()[:12]) + "_" + strings.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
-			return r
-		default:
-			return '_'
-		}
-	}, test)
-
-	return name[:min(len(name), longest)]
 }

@@ -13,7 +13,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.uber.org/goleak"
 
 	"plaza/internal/testtime"
@@ -50,11 +49,9 @@ func playOwner() {
 func TestTransaction(t *testing.T) {
 	t.Parallel()
 
-	uri, name := mongotest.Database(t)
-	client := connect(t, uri)
-	things := client.Database(name).Collection("things")
+	things := mongotest.Connect(t, mongotest.Database(t)).Collection("things")
 
-	session, err := client.StartSession()
+	session, err := things.Database().Client().StartSession()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +98,7 @@ func TestTransaction(t *testing.T) {
 func TestChangeStream(t *testing.T) {
 	t.Parallel()
 
-	uri, name := mongotest.Database(t)
-	things := connect(t, uri).Database(name).Collection("things")
+	things := mongotest.Connect(t, mongotest.Database(t)).Collection("things")
 
 	ctx, cancel := context.WithTimeout(t.Context(), testtime.Patience())
 	defer cancel()
@@ -142,23 +138,19 @@ func TestDatabaseIsFreshAndDropped(t *testing.T) {
 
 	names := map[string]bool{}
 
-	var uri string
-
 	t.Run("inner with ä name that is much longer than a database's name may be in MongoDB", func(t *testing.T) {
 		for range 3 {
-			var name string
+			database := mongotest.Connect(t, mongotest.Database(t))
+			names[database.Name()] = true
 
-			uri, name = mongotest.Database(t)
-			names[name] = true
-
-			_, err := connect(t, uri).Database(name).Collection("things").InsertOne(t.Context(), bson.D{})
+			_, err := database.Collection("things").InsertOne(t.Context(), bson.D{})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 	})
 
-	if uri == "" {
+	if len(names) == 0 {
 		t.SkipNow() // so was the inner test, and it said why
 	}
 
@@ -166,7 +158,7 @@ func TestDatabaseIsFreshAndDropped(t *testing.T) {
 		t.Errorf("3 calls gave %d names", len(names))
 	}
 
-	left, err := connect(t, uri).ListDatabaseNames(t.Context(), bson.D{})
+	left, err := mongotest.Connect(t, mongotest.URI(t)).Client().ListDatabaseNames(t.Context(), bson.D{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +179,7 @@ func TestStandaloneHasNoTransactions(t *testing.T) {
 		SetName string `bson:"setName"`
 	}
 
-	err := connect(t, uri).Database("admin").RunCommand(t.Context(), bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
+	err := mongotest.Connect(t, uri).Client().Database("admin").RunCommand(t.Context(), bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,24 +280,6 @@ func TestStartSaysWhyItFailed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "mongod ended") {
 		t.Errorf("got %v, want that mongod ended", err)
 	}
-}
-
-// connect returns a client that is disconnected at the end of the test.
-func connect(t *testing.T, uri string) *mongo.Client {
-	t.Helper()
-
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	t.Cleanup(func() {
-		if err := client.Disconnect(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-
-	return client
 }
 
 // eventually waits for a condition.

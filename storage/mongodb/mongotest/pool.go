@@ -39,23 +39,23 @@ const mostFree = 8
 // that test's collections and indexes, without documents: MongoDB takes longer to create and drop
 // the collections of one database than most tests run. Layouts share databases, because an index of
 // one name is the same in all of them. The package's TestMain has to run its tests with [Tests].
-func Reused(tb testing.TB) (uri, name string) {
+func Reused(tb testing.TB) (uri string) {
 	tb.Helper()
 
-	uri = URI(tb)
+	server := URI(tb)
 
-	name, err := takeFree(uri, tb.Name())
+	name, err := takeFree(server, tb.Name())
 	if err != nil {
 		tb.Fatalf("mongotest: looking for a database that another process has left: %v", err)
 	}
 
 	tb.Cleanup(func() {
-		if err := release(uri, name); err != nil {
-			tb.Errorf("mongotest: emptying the database %s: %v", name, errors.Join(err, drop(uri, name)))
+		if err := release(server, name); err != nil {
+			tb.Errorf("mongotest: emptying the database %s: %v", name, errors.Join(err, drop(server, name)))
 		}
 	})
 
-	return uri, name
+	return InDatabase(tb, server, name)
 }
 
 // Tests runs the tests of a package, and then drops the databases that [Reused] made for them, or

@@ -25,7 +25,7 @@ var settingNames = []string{"first", "second", "third"}
 // open makes a server join those of a new database. Its calls use the layout of the first setting.
 func open(t *testing.T, monitor *event.CommandMonitor, heartbeat, lease time.Duration) *Member[string] {
 	t.Helper()
-	uri, database := mongotest.Database(t)
+	uri := mongotest.Database(t)
 	primary := mdb.NewPrimary(testtime.Patience())
 	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetRegistry(mdb.Registry).SetMonitor(monitor).SetServerMonitor(primary.Monitor()))
 	if err != nil {
@@ -33,7 +33,7 @@ func open(t *testing.T, monitor *event.CommandMonitor, heartbeat, lease time.Dur
 	}
 	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
 	s := New(Config[string]{
-		Client: client, Primary: primary, Database: database, Self: id.New().String(), Jobs: noJobs{}, Settings: settingNames,
+		Client: client, Primary: primary, Database: mongotest.NameIn(t, uri), Self: id.New().String(), Jobs: noJobs{}, Settings: settingNames,
 		Use:     func(settings map[string]*Setting) (string, error) { return settings[settingNames[0]].Value, nil },
 		Timeout: testtime.Patience(), Heartbeat: heartbeat, Lease: lease, TransactionLife: time.Minute,
 	})
