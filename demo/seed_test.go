@@ -61,7 +61,7 @@ func openSeeded(t *testing.T) storage.Store {
 
 func openMongoDB(t *testing.T) storage.Store {
 	t.Helper()
-	st, err := mongodb.Open(t.Context(), mongotest.Database(t), mongodb.Options{Timeout: testtime.Patience(), Lease: testtime.Patience()})
+	st, err := mongodb.Open(t.Context(), mongotest.Reused(t), mongodb.Options{Timeout: testtime.Patience(), Lease: testtime.Patience()})
 	return opened(t, st, err)
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func TestShardCommand(t *testing.T) {
-	common := &commonFlags{MongodbURI: uriFlag(mongotest.Database(t))}
+	common := &commonFlags{MongodbURI: uriFlag(mongotest.Reused(t))}
 	plazatest.OpenMongoDB(t, string(common.MongodbURI), mongodb.Options{Graph: mongodb.GraphTwo})
 	st, err := common.openMongoDB(t.Context(), "", common.mongodbOptions())
 	if err != nil {

@@ -375,7 +375,7 @@ func TestEveryAdQueryUsesAnIndex(t *testing.T) {
 
 func TestOldRecordingsAndProfilesExpire(t *testing.T) {
 	t.Parallel()
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	db := mongotest.Connect(t, uri)
 	opened, err := mongodb.Open(t.Context(), uri, patient(mongodb.Options{}))
 	if err != nil {

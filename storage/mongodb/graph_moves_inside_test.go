@@ -79,7 +79,7 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 // must remove the copy.
 func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 	t.Parallel()
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	first := openIn(t, uri, Options{Heartbeat: 25 * time.Millisecond})
 	second, ctx := openIn(t, uri, Options{Heartbeat: time.Hour}), t.Context()
 	author, followers := fans(t, first, 2)

@@ -28,7 +28,7 @@ func (l lines) Write(line []byte) (int, error) {
 // drives, each once.
 func TestServersLogMigrations(t *testing.T) {
 	t.Parallel()
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	logged := make(lines, 100)
 	o := brisk(mongodb.Options{})
 	o.Logger = slog.New(slog.NewJSONHandler(logged, nil))

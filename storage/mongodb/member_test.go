@@ -74,7 +74,7 @@ func TestServerWithoutHeartbeatsRefusesWrites(t *testing.T) {
 // TestServersComeAndGo: a store is in the list of servers exactly while it is open.
 func TestServersComeAndGo(t *testing.T) {
 	t.Parallel()
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	servers := mongotest.Connect(t, uri).Collection("servers")
 	known := func() int64 {
 		n, err := servers.CountDocuments(t.Context(), bson.D{})

@@ -30,7 +30,7 @@ func brisk(o mongodb.Options) mongodb.Options {
 // twoTowns returns two servers on one database.
 func twoTowns(t *testing.T, o mongodb.Options) (one, two *town) {
 	t.Helper()
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	return newTownAt(t, nil, uri, brisk(o)), newTownAt(t, nil, uri, brisk(o))
 }
 

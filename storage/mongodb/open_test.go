@@ -86,7 +86,7 @@ func TestOpenSaysThatCredentialsAreWrong(t *testing.T) {
 
 func TestOpenAgainKeepsEverything(t *testing.T) {
 	t.Parallel()
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	for range 3 {
 		store, err := mongodb.Open(t.Context(), uri, patient(mongodb.Options{}))
 		if err != nil {

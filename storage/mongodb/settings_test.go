@@ -59,7 +59,7 @@ func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
 		{"graph", "edges", mongodb.GraphReverse, mongodb.GraphTwo, mongodb.GraphReverse, graph},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			uri := mongotest.Database(t)
+			uri := mongotest.Reused(t)
 			settings := mongotest.Connect(t, uri).Collection("settings")
 			record := bson.D{{Key: "_id", Value: c.name}}
 			for _, layout := range []string{c.first, "", c.first} {
@@ -97,7 +97,7 @@ func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
 
 func TestServersThatStartTogetherAgree(t *testing.T) {
 	t.Parallel()
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	errs := make([]error, 8)
 	var servers sync.WaitGroup
 	for i := range errs {

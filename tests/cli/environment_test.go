@@ -51,7 +51,7 @@ func TestStartUpLine(t *testing.T) {
 	if diff := cmp.Diff(want, line); diff != "" {
 		t.Errorf("on SQLite (-want +got):\n%s", diff)
 	}
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	at, err := connstring.Parse(uri)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func logLine(t *testing.T, begins, data string, environ ...string) map[string]an
 // upgrade, a search by name would silently leave them out.
 func TestServersUpgradeOldDocuments(t *testing.T) {
 	t.Parallel()
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	plazatest.OpenMongoDB(t, uri, mongodb.Options{})
 	users := mongotest.Connect(t, uri).Collection("users")
 	old := bson.D{{Key: "_id", Value: id.New().Bytes()}, {Key: "v", Value: 1}, {Key: "name", Value: "Ada"}}

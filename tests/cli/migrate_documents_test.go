@@ -38,7 +38,7 @@ type oldTown struct {
 
 func newOldTown(t *testing.T, people, photos int) *oldTown {
 	t.Helper()
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	store, err := mongodb.Open(t.Context(), uri, plazatest.Patient(brisk))
 	if err != nil {
 		t.Fatal(err)

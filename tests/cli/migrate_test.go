@@ -231,7 +231,7 @@ func TestMigrationContinuesAfterItIsKilled(t *testing.T) {
 func TestFeedMigrationContinuesAfterItIsKilled(t *testing.T) {
 	t.Parallel()
 	const people = 400
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	f := newForum(t, uri, 1)
 	users := make([]social.NewUser, people)
 	for i := range users {
@@ -298,7 +298,7 @@ func TestFeedMigrationContinuesAfterItIsKilled(t *testing.T) {
 
 func TestMigrationsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	f := newForum(t, uri, 40)
 	for _, c := range []struct {
 		args  []string
@@ -437,7 +437,7 @@ func TestServerSleepsThroughASwitch(t *testing.T) {
 // page by page, forwards and backwards.
 func TestCursorsSurviveAMigration(t *testing.T) {
 	t.Parallel()
-	store, err := mongodb.Open(t.Context(), mongotest.Database(t), plazatest.Patient(brisk))
+	store, err := mongodb.Open(t.Context(), mongotest.Reused(t), plazatest.Patient(brisk))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 // whose request got no answer send it again, to another server.
 func TestKeysSurviveAKill(t *testing.T) {
 	t.Parallel()
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	process, survivor := startAdProcess(t, uri, 0), startAdProcess(t, uri, 0)
 	k := newKeyedTalkers(t, process.url, survivor.url)
 	k.waitFor("comments", 60)

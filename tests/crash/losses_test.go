@@ -23,7 +23,7 @@ func TestLossesSurviveAKill(t *testing.T) {
 	})
 	t.Run("mongodb", func(t *testing.T) {
 		t.Parallel()
-		loseWhileKilled(t, startFlock(t, 2, "--mongodb-uri", mongotest.Database(t)))
+		loseWhileKilled(t, startFlock(t, 2, "--mongodb-uri", mongotest.Reused(t)))
 	})
 }
 

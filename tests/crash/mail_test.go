@@ -31,7 +31,7 @@ func TestAMailSurvivesAKill(t *testing.T) {
 	})
 	t.Run("mongodb", func(t *testing.T) {
 		t.Parallel()
-		uri := mongotest.Database(t)
+		uri := mongotest.Reused(t)
 		mailSurvivesAKill(t, []string{"--mongodb-uri", uri}, func() (storage.Store, error) {
 			return mongodb.Open(t.Context(), uri, mongodb.Options{})
 		})

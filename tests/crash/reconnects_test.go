@@ -59,7 +59,7 @@ func TestReconnectsLoseNothing(t *testing.T) {
 	})
 	t.Run("mongodb", func(t *testing.T) {
 		t.Parallel()
-		reconnectTo(t, reconnects, startFlock(t, 2, "--mongodb-uri", mongotest.Database(t)))
+		reconnectTo(t, reconnects, startFlock(t, 2, "--mongodb-uri", mongotest.Reused(t)))
 	})
 }
 

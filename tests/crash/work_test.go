@@ -186,7 +186,7 @@ func (c *crowd) until(what string, condition func() bool) {
 func TestFanOutContinuesAfterAKill(t *testing.T) {
 	t.Parallel()
 	const followers = 30_000 // the fan-out has 60 jobs
-	uri := mongotest.Database(t)
+	uri := mongotest.Reused(t)
 	c := newCrowd(t, uri, followers)
 	var posts []social.PostID
 	for inTheMiddle := false; !inTheMiddle; {

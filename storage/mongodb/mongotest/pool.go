@@ -225,13 +225,18 @@ func giveAllAway() error {
 
 // empty removes all documents of a database.
 func empty(ctx context.Context, database *mongo.Database) error {
-	names, err := filled(ctx, database)
+	filled, err := filled(ctx, database)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(emptyParallel)
 
-	for _, name := range names {
+	for _, f := range filled {
 		group.Go(func() error {
-			_, err := database.Collection(name).DeleteMany(ctx, bson.D{})
+			collection := database.Collection(f.Collection)
+			if f.Documents > mostDeleted {
+				return collection.Drop(ctx) //nolint:wrapcheck // the caller says what it is about
+			}
+
+			_, err := collection.DeleteMany(ctx, bson.D{})
 
 			return err //nolint:wrapcheck // the caller says what it is about
 		})
@@ -240,21 +245,33 @@ func empty(ctx context.Context, database *mongo.Database) error {
 	return errors.Join(err, group.Wait())
 }
 
-// emptyParallel is how many collections of a database are emptied concurrently. Each takes a
-// connection.
-const emptyParallel = 8
+const (
+	// emptyParallel is how many collections of a database are emptied concurrently. Each takes a
+	// connection.
+	emptyParallel = 8
+
+	// mostDeleted is how many documents are deleted one by one. The next test creates a collection
+	// with more in less time, with its indexes.
+	mostDeleted = 2000
+)
+
+// contents says how many documents a collection has, as far as MongoDB knows without counting them.
+type contents struct {
+	Collection string
+	Documents  int64
+}
 
 // filled returns the collections that have documents. It asks for all of them in one command: most
 // tests fill only a few, and deleting nothing costs as much as any other command.
-func filled(ctx context.Context, database *mongo.Database) ([]string, error) {
+func filled(ctx context.Context, database *mongo.Database) ([]contents, error) {
 	names, err := database.ListCollectionNames(ctx, bson.D{})
 	if err != nil || len(names) == 0 {
 		return nil, err //nolint:wrapcheck // the caller says what it is about
 	}
 
-	pipeline := first(names[0])
+	pipeline := countOf(names[0])
 	for _, name := range names[1:] {
-		union := bson.D{{Key: "coll", Value: name}, {Key: "pipeline", Value: first(name)}}
+		union := bson.D{{Key: "coll", Value: name}, {Key: "pipeline", Value: countOf(name)}}
 		pipeline = append(pipeline, bson.D{{Key: "$unionWith", Value: union}})
 	}
 
@@ -263,26 +280,19 @@ func filled(ctx context.Context, database *mongo.Database) ([]string, error) {
 		return nil, err //nolint:wrapcheck // the caller says what it is about
 	}
 
-	var found []struct {
-		Collection string `bson:"_id"`
-	}
-
+	var found []contents
 	err = cursor.All(ctx, &found)
 
-	names = names[:0]
-	for _, f := range found {
-		names = append(names, f.Collection)
-	}
-
-	return names, err //nolint:wrapcheck // the caller says what it is about
+	return found, err //nolint:wrapcheck // the caller says what it is about
 }
 
-// first is a pipeline that returns a collection's name if the collection has a document.
-func first(collection string) mongo.Pipeline {
+// countOf is a pipeline that returns a collection's contents if it has a document.
+func countOf(collection string) mongo.Pipeline {
 	name := bson.D{{Key: "$literal", Value: collection}}
 
 	return mongo.Pipeline{
-		{{Key: "$limit", Value: 1}},
-		{{Key: "$project", Value: bson.D{{Key: "_id", Value: name}}}},
+		{{Key: "$collStats", Value: bson.D{{Key: "count", Value: bson.D{}}}}},
+		{{Key: "$match", Value: bson.D{{Key: "count", Value: bson.D{{Key: "$gt", Value: 0}}}}}},
+		{{Key: "$project", Value: bson.D{{Key: "collection", Value: name}, {Key: "documents", Value: "$count"}}}},
 	}
 }
