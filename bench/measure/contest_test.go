@@ -8,21 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
-
 	"plaza/bench/measure"
 	"plaza/storage/mongodb/mongotest"
 )
 
 func newMeter(t *testing.T) *measure.Meter {
 	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(mongotest.URI(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-	meter, err := measure.NewMeter(t.Context(), client)
+	meter, err := measure.NewMeter(t.Context(), mongotest.Connect(t, mongotest.URI(t)).Client())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"plaza/ads"
 	"plaza/ads/adserver"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // TestThousandConcurrentRecordingsOfOneCampaign gives two servers 500 impressions and 500 clicks,
@@ -20,7 +21,7 @@ import (
 func TestThousandConcurrentRecordingsOfOneCampaign(t *testing.T) {
 	t.Parallel()
 	const pairs, paid = 500, 301
-	uri := emptyDatabase(t)
+	uri := mongotest.Reused(t)
 	var commits atomic.Int64
 	watch := &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
 		if e.CommandName == "commitTransaction" {

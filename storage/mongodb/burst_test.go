@@ -20,8 +20,7 @@ func TestBurstsWaitForConnections(t *testing.T) {
 	t.Parallel()
 	const connections = 3
 	h := mdbtest.NewHolder("find", "posts")
-	uri := mongotest.Reused(t)
-	s := openIn(t, uri+"&maxPoolSize=3", Options{
+	s := openIn(t, mongotest.Reused(t)+"&maxPoolSize=3", Options{
 		Unjournaled: true, Timeout: time.Hour, Heartbeat: time.Hour, Lease: 3 * time.Hour,
 		Monitor: &event.CommandMonitor{Started: h.Started},
 	})

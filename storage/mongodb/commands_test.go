@@ -140,7 +140,7 @@ func TestFanOutUpdatesOnce(t *testing.T) {
 func TestWritesAreDurable(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
-	w := newTownAt(t, r, emptyDatabase(t), mongodb.Options{})
+	w := newTownAt(t, r, mongotest.Reused(t), mongodb.Options{})
 	r.take()
 	callEverything(w)
 	ends := 0

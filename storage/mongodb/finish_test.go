@@ -90,8 +90,7 @@ type upgrade struct {
 // beforeUpgrade returns a server of this release, and the means to start one of the next.
 func beforeUpgrade(t *testing.T, o mongodb.Options) (*town, *upgrade) {
 	t.Helper()
-	uri := mongotest.Reused(t)
-	u := &upgrade{town: &town{uri: uri, t: t, ctx: t.Context()}}
+	u := &upgrade{town: &town{uri: mongotest.Reused(t), t: t, ctx: t.Context()}}
 	previous := u.start(t, o)
 	u.options = mongodb.NextRelease(t, brisk(mongodb.Options{}))
 	u.authors = previous.people(3)

@@ -25,22 +25,15 @@ func open(tb testing.TB, monitor *event.CommandMonitor) *mongodb.Store {
 func openFresh(tb testing.TB, o mongodb.Options) *mongodb.Store {
 	tb.Helper()
 	o.Unjournaled = true
-	return openAt(tb, emptyDatabase(tb), o)
+	return openAt(tb, mongotest.Reused(tb), o)
 }
 
 // openTwo opens two stores on one separate database.
 func openTwo(t *testing.T, o mongodb.Options) []storage.Store {
 	t.Helper()
 	o.Unjournaled = true
-	uri := emptyDatabase(t)
+	uri := mongotest.Reused(t)
 	return []storage.Store{openAt(t, uri, o), openAt(t, uri, o)}
-}
-
-// emptyDatabase returns the URI of a database that is empty except for the collections and indexes
-// of earlier tests. A test that changes those needs [mongotest.Database].
-func emptyDatabase(tb testing.TB) string {
-	tb.Helper()
-	return mongotest.Reused(tb)
 }
 
 // patient gives a store all the time that this machine may need.

@@ -84,15 +84,14 @@ func newTownIn(tb testing.TB, r *recorder, layout string) *town {
 func newTownOf(tb testing.TB, r *recorder, o mongodb.Options) *town {
 	tb.Helper()
 	o.Unjournaled = true
-	return newTownAt(tb, r, emptyDatabase(tb), o)
+	return newTownAt(tb, r, mongotest.Reused(tb), o)
 }
 
 // newTownAlone is newTownOf for tests that change collections or indexes: no other test uses the
 // database.
 func newTownAlone(tb testing.TB, r *recorder, o mongodb.Options) *town {
 	tb.Helper()
-	uri := mongotest.Database(tb)
-	return newTownAt(tb, r, uri, o)
+	return newTownAt(tb, r, mongotest.Database(tb), o)
 }
 
 func newTownAt(tb testing.TB, r *recorder, uri string, o mongodb.Options) *town {

@@ -13,6 +13,7 @@ import (
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // TestReadersOfOneThreadShareReads: many readers of the first page need fewer commands than pages.
@@ -65,7 +66,7 @@ func TestSharedReadsWaitNoLongerThanTheTimeout(t *testing.T) {
 					<-released
 				}
 			}}
-			uri := emptyDatabase(t)
+			uri := mongotest.Reused(t)
 			readers := newTownAt(t, nil, uri, mongodb.Options{Feeds: mongodb.FeedsHybrid}).people(4)
 			s := openAt(t, uri, mongodb.Options{Feeds: mongodb.FeedsHybrid, Monitor: stick, Timeout: testtime.Scale(time.Second)})
 			t.Cleanup(func() { close(released) })

@@ -1,13 +1,10 @@
 package mongodb_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
 	"plaza/storage/mongodb"
@@ -24,16 +21,14 @@ func TestReadsOnLostSnapshotsRunAgain(t *testing.T) {
 	for range 3 {
 		w.comment(p, nil, ada)
 	}
-	client, err := mongo.Connect(options.Client().ApplyURI(server.URI()))
-	w.ok(err)
-	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+	admin := adminOf(t, server.URI())
 	thread := social.Thread{Post: p.ID, Order: social.OrderOldest}
 	for _, page := range [][]social.List[social.Thread]{
 		lists(social.Page{Limit: 10}, thread), // a find
 		{{Of: thread, Page: social.Page{Limit: 10}}, {Of: thread, Page: social.Page{Limit: 5, Last: true}}}, // an aggregate
 	} {
 		for _, lost := range []int{1, 2} {
-			w.ok(client.Database("admin").RunCommand(t.Context(), bson.D{
+			w.ok(admin.RunCommand(t.Context(), bson.D{
 				{Key: "configureFailPoint", Value: "failCommand"},
 				{Key: "mode", Value: bson.D{{Key: "times", Value: lost}}},
 				{Key: "data", Value: bson.D{

@@ -12,8 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/id"
 	"plaza/internal/testtime"
@@ -477,18 +475,14 @@ func TestErasingIsDoneInParts(t *testing.T) {
 // function that checks that it did.
 func failOnce(t *testing.T, server *mongotest.Server, command, namespace string) (broken func()) {
 	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(server.URI()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
+	admin := adminOf(t, server.URI())
 	set := func(mode any) int {
 		var was struct {
 			Count int `bson:"count"`
 		}
 		data := bson.D{{Key: "failCommands", Value: bson.A{command}}, {Key: "namespace", Value: namespace}, {Key: "errorCode", Value: 8}}
 		point := bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: mode}, {Key: "data", Value: data}}
-		if err := client.Database("admin").RunCommand(t.Context(), point).Decode(&was); err != nil {
+		if err := admin.RunCommand(t.Context(), point).Decode(&was); err != nil {
 			t.Fatal(err)
 		}
 		return was.Count

@@ -2,15 +2,11 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
-
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/bench/measure"
 	"plaza/internal/plazatest"
@@ -100,12 +96,7 @@ func fillThread(b *testing.B, plaza *plazatest.Plaza, post, author string, comme
 // newMeter measures this process, and the mongod of the tests.
 func newMeter(b *testing.B) *measure.Meter {
 	b.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(mongotest.URI(b)))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-	meter, err := measure.NewMeter(b.Context(), client)
+	meter, err := measure.NewMeter(b.Context(), mongotest.Connect(b, mongotest.URI(b)).Client())
 	if err != nil {
 		b.Fatal(err)
 	}

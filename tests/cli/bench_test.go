@@ -6,7 +6,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,8 +15,6 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/internal/plazatest"
 	"plaza/storage/mongodb"
@@ -141,15 +138,8 @@ func checkCosts(t *testing.T, figures map[[3]string]float64, call string, layout
 // checks at the end that no such database is left.
 func benchDatabase(t *testing.T, server string) string {
 	t.Helper()
-	at, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at.Path = "/bench_" + strings.ToLower(rand.Text()) // subtests run at the same time
-	client, err := mongo.Connect(options.Client().ApplyURI(server))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mine := "bench_" + strings.ToLower(rand.Text()) // subtests run at the same time
+	client := mongotest.Connect(t, server).Client()
 	t.Cleanup(func() {
 		ctx := context.Background()
 		names, err := client.ListDatabaseNames(ctx, bson.D{})
@@ -157,14 +147,13 @@ func benchDatabase(t *testing.T, server string) string {
 			t.Error(err)
 		}
 		for _, name := range names {
-			if strings.HasPrefix(name, at.Path[1:]) {
+			if strings.HasPrefix(name, mine) {
 				t.Errorf("the database %s was not dropped", name)
 				_ = client.Database(name).Drop(ctx)
 			}
 		}
-		_ = client.Disconnect(ctx)
 	})
-	return at.String()
+	return mongotest.InDatabase(t, server, mine)
 }
 
 func TestBenchFeeds(t *testing.T) {
@@ -314,11 +303,7 @@ func TestBenchLive(t *testing.T) {
 // cacheSize returns the size of mongod's cache, in bytes.
 func cacheSize(t *testing.T, uri string) int64 {
 	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = client.Disconnect(context.Background()) }()
+	admin := mongotest.Connect(t, uri).Client().Database("admin")
 	var status struct {
 		WiredTiger struct {
 			Cache struct {
@@ -326,7 +311,7 @@ func cacheSize(t *testing.T, uri string) int64 {
 			} `bson:"cache"`
 		} `bson:"wiredTiger"`
 	}
-	if err := client.Database("admin").RunCommand(t.Context(), bson.D{{Key: "serverStatus", Value: 1}}).Decode(&status); err != nil {
+	if err := admin.RunCommand(t.Context(), bson.D{{Key: "serverStatus", Value: 1}}).Decode(&status); err != nil {
 		t.Fatal(err)
 	}
 	return status.WiredTiger.Cache.Maximum
@@ -382,13 +367,8 @@ func TestBenchLeavesDatabasesAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			uri := benchDatabase(t, mongotest.URI(t))
-			client, err := mongo.Connect(options.Client().ApplyURI(uri))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = client.Disconnect(context.Background()) }()
-			at, _ := url.Parse(uri)
-			mine := client.Database(at.Path[1:] + c.database).Collection("mine")
+			bench := mongotest.Connect(t, uri)
+			mine := bench.Client().Database(bench.Name() + c.database).Collection("mine")
 			if _, err := mine.InsertOne(t.Context(), bson.D{{Key: "dear", Value: true}}); err != nil {
 				t.Fatal(err)
 			}

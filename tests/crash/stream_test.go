@@ -9,7 +9,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/internal/plazatest"
 	"plaza/internal/testtime"
@@ -85,12 +84,7 @@ func (s *countingStore) Tail(ctx context.Context, position string) (social.Event
 // adminOf connects to a server's admin database.
 func adminOf(t *testing.T, uri string) *mongo.Database {
 	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
-	return client.Database("admin")
+	return mongotest.Connect(t, uri).Client().Database("admin")
 }
 
 // order runs a command.

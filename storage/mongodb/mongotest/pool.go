@@ -225,11 +225,11 @@ func giveAllAway() error {
 
 // empty removes all documents of a database.
 func empty(ctx context.Context, database *mongo.Database) error {
-	filled, err := filled(ctx, database)
+	found, err := filled(ctx, database)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(emptyParallel)
 
-	for _, f := range filled {
+	for _, f := range found {
 		group.Go(func() error {
 			collection := database.Collection(f.Collection)
 			if f.Documents > mostDeleted {
