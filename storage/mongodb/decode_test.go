@@ -49,8 +49,10 @@ func TestDamagedDocumentsAreErrors(t *testing.T) {
 // newestOf returns the version that is written of a document.
 func newestOf(d any) int {
 	switch d.(type) {
-	case *postDoc, *versionDoc:
+	case *postDoc:
 		return postsVersion
+	case *versionDoc:
+		return postContentVersion
 	case *markDoc:
 		return marksVersion
 	}

@@ -13,6 +13,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/moderation"
 	"plaza/storage/mongodb/internal/notifications"
+	"plaza/storage/mongodb/internal/threads"
 	"plaza/storage/mongodb/internal/users"
 )
 
@@ -29,8 +30,10 @@ import (
 const (
 	// posts and postVersions: version 2 puts a photo's url, width and height into one image, with
 	// an alternative text. A check-in may have an image too. That needs no new version, because
-	// servers that do not know it show the check-in without it.
-	postsVersion = 2
+	// servers that do not know it show the check-in without it. Version 3 of posts shortens the copies
+	// of comments. Updates may add short ones to posts of earlier versions.
+	postContentVersion = 2
+	postsVersion       = threads.ShortCopies
 	// reactions, votes and threadMutes: version 2 has the user, by which the deletion of an account
 	// finds the marks.
 	marksVersion = 2
@@ -40,7 +43,7 @@ const (
 // have had several.
 func newestVersions() cluster.Versions {
 	newest := cluster.Versions{
-		"posts": postsVersion, "postVersions": postsVersion,
+		"posts": postsVersion, "postVersions": postContentVersion,
 		"reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
 	}
 	maps.Copy(newest, eventlog.Versions())
@@ -57,7 +60,7 @@ func newestVersions() cluster.Versions {
 // empties the list.
 func previousVersions() cluster.Versions {
 	previous := newestVersions()
-	maps.Copy(previous, cluster.Versions{"edges": mdb.FirstVersion, "changes": mdb.FirstVersion, "adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion, "cases": mdb.FirstVersion, "notifications": mdb.FirstVersion})
+	maps.Copy(previous, cluster.Versions{"posts": 2, "edges": mdb.FirstVersion, "changes": mdb.FirstVersion, "adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion, "cases": mdb.FirstVersion, "notifications": mdb.FirstVersion})
 	return previous
 }
 
@@ -82,7 +85,7 @@ var upgrades = func() map[string]mdb.Upgrade {
 			if err := mdb.ReadDocument(raw, &d); err != nil {
 				return nil, err
 			}
-			return mdb.UpgradeTo(raw, mdb.Doc("v", to, "detail", d.Detail), "revision"), nil
+			return mdb.UpgradeTo(raw, mdb.Doc("v", to, "detail", d.Detail, "latest", threads.CopiesOf(d.Latest, to)), "revision", "threadRevision"), nil
 		},
 		"postVersions": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 			var d versionDoc

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/ads"
@@ -21,7 +22,7 @@ func (s *Store) beginUpgrade(t *testing.T, collection string) {
 	t.Helper()
 	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", "documents"), mdb.Doc("$set", mdb.Doc("newest", s.member.Edition.Previous)))
 	ok(t, err)
-	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes(collection) == mdb.FirstVersion })
+	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes(collection) == s.member.Edition.Previous.Of(collection) })
 }
 
 // TestWritesUnderWayWhileTheUpgradeIsFinished: a write that began before the upgrade was finished
@@ -105,4 +106,57 @@ func TestNotificationsKeepSeveralActsOnceTheUpgradeIsFinished(t *testing.T) {
 	if acts := comment(); len(acts) != 2 {
 		t.Errorf("afterwards: %d acts, want 2", len(acts))
 	}
+}
+
+// TestCopiesAreShortOnceTheUpgradeIsFinished: servers of the previous version could not read short
+// copies of comments in posts.
+func TestCopiesAreShortOnceTheUpgradeIsFinished(t *testing.T) {
+	t.Parallel()
+	s := openInside(t, Options{Heartbeat: time.Millisecond})
+	s.beginUpgrade(t, "posts")
+	author, _ := fans(t, s, 0)
+	p := newStatus(author)
+	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+	var parent *social.Comment
+	comment := func() {
+		c := &social.Comment{Post: p.ID, Author: author, Text: "yes", Slug: id.New().String()}
+		c.Path = c.Slug
+		if parent != nil {
+			c.Parent, c.TreePath, c.Path = parent.ID, parent.TreePath, parent.Path+"/"+c.Slug
+		}
+		ok(t, s.InsertComment(t.Context(), c, anEvent(social.EventCommentAdded)))
+		parent = c
+	}
+	check := func(full, version int) {
+		t.Helper()
+		var d postDoc
+		ok(t, s.posts.FindOne(t.Context(), mdb.Doc("_id", p.ID)).Decode(&d))
+		n := 0
+		for _, c := range d.Latest {
+			if c.Slug != "" && c.Post == p.ID && c.TreePath != "" && c.Version > 0 {
+				n++
+			}
+		}
+		if n != full || d.Version != version {
+			t.Errorf("%d of %d copies are full, and the post has version %d; want %d and %d", n, len(d.Latest), d.Version, full, version)
+		}
+		list := social.List[social.Thread]{Of: social.Thread{Post: p.ID, Order: social.OrderOldest}, Page: social.Page{Limit: 10}}
+		thread := must(s.Thread(t.Context(), []social.List[social.Thread]{list}))(t)[list]
+		post := must(s.Posts(t.Context(), []social.PostID{p.ID}))(t)[p.ID]
+		if diff := cmp.Diff(thread, post.Latest); diff != "" {
+			t.Errorf("the copies mean something else (-thread +copies):\n%s", diff)
+		}
+	}
+	comment()
+	comment()
+	check(2, postsVersion-1)
+	ok(t, s.FinishUpgrade(t.Context(), nil))
+	comment()
+	comment()
+	edited := *p
+	edited.Revision, edited.EditedAt = 1, time.UnixMilli(1<<41).UTC()
+	ok(t, s.UpdatePost(t.Context(), &edited, nil, anEvent(social.EventPostEdited)))
+	check(2, postsVersion-1)
+	ok(t, s.documents.Upgrading().Step(t.Context()))
+	check(0, postsVersion)
 }

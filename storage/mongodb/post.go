@@ -25,7 +25,7 @@ func newPostDoc(p *social.Post, v int) postDoc {
 		ID: p.ID, Version: v, Seq: p.ID, Author: p.Author, WallOwner: p.WallOwner,
 		Audience: audience.Document(p.Audience), Inbox: inboxOf(p),
 		EditedAt: p.EditedAt, Revision: p.Revision,
-		CommentCount: p.CommentCount, Latest: threads.NewDocuments(p.Latest), Reactions: p.Reactions, Votes: p.Votes,
+		CommentCount: p.CommentCount, Latest: threads.Copies(p.Latest, v), Reactions: p.Reactions, Votes: p.Votes,
 	}
 	d.Type, d.Detail = newDetail(p.Content)
 	if p.Replies.Kind != social.RepliesEveryone {
@@ -52,7 +52,7 @@ func (d *postDoc) post() *social.Post {
 	return &social.Post{
 		ID: d.ID, Author: d.Author, WallOwner: d.WallOwner, Audience: social.Audience(d.Audience),
 		Content: d.Detail.content(d.Type), EditedAt: mdb.UTC(d.EditedAt), Edits: d.Edits, Revision: d.Revision,
-		CommentCount: d.CommentCount, Latest: mdb.Map(d.Latest, (*threads.Document).Comment),
+		CommentCount: d.CommentCount, Latest: threads.Copied(d.ID, d.Latest),
 		Reactions: d.Reactions, Votes: d.Votes, Muters: d.Muters,
 		Replies: social.ReplyPolicy{Kind: cmp.Or(d.ReplyKind, social.RepliesEveryone), Circles: d.ReplyCircles},
 		Order:   cmp.Or(d.CommentOrder, social.OrderOldest),
@@ -256,7 +256,7 @@ func (s *Store) updatePost(ctx context.Context, p *social.Post, replaced *social
 // postChange returns the update that gives a post its new content and audience.
 func (s *Store) postChange(p *social.Post, replaced *social.Version) bson.D {
 	d := newPostDoc(p, s.writes("posts"))
-	set := mdb.Doc("v", d.Version, "audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
+	set := mdb.Doc("audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
 	unset := bson.D{}
 	set, unset = setOrUnset(set, unset, "inbox", d.Inbox, len(d.Inbox) > 0)
 	set, unset = setOrUnset(set, unset, "replyKind", d.ReplyKind, d.ReplyKind != "")
@@ -267,7 +267,7 @@ func (s *Store) postChange(p *social.Post, replaced *social.Version) bson.D {
 	if replaced != nil {
 		count = append(count, bson.E{Key: "edits", Value: 1})
 	}
-	update := mdb.Doc("$set", set, "$inc", count)
+	update := mdb.Doc("$set", set, "$inc", count, "$max", mdb.Doc("v", postContentVersion)) // it leaves copies of comments as they are
 	if len(unset) > 0 {
 		update = append(update, bson.E{Key: "$unset", Value: unset})
 	}

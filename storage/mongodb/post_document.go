@@ -158,7 +158,7 @@ func (d *versionDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 func (d *versionDoc) Evolve() error {
 	d.Detail.evolve(d.Type)
 	err := known("postVersions", d.Version)
-	d.Version = postsVersion
+	d.Version = postContentVersion
 	return err
 }
 

@@ -97,7 +97,7 @@ func (w *walk) upgrade(ctx context.Context, docs []bson.Raw) error {
 			return err
 		}
 	}
-	return nil // a server of the older version keeps changing them: the next run upgrades the rest
+	return nil // they change all the time, and readers accept them as they are: the next run upgrades the rest
 }
 
 // models returns the updates of those documents that are older, and their ids.

@@ -14,9 +14,18 @@ type Upgrade func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error)
 func UpgradeTo(raw bson.Raw, set bson.D, unchanged ...string) *mongo.UpdateOneModel {
 	filter := Doc("_id", raw.Lookup("_id"), "v", raw.Lookup("v"))
 	for _, field := range unchanged {
-		filter = append(filter, bson.E{Key: field, Value: raw.Lookup(field)})
+		filter = append(filter, stillEqual(raw, field))
 	}
 	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(Doc("$set", set))
+}
+
+// stillEqual matches documents that have a field as it is in raw, or lack it like raw.
+func stillEqual(raw bson.Raw, field string) bson.E {
+	value, err := raw.LookupErr(field)
+	if err != nil {
+		return bson.E{Key: field, Value: nil}
+	}
+	return bson.E{Key: field, Value: value}
 }
 
 // UpgradeVersion is an [Upgrade] that changes only the version.

@@ -23,7 +23,7 @@ type place struct {
 }
 
 func (t inBuckets) Insert(ctx context.Context, comments []*social.Comment) error {
-	docs := NewDocuments(comments)
+	docs := newDocuments(comments)
 	together, err := t.insertTogether(ctx, docs)
 	for i := 0; i < len(docs) && err == nil && !together; i++ {
 		err = t.insertOne(ctx, &docs[i])

@@ -12,22 +12,22 @@ import (
 )
 
 // Document is a comment: a document of comments, an element of a bucket, or a copy in a post
-// ("latest").
+// ("latest", see copy.go).
 type Document struct {
 	ID       social.CommentID `bson:"_id"`
-	Version  int              `bson:"v"`
-	Seq      social.CommentID `bson:"seq,omitempty"`  // the id again: see the indexes of mongodb; not in the copies
-	Post     social.PostID    `bson:"post,omitempty"` // not in buckets
+	Version  int              `bson:"v,omitempty"`    // not in short copies
+	Seq      social.CommentID `bson:"seq,omitempty"`  // the id again: see the indexes of mongodb; not in copies
+	Post     social.PostID    `bson:"post,omitempty"` // not in buckets and short copies
 	Parent   social.CommentID `bson:"parent,omitempty"`
-	Slug     string           `bson:"slug"`
+	Slug     string           `bson:"slug,omitempty"` // in short copies only if it is not the end of the path
 	Path     string           `bson:"path"`
-	TreePath string           `bson:"treePath"` // a text: binaries would sort by their length first
+	TreePath string           `bson:"treePath,omitempty"` // a text: binaries would sort by their length first; in short copies only from the third level on
 	Author   social.UserID    `bson:"author,omitempty"`
 	Text     string           `bson:"text,omitempty"`
 	EditedAt time.Time        `bson:"editedAt,omitempty"`
-	Replies  int              `bson:"replies"`
+	Replies  int              `bson:"replies,omitempty"`
 	Deleted  bool             `bson:"deleted,omitempty"`
-	Hidden   bool             `bson:"hidden,omitempty"` // never in the copies
+	Hidden   bool             `bson:"hidden,omitempty"` // never in copies
 }
 
 // SetField implements mdb.Document.
@@ -67,7 +67,6 @@ func (d *Document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 // Evolve refuses a document of a newer version.
 func (d *Document) Evolve() error { return cluster.Versions{}.Known("comments", d.Version) }
 
-// newDocument returns the copy in a post: the document itself has Seq as well.
 func newDocument(c *social.Comment) Document {
 	return Document{
 		ID: c.ID, Version: mdb.FirstVersion, Post: c.Post, Parent: c.Parent, Slug: c.Slug, Path: c.Path,
@@ -76,13 +75,8 @@ func newDocument(c *social.Comment) Document {
 	}
 }
 
-// NewDocuments returns the copies of comments in a post.
-func NewDocuments(comments []*social.Comment) []Document {
-	docs := make([]Document, len(comments))
-	for i, c := range comments {
-		docs[i] = newDocument(c)
-	}
-	return docs
+func newDocuments(comments []*social.Comment) []Document {
+	return mdb.Map(comments, func(c **social.Comment) Document { return newDocument(*c) })
 }
 
 // Comment returns the comment as the domain knows it.

@@ -36,7 +36,7 @@ func (t inDocuments) PostOf(ctx context.Context, comment social.CommentID) (soci
 }
 
 func (t inDocuments) Insert(ctx context.Context, comments []*social.Comment) error {
-	docs := NewDocuments(comments)
+	docs := newDocuments(comments)
 	if err := t.addReplies(ctx, docs[0].Post, repliesOf(docs)); err != nil {
 		return err
 	}

@@ -23,11 +23,11 @@ func (t *Threads) Fill(ctx context.Context, threads map[social.PostID][]*social.
 		if len(comments) == 0 {
 			continue
 		}
-		docs := NewDocuments(comments)
+		docs := newDocuments(comments)
 		countReplies(docs)
-		latest := slices.Clone(docs[max(0, len(docs)-social.PreviewSize):])
+		latest := CopiesOf(docs[max(0, len(docs)-social.PreviewSize):], t.writes("posts"))
 		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", post)).
-			SetUpdate(mdb.Doc("$set", mdb.Doc("commentCount", len(docs), "latest", latest), "$inc", mdb.Doc("changes", 1))))
+			SetUpdate(mdb.Doc("$set", mdb.Doc("commentCount", len(docs), "latest", latest), "$inc", mdb.Doc("changes", 1, "threadRevision", 1))))
 		some, err := t.read(ctx).fill(post, docs)
 		if err != nil {
 			return err

@@ -100,11 +100,12 @@ func (t *Threads) RemovePart(ctx context.Context, post social.PostID, most int) 
 // stored. Each write first changes the post's document: the number of comments, copies of the
 // newest ones ("latest"), and threadRevision, which counts the changes of the thread.
 type Threads struct {
-	posts *mongo.Collection
-	inUse func(context.Context) *InUse
+	posts  *mongo.Collection
+	inUse  func(context.Context) *InUse
+	writes func(collection string) int // the version in which documents are written now
 }
 
 // New returns the threads of posts, in the layouts that calls use.
-func New(posts *mongo.Collection, inUse func(context.Context) *InUse) *Threads {
-	return &Threads{posts: posts, inUse: inUse}
+func New(posts *mongo.Collection, inUse func(context.Context) *InUse, writes func(collection string) int) *Threads {
+	return &Threads{posts: posts, inUse: inUse, writes: writes}
 }

@@ -3,6 +3,7 @@ package threads
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -25,14 +26,15 @@ func (t *Threads) Insert(ctx context.Context, comments []*social.Comment) error 
 // their ids, whatever the order of the commits), and to the replies of those parents that are among
 // these.
 func (t *Threads) count(ctx context.Context, comments []*social.Comment) error {
-	docs := NewDocuments(comments)
+	docs := newDocuments(comments)
 	own := mdb.Doc("_id", docs[0].Post)
+	copies := CopiesOf(docs, t.writes("posts"))
 	var models []mongo.WriteModel
 	if counts := repliesOf(docs); len(counts) > 0 {
 		parents := mdb.Map(counts, func(c *replyCount) social.CommentID { return c.parent })
 		models = append(models, addReplies(mdb.Doc("_id", docs[0].Post, "latest._id", mdb.Doc("$in", parents)), "latest", counts))
 	}
-	push := mdb.Doc("$each", docs, "$sort", mdb.Doc("_id", 1), "$slice", -social.PreviewSize)
+	push := mdb.Doc("$each", copies, "$sort", mdb.Doc("_id", 1), "$slice", -social.PreviewSize)
 	models = append(models, mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(mdb.Doc(
 		"$inc", mdb.Doc("commentCount", len(docs), "changes", 1, "threadRevision", 1), "$push", mdb.Doc("latest", push))))
 	result, err := t.posts.BulkWrite(ctx, models)
@@ -133,11 +135,8 @@ func (t *Threads) refreshLatest(ctx context.Context, post social.PostID) error {
 	if err != nil {
 		return err
 	}
-	latest := make([]Document, len(newest[0])) // an array also if it is empty
-	for i, d := range newest[0] {
-		d.Seq = social.CommentID{}
-		latest[len(latest)-1-i] = d
-	}
+	latest := CopiesOf(newest[0], t.writes("posts"))
+	slices.Reverse(latest)
 	return mdb.UpdateOne(ctx, t.posts, mdb.Doc("_id", post), mdb.Doc("$set", mdb.Doc("latest", latest)))
 }
 
