@@ -220,6 +220,29 @@ func buildingMeetsEverything(t *testing.T, m *meeting, change func()) {
 	}
 }
 
+// TestAFullListIsRead between the two updates of a push: the first one finds no room in it, and the
+// second one makes it dormant. The reader must not make room meanwhile, because the post would be
+// missing.
+func TestAFullListIsRead(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t, FeedsHybrid)
+	ok(t, m.build(t.Context(), m.other))
+	full := mdb.Doc("_id", m.reader, "ready", true, "pushed", 1<<20)
+	lists := newsListsOf(m.other)
+	must(lists.UpdateOne(t.Context(), mdb.Doc("_id", m.reader), mdb.Doc("$set", mdb.Doc("pushed", 1<<20, "usedAt", time.Now().Add(-25*time.Hour)))))(t)
+	for _, limit := range []int{10, 101} { // together with others, and alone
+		must(m.one.News(t.Context(), m.reader, social.Page{Limit: limit}))(t)
+	}
+	if n := must(lists.CountDocuments(t.Context(), full))(t); n != 1 {
+		t.Error("a reader has made room in a full list")
+	}
+	m.post(m.author)
+	if n := must(lists.CountDocuments(t.Context(), full))(t); n != 0 {
+		t.Error("a push without room has not made the list dormant")
+	}
+	m.check("after a push without room")
+}
+
 // TestFollowingWhileListsAreBuilt builds the reader's list or feed before each of the commands of a
 // follow's and an unfollow's transaction.
 func TestFollowingWhileListsAreBuilt(t *testing.T) {

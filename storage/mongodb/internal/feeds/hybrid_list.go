@@ -87,9 +87,10 @@ func (f *hybridLayout) list(ctx context.Context, user social.UserID) (*newsListD
 	return l, f.upkeep(mdb.Outside(ctx), user, l)
 }
 
-// isDue reports whether it is time for the upkeep of a list.
+// isDue reports whether it is time for the upkeep of a list. A full one has none: a push that does
+// not find room is about to make it dormant, and may not be done yet.
 func (l *newsListDoc) isDue(now time.Time) bool {
-	return l.Pushed >= cutAfter || now.Sub(l.UsedAt) >= listUse
+	return l.Pushed < maxPushed && (l.Pushed >= cutAfter || now.Sub(l.UsedAt) >= listUse)
 }
 
 // upkeep cuts a long list, and records that the list is used.
@@ -99,7 +100,7 @@ func (f *hybridLayout) upkeep(ctx context.Context, user social.UserID, l *newsLi
 		return nil
 	}
 	sorted := mdb.Doc("$sortArray", mdb.Doc("input", mdb.Doc("$setUnion", bson.A{"$ids"}), "sortBy", 1))
-	_, err := f.newsLists.UpdateOne(ctx, mdb.Doc("_id", user, "ready", true), mdb.Pipeline{
+	_, err := f.newsLists.UpdateOne(ctx, mdb.Doc("_id", user, "ready", true, "pushed", mdb.Doc("$lt", maxPushed)), mdb.Pipeline{
 		mdb.Doc("$set", mdb.Doc("usedAt", now, "ids", sorted, "pushed", 0)),
 		mdb.Doc("$set", mdb.Doc("floor", mdb.Doc("$cond", bson.A{
 			mdb.Doc("$gt", bson.A{mdb.Doc("$size", "$ids"), listLength}),
