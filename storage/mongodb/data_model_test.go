@@ -160,8 +160,12 @@ func indexesOfAll(t *testing.T) map[string]map[string]string {
 				if i.Expires != nil {
 					fmt.Fprintf(&text, " expiring after %d s", *i.Expires)
 				}
-				for _, only := range i.Only { // each condition is that a field exists
-					fmt.Fprintf(&text, ", of documents with %#q", only.Key)
+				for _, only := range i.Only { // each condition is that a field exists, or that it does not
+					has := "with"
+					if only.Value == nil {
+						has = "without"
+					}
+					fmt.Fprintf(&text, ", of documents %s %#q", has, only.Key)
 				}
 				all[collection][i.Name] = text.String()
 			}

@@ -248,7 +248,7 @@ func (d deletion) takeBackMarks(ctx context.Context) (did bool, err error) {
 		}
 		err = d.db.Write(ctx, "take marks back", nil, func(ctx context.Context) error {
 			few := min(moveTogether, d.together)
-			marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("user", d.user), few, options.Find().SetLimit(int64(few)).SetHint(byUser))
+			marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("user", d.user), few, options.Find().SetLimit(int64(few)).SetHint(byUserID))
 			if did = len(marks) > 0; err != nil || !did {
 				return err
 			}
@@ -294,7 +294,7 @@ func (d deletion) uncountMarks(ctx context.Context, c *mongo.Collection, marks [
 // returns whether there were any.
 func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool, err error) {
 	err = d.db.Read(ctx, "name marks", func(ctx context.Context) error {
-		marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("user", nil), cutTogether, options.Find().SetLimit(cutTogether).SetHint(byUser))
+		marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("user", nil), cutTogether, options.Find().SetLimit(cutTogether).SetHint(byUserID))
 		if did = len(marks) > 0; err != nil || !did {
 			return err
 		}

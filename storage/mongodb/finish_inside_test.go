@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -153,10 +154,49 @@ func TestCopiesAreShortOnceTheUpgradeIsFinished(t *testing.T) {
 	ok(t, s.FinishUpgrade(t.Context(), nil))
 	comment()
 	comment()
-	edited := *p
-	edited.Revision, edited.EditedAt = 1, time.UnixMilli(1<<41).UTC()
-	ok(t, s.UpdatePost(t.Context(), &edited, nil, anEvent(social.EventPostEdited)))
+	edit := func() {
+		p.Revision, p.EditedAt = p.Revision+1, time.UnixMilli(1<<41).UTC()
+		ok(t, s.UpdatePost(t.Context(), p, nil, anEvent(social.EventPostEdited)))
+	}
+	edit()
 	check(2, postsVersion-1)
 	ok(t, s.documents.Upgrading().Step(t.Context()))
 	check(0, postsVersion)
+	edit()
+	check(0, postsVersion)
+}
+
+// TestRetiredIndexesAreDroppedOnceTheUpgradeIsFinished: servers of the previous version name them in
+// hints, and would fail without them.
+func TestRetiredIndexesAreDroppedOnceTheUpgradeIsFinished(t *testing.T) {
+	t.Parallel()
+	s := openInside(t, Options{Heartbeat: time.Millisecond})
+	s.beginUpgrade(t, "posts")
+	want := 0
+	for c, names := range s.retiredIndexes() {
+		for _, name := range names {
+			want++
+			must(c.Indexes().CreateOne(t.Context(), mdb.Index(name, mdb.Doc(name, 1))))(t)
+		}
+	}
+	left := func() (n int) {
+		for c, names := range s.retiredIndexes() {
+			for _, index := range must(c.Indexes().ListSpecifications(t.Context()))(t) {
+				if slices.Contains(names, index.Name) {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	upgrade := s.documents.Upgrading()
+	ok(t, upgrade.Step(t.Context()))
+	if n := left(); n != want {
+		t.Errorf("before: %d indexes of earlier servers, want %d", n, want)
+	}
+	ok(t, s.FinishUpgrade(t.Context(), nil))
+	ok(t, upgrade.Step(t.Context()))
+	if n := left(); n != 0 {
+		t.Errorf("afterwards: %d indexes of earlier servers are left", n)
+	}
 }

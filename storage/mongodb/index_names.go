@@ -8,7 +8,6 @@ const (
 	byAuthor     = feeds.ByAuthor
 	byInbox      = feeds.ByInbox
 	byPostNumber = "post_number"
-	byUser       = "user"
 	byUserID     = "user_id" // of marks: in the order of posts
 	byClosing    = "closesAt"
 )

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"golang.org/x/sync/errgroup"
 
+	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -27,8 +28,7 @@ const indexParallel = 2
 // database, and they name indexes in their hints. testdata/indexes.json records all definitions
 // that have ever existed.
 func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
-	// byUser is for servers of earlier versions, which name it in hints.
-	marksIndexes := []mongo.IndexModel{mdb.Index(byUser, mdb.Doc("user", 1)), mdb.Index(byUserID, mdb.Doc("user", 1, "_id", 1))}
+	marksIndexes := []mongo.IndexModel{mdb.Index(byUserID, mdb.Doc("user", 1, "_id", 1))}
 	return map[*mongo.Collection][]mongo.IndexModel{
 		s.posts: {
 			mdb.Index(byWall, mdb.Doc("wallOwner", 1, "seq", -1)),
@@ -92,4 +92,30 @@ func (s *Store) createIndexes(ctx context.Context) error {
 		})
 	}
 	return group.Wait()
+}
+
+// retiredIndexes are the names of the indexes that only servers of earlier releases use. A release
+// that adds one here also raises the version of a collection: otherwise no one knows when the last
+// server of the release before has stopped. Names stay here for databases that skip this step.
+func (s *Store) retiredIndexes() map[*mongo.Collection][]string {
+	return map[*mongo.Collection][]string{
+		s.graph.Edges(): {"circles_other", "other"}, s.reactions: {"user"}, s.votes: {"user"}, s.threadMutes: {"user"},
+	}
+}
+
+// dropRetired drops these indexes, after an upgrade of all documents: by then, no server of an
+// earlier release can run.
+func (s *Store) dropRetired(ctx context.Context) error {
+	return s.db.Read(ctx, "drop indexes that only earlier versions use", func(ctx context.Context) error {
+		for c, names := range s.retiredIndexes() {
+			dropped, err := indexes.Drop(ctx, c, names...)
+			if len(dropped) > 0 {
+				s.logger.InfoContext(ctx, "dropped indexes that only earlier versions used", "collection", c.Name(), "indexes", dropped)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

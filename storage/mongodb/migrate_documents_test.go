@@ -15,6 +15,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // oldUser stores a user like servers that write version 1.
@@ -215,7 +216,18 @@ func TestMembersOfEarlierEdges(t *testing.T) {
 	want = slices.DeleteFunc(want, func(e social.Edge) bool { return e.To == dan.ID })
 	want = append(want, social.Edge{ID: add(friends.ID, others[4]), From: ada.User.ID, To: dan.ID})
 
+	former := social.Circle{ID: social.CircleID{ID: id.New()}, Owner: ada.User.ID, Name: "Former"}
+	w.ok(w.InsertCircle(w.ctx, &former, happened(social.EventCircleCreated)))
+	add(former.ID, others[0])
+	w.ok(w.Change(w.ctx, "edges", bson.D{}, bson.D{{Key: "$unset", Value: bson.D{{Key: "joined." + former.ID.String(), Value: 1}}}}))
+
 	late := newTownAt(t, nil, w.uri, mongodb.Options{})
+	w.ok(late.DeleteCircle(w.ctx, former.ID, happened(social.EventCircleDeleted)))
+	left, err := mongotest.Connect(t, w.uri).Collection("edges").CountDocuments(w.ctx, bson.D{{Key: "circles", Value: former.ID}})
+	w.ok(err)
+	if left != 0 {
+		t.Errorf("%d people are in a circle that was deleted", left)
+	}
 	for _, done := range []bool{false, true} {
 		for _, p := range []social.Page{{Limit: 100}, {Limit: 100, Last: true}} {
 			list := lists(p, friends.ID)

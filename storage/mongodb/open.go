@@ -205,7 +205,7 @@ func newStore(d deployment, self string, o Options) *Store {
 	s.moderation = moderation.New(db, s.db, s.writes, s.carryOut)
 	s.caseCalls, s.decisionCalls = s.moderation, s.moderation
 	s.documents = evolution.New(evolution.Config{
-		Database: db, DB: s.db, Settings: s.settings, Self: self, Server: s.member, Upgrades: upgrades, Upgraded: s.graph.NoteUpgraded,
+		Database: db, DB: s.db, Settings: s.settings, Self: self, Server: s.member, Upgrades: upgrades, Upgraded: s.upgraded,
 		Every: 2 * s.member.Heartbeat, Logger: s.logger,
 	})
 	s.keys = idempotency.New(db, s.db)

@@ -267,7 +267,7 @@ func (s *Store) postChange(p *social.Post, replaced *social.Version) bson.D {
 	if replaced != nil {
 		count = append(count, bson.E{Key: "edits", Value: 1})
 	}
-	update := mdb.Doc("$set", set, "$inc", count, "$max", mdb.Doc("v", postContentVersion)) // it leaves copies of comments as they are
+	update := mdb.Doc("$set", set, "$inc", count, "$max", mdb.Doc("v", postContentVersion)) // the copies of comments stay as they are
 	if len(unset) > 0 {
 		update = append(update, bson.E{Key: "$unset", Value: unset})
 	}

@@ -37,6 +37,15 @@ func (s *Store) FinishUpgrade(ctx context.Context, waiting func(processes []stri
 	return s.member.FinishUpgrade(ctx, waiting)
 }
 
+// upgraded is called when all documents have reached versions.
+func (s *Store) upgraded(ctx context.Context, reached cluster.Versions) error {
+	s.graph.NoteUpgraded(reached)
+	if !reached.Reach(s.member.Edition.Newest) {
+		return nil
+	}
+	return s.dropRetired(ctx)
+}
+
 // These aliases let callers use the types of package evolution.
 type (
 	// DocumentMigration configures MigrateDocuments.

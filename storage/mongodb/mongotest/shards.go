@@ -41,7 +41,6 @@ var Scatters = []Scatter{
 	{"edges", "aggregate", "other", "the same, for many lists"},
 	{"edges", "find", "joined", "members of a circle: its id does not tell its owner"},
 	{"edges", "aggregate", "joined", "the same, for many lists"},
-	{"edges", "aggregate", "circles", "the same, until the edges of an older version are upgraded"},
 	{"circles", "find", "_id", "a circle's id does not tell its owner"},
 	{"circles", "update", "_id", "the same: renaming"},
 	{"comments", "find", "_id", "a comment's id does not tell its post"},

@@ -81,8 +81,10 @@ func (u *Upgrading) all(ctx context.Context) error {
 		return nil
 	}
 	if err == nil {
+		err = u.d.c.Upgraded(ctx, written)
+	}
+	if err == nil {
 		u.done = written
-		u.d.c.Upgraded(written)
 	}
 	return err
 }

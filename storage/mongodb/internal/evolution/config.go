@@ -31,7 +31,7 @@ type Config struct {
 	Server   Server
 	Upgrades map[string]mdb.Upgrade // for all collections that have had several versions
 	// Upgraded is called with the versions that all documents have reached.
-	Upgraded func(cluster.Versions)
+	Upgraded func(context.Context, cluster.Versions) error
 	// Every is the interval at which the background upgrade looks for something to do.
 	Every  time.Duration
 	Logger *slog.Logger

@@ -48,7 +48,7 @@ func (d *Documents) Migrate(ctx context.Context, m Migration) (err error) {
 	}
 	err = d.change(ctx, mdb.Doc("$unset", mdb.Doc("walks", 1), "$set", mdb.Doc("finished", time.Now(), "newest", to)))
 	if err == nil {
-		d.c.Upgraded(to)
+		err = d.c.Upgraded(ctx, to)
 	}
 	return err
 }

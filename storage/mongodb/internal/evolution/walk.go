@@ -2,6 +2,7 @@ package evolution
 
 import (
 	"context"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -9,10 +10,12 @@ import (
 
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/migrate"
+	"plaza/storage/mongodb/internal/wait"
 )
 
-// upgradeTries is how often a document is read again if it changes during its upgrade.
-const upgradeTries = 5
+// upgradeTries is how often a document is read again if it changes during its upgrade, after longer
+// and longer pauses: about a second in all.
+const upgradeTries = 20
 
 // walk upgrades one collection in the order of _id.
 type walk struct {
@@ -76,7 +79,8 @@ func (w *walk) batch(ctx context.Context) (more bool, err error) {
 // upgrade writes those of the documents that are older. If some were changed since they were read,
 // it reads them again.
 func (w *walk) upgrade(ctx context.Context, docs []bson.Raw) error {
-	for range upgradeTries {
+	for try := range upgradeTries {
+		wait.For(ctx, time.Duration(try)*5*time.Millisecond, nil)
 		models, ids, err := w.models(docs)
 		if err != nil || len(models) == 0 {
 			return err
@@ -97,7 +101,7 @@ func (w *walk) upgrade(ctx context.Context, docs []bson.Raw) error {
 			return err
 		}
 	}
-	return nil // they change all the time, and readers accept them as they are: the next run upgrades the rest
+	return nil // a server of the older version keeps changing them: the next run upgrades the rest
 }
 
 // models returns the updates of those documents that are older, and their ids.

@@ -87,8 +87,8 @@ func (f *hybridLayout) list(ctx context.Context, user social.UserID) (*newsListD
 	return l, f.upkeep(mdb.Outside(ctx), user, l)
 }
 
-// isDue reports whether it is time for the upkeep of a list. A full one has none: a push that does
-// not find room is about to make it dormant, and may not be done yet.
+// isDue reports whether it is time for the upkeep of a list. A full list has none: a push is about
+// to make it dormant.
 func (l *newsListDoc) isDue(now time.Time) bool {
 	return l.Pushed < maxPushed && (l.Pushed >= cutAfter || now.Sub(l.UsedAt) >= listUse)
 }

@@ -82,9 +82,9 @@ func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e soci
 // emptyCircle removes all members from a circle, and ends the follows of those who are in no other
 // circle.
 func (s *Store) emptyCircle(ctx context.Context, owner social.UserID, circle social.CircleID) error {
-	members := mdb.Doc("owner", owner, "circles", circle)
+	members, hint := s.membersOf(owner, circle)
 	edges, err := mdb.FindAll[Document](ctx, s.edges, members, mdb.InBatch,
-		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)).SetHint(byMember))
+		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)).SetHint(hint))
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *Store) emptyCircle(ctx context.Context, owner social.UserID, circle soc
 	if err := s.followsChanged(ctx, edges...); err != nil {
 		return err
 	}
-	_, err = s.edges.UpdateMany(ctx, members, withoutCircle(circle))
+	_, err = s.edges.UpdateMany(ctx, members, withoutCircle(circle), options.UpdateMany().SetHint(hint))
 	return err
 }
 

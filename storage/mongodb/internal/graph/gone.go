@@ -53,7 +53,8 @@ func (s *Store) Gone(ctx context.Context, users []social.UserID) (map[social.Use
 
 // CutEdgesTo removes some of the edges that lead to a user, and updates the counts of follows.
 func (s *Store) CutEdgesTo(ctx context.Context, user social.UserID, together int) (did bool, err error) {
-	return s.cutEdges(ctx, together, mdb.Doc("other", user, "owner", mdb.Doc("$ne", user)), byOther, func(ctx context.Context, follows []Document) error {
+	which := func(ctx context.Context) ([]Document, error) { return s.edgesTo(ctx, user, together) }
+	return s.cutEdges(ctx, which, func(ctx context.Context, follows []Document) error {
 		owners := mdb.Map(follows, func(e *Document) social.UserID { return e.Owner })
 		if err := s.countMany(ctx, owners, "following"); err != nil {
 			return err
@@ -73,14 +74,35 @@ func (s *Store) CutEdgesTo(ctx context.Context, user social.UserID, together int
 // which are removed as a whole.
 func (s *Store) CutEdgesOf(ctx context.Context, user social.UserID, together int) (did bool, err error) {
 	own := mdb.Doc("_id", mdb.PairRange(user.ID), "owner", user, "other", mdb.Doc("$ne", user))
-	return s.cutEdges(ctx, together, own, "_id_", func(ctx context.Context, follows []Document) error {
+	which := func(ctx context.Context) ([]Document, error) {
+		return mdb.FindAll[Document](ctx, s.edges, own, together, options.Find().SetLimit(int64(together)).SetHint("_id_"))
+	}
+	return s.cutEdges(ctx, which, func(ctx context.Context, follows []Document) error {
 		return s.countMany(ctx, mdb.Map(follows, func(e *Document) social.UserID { return e.Other }), "followers")
 	})
 }
 
-func (s *Store) cutEdges(ctx context.Context, together int, which bson.D, hint string, uncount func(context.Context, []Document) error) (did bool, err error) {
+// edgesTo reads some of the edges that lead to a user, first those with follows. On the layout two it
+// finds these by their copies, which are written in the same transactions.
+func (s *Store) edgesTo(ctx context.Context, user social.UserID, together int) ([]Document, error) {
+	followers, _, err := s.Follows().Followers(ctx, user, mdb.Doc("$gt", mdb.ZeroKey), together)
+	if err != nil {
+		return nil, err
+	}
+	if len(followers) > 0 {
+		pairs := mdb.Map(followers, func(f *social.UserID) social.Pair { return social.Pair{Viewer: *f, Other: user} })
+		edges, err := mdb.FindAll[Document](ctx, s.edges, edgesAmong(pairs, followers), len(pairs), options.Find().SetHint(mdb.Doc("_id", 1)))
+		if err != nil || len(edges) > 0 {
+			return edges, err
+		}
+	}
+	others := mdb.Doc("other", user, "follow", nil, "owner", mdb.Doc("$ne", user))
+	return mdb.FindAll[Document](ctx, s.edges, others, together, options.Find().SetLimit(int64(together)).SetHint(byUnfollowed))
+}
+
+func (s *Store) cutEdges(ctx context.Context, which func(context.Context) ([]Document, error), uncount func(context.Context, []Document) error) (did bool, err error) {
 	err = s.db.Write(ctx, "cut edges", nil, func(ctx context.Context) error {
-		edges, err := mdb.FindAll[Document](ctx, s.edges, which, together, options.Find().SetLimit(int64(together)).SetHint(hint))
+		edges, err := which(ctx)
 		if did = len(edges) > 0; err != nil || !did {
 			return err
 		}

@@ -5,9 +5,9 @@ const (
 	byOwnerID  = "owner_id"
 	byFollower = "following" // a user's follows, newest first
 	byFollowed = "followers" // the follows of a user, newest first
-	byMember   = "circles_other"
-	byJoined   = "joined" // the members of a circle, in the order in which they were added
+	byJoined   = "joined"    // the members of a circle, in the order in which they were added
 	byMute     = "muted"
 	byBlock    = "blocked"
-	byOther    = "other"
+	// byUnfollowed finds the other edges that lead to a user, which have no follow.
+	byUnfollowed = "unfollowed"
 )

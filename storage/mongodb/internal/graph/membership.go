@@ -74,17 +74,36 @@ func memberList(list social.List[social.CircleID]) mdb.ListQuery {
 	}
 }
 
+// membersOf matches the edges to the members of a circle, and returns the index that finds them.
+// Edges of version 1 may be missing in the one that lists members: while there are any, it is the
+// index of all people whom the owner follows.
+func (s *Store) membersOf(owner social.UserID, circle social.CircleID) (filter bson.D, hint string) {
+	if s.allJoined.Load() {
+		return mdb.Doc("owner", owner, joinedKey(circle), mdb.Doc("$gt", mdb.ZeroKey), "circles", circle), byJoined
+	}
+	return mdb.Doc("owner", owner, "follow", mdb.Doc("$gt", mdb.ZeroKey), "circles", circle), byFollower
+}
+
 // sortedMembers reads whole circles and sorts them. It is needed while there are edges of version
-// 1, which the index may lack. For these it uses the beginning of the follow, as the upgrade does.
+// 1. For these it uses the beginning of the follow, as the upgrade does.
 func (s *Store) sortedMembers(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.Edge, error) {
 	members := make(map[social.List[social.CircleID]][]social.Edge, len(lists))
+	circles, err := mdb.FindIn[circleDoc](ctx, s.circles, "_id", mdb.Map(lists, func(l *social.List[social.CircleID]) social.CircleID { return l.Of }))
+	if err != nil {
+		return nil, err
+	}
+	owners := make(map[social.CircleID]social.UserID, len(circles))
+	for i := range circles {
+		owners[circles[i].ID] = circles[i].Owner
+	}
 	for _, list := range lists {
 		q := memberList(list)
+		filter, hint := s.membersOf(owners[list.Of], list.Of)
 		since := mdb.Doc("$ifNull", bson.A{"$" + q.Key, "$follow"})
 		docs, err := mdb.AggregateAll[memberDoc](ctx, s.edges, bson.A{
-			mdb.Doc("$match", mdb.Doc("circles", list.Of)), mdb.Doc("$project", mdb.Doc("_id", 0, "owner", 1, "other", 1, q.Key, since)),
+			mdb.Doc("$match", filter), mdb.Doc("$project", mdb.Doc("_id", 0, "owner", 1, "other", 1, q.Key, since)),
 			mdb.Doc("$match", q.Match()), mdb.Doc("$sort", q.Sort()), mdb.Doc("$limit", list.Limit),
-		}, list.Limit, options.Aggregate().SetHint(byMember))
+		}, list.Limit, options.Aggregate().SetHint(hint))
 		if err != nil {
 			return nil, err
 		}

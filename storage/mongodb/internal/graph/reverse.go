@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"plaza/storage/mongodb/internal/indexes"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -22,11 +23,6 @@ func (reverseGraph) FollowsChanged(context.Context, ...Document) error { return 
 func (g reverseGraph) Filling() Layout { return g }
 
 func (g reverseGraph) Remove(ctx context.Context) error {
-	err := g.edges.Indexes().DropOne(ctx, byFollowed)
-	const indexNotFound, namespaceNotFound = 27, 26
-	if server := mongo.ServerError(nil); mdb.AsServerError(err, &server) &&
-		(server.HasErrorCode(indexNotFound) || server.HasErrorCode(namespaceNotFound)) {
-		return nil
-	}
+	_, err := indexes.Drop(ctx, g.edges, byFollowed)
 	return err
 }

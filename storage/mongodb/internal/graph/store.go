@@ -95,9 +95,8 @@ func (s *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 			mdb.IndexHaving("follow", byFollower, mdb.Doc("owner", 1, "follow", -1, "other", 1)),
 			mdb.IndexHaving("mute", byMute, mdb.Doc("owner", 1, "mute", -1, "other", 1)),
 			mdb.IndexHaving("block", byBlock, mdb.Doc("owner", 1, "block", -1, "other", 1)),
-			mdb.IndexHaving("circles", byMember, mdb.Doc("circles", 1, "other", 1)),
-			mdb.Index(byJoined, mdb.Doc("joined.$**", 1)), // one range for each circle, sorted by the time of joining
-			mdb.Index(byOther, mdb.Doc("other", 1)),       // for deletions: all edges, even those without any relation left
+			mdb.Index(byJoined, mdb.Doc("joined.$**", 1)),                 // one range for each circle, sorted by the time of joining
+			mdb.IndexLacking("follow", byUnfollowed, mdb.Doc("other", 1)), // for deletions: even edges without any relation left
 		},
 	}
 }

@@ -122,3 +122,31 @@ func (b *Builder) replace(ctx context.Context, c *mongo.Collection, model mongo.
 	_, err = c.Indexes().CreateMany(ctx, forDriver(model))
 	return err
 }
+
+// Drop removes those of the indexes that exist, and returns their names. No server may use them. It
+// looks first, because dropping locks the collection, even if there is nothing to drop.
+func Drop(ctx context.Context, c *mongo.Collection, names ...string) (dropped []string, err error) {
+	cursor, err := c.Indexes().List(ctx)
+	if err != nil {
+		return nil, unlessMissing(err)
+	}
+	stored, err := mdb.ReadAll[storedIndex](ctx, cursor, mdb.InBatch)
+	for _, index := range stored {
+		if err == nil && slices.Contains(names, index.Name) {
+			dropped = append(dropped, index.Name)
+			err = unlessMissing(c.Indexes().DropOne(ctx, index.Name))
+		}
+	}
+	return dropped, err
+}
+
+// unlessMissing returns the error, unless it says that the index or its collection is missing:
+// another server may have been faster.
+func unlessMissing(err error) error {
+	const indexNotFound, namespaceNotFound = 27, 26
+	if server := mongo.ServerError(nil); mdb.AsServerError(err, &server) &&
+		(server.HasErrorCode(indexNotFound) || server.HasErrorCode(namespaceNotFound)) {
+		return nil
+	}
+	return err
+}

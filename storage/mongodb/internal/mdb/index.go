@@ -24,6 +24,12 @@ func IndexHaving(field, name string, keys bson.D) mongo.IndexModel {
 	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name).SetPartialFilterExpression(only)}
 }
 
+// IndexLacking returns an index of only the documents that lack the field. A query uses it if it
+// compares the field with null.
+func IndexLacking(field, name string, keys bson.D) mongo.IndexModel {
+	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name).SetPartialFilterExpression(Doc(field, nil))}
+}
+
 // ExpiringIndex returns a TTL index: it removes documents some time after the time in the field.
 func ExpiringIndex(field string, after time.Duration) mongo.IndexModel {
 	return mongo.IndexModel{
