@@ -95,8 +95,9 @@ func (s *Store) createIndexes(ctx context.Context) error {
 }
 
 // retiredIndexes are the names of the indexes that only servers of earlier releases use. A release
-// that adds one here also raises the version of a collection: otherwise no one knows when the last
-// server of the release before has stopped. Names stay here for databases that skip this step.
+// that adds one here also raises the version of a collection: only then does finishing the upgrade
+// prove that the last server of the previous release has stopped. Names stay here for databases that
+// are upgraded later.
 func (s *Store) retiredIndexes() map[*mongo.Collection][]string {
 	return map[*mongo.Collection][]string{
 		s.graph.Edges(): {"circles_other", "other"}, s.reactions: {"user"}, s.votes: {"user"}, s.threadMutes: {"user"},

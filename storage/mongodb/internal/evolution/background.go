@@ -74,14 +74,16 @@ func (u *Upgrading) Step(ctx context.Context) error {
 func (u *Upgrading) all(ctx context.Context) error {
 	written := u.d.c.Server.Written()
 	state, err := u.d.State(ctx)
-	if err == nil && !state.Newest {
+	if err != nil {
+		return err
+	}
+	if state.Newest {
+		err = u.d.c.Upgraded(ctx, written)
+	} else {
 		err = u.d.Migrate(ctx, Migration{Rate: upgradeRate})
 	}
 	if errors.Is(err, errBusy) {
 		return nil
-	}
-	if err == nil {
-		err = u.d.c.Upgraded(ctx, written)
 	}
 	if err == nil {
 		u.done = written

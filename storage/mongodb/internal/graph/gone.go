@@ -90,8 +90,7 @@ func (s *Store) edgesTo(ctx context.Context, user social.UserID, together int) (
 		return nil, err
 	}
 	if len(followers) > 0 {
-		pairs := mdb.Map(followers, func(f *social.UserID) social.Pair { return social.Pair{Viewer: *f, Other: user} })
-		edges, err := mdb.FindAll[Document](ctx, s.edges, edgesAmong(pairs, followers), len(pairs), options.Find().SetHint(mdb.Doc("_id", 1)))
+		edges, err := edgesFrom(ctx, s.edges, followers, user)
 		if err != nil || len(edges) > 0 {
 			return edges, err
 		}

@@ -125,13 +125,9 @@ func (s *Store) checkCircles(ctx context.Context, memberships []social.Membershi
 		owners[m.Circle] = m.Owner
 	}
 	few := mdb.Doc("_id", mdb.Doc("$in", keysOf(owners)), "owner", mdb.Doc("$in", slices.Collect(maps.Values(owners))))
-	docs, err := mdb.FindAll[circleDoc](ctx, s.circles, few, len(owners), options.Find().SetProjection(mdb.Doc("owner", 1)).SetHint(mdb.Doc("_id", 1)))
+	owners, err := s.circleOwners(ctx, few, len(owners))
 	if err != nil {
 		return err
-	}
-	clear(owners)
-	for i := range docs {
-		owners[docs[i].ID] = docs[i].Owner
 	}
 	for _, m := range memberships {
 		if owner, ok := owners[m.Circle]; !ok || owner != m.Owner {
@@ -139,6 +135,16 @@ func (s *Store) checkCircles(ctx context.Context, memberships []social.Membershi
 		}
 	}
 	return nil
+}
+
+// circleOwners reads the owners of circles, up to most, which filter matches by _id.
+func (s *Store) circleOwners(ctx context.Context, filter bson.D, most int) (map[social.CircleID]social.UserID, error) {
+	docs, err := mdb.FindAll[circleDoc](ctx, s.circles, filter, most, options.Find().SetProjection(mdb.Doc("owner", 1)).SetHint(mdb.Doc("_id", 1)))
+	owners := make(map[social.CircleID]social.UserID, len(docs))
+	for i := range docs {
+		owners[docs[i].ID] = docs[i].Owner
+	}
+	return owners, err
 }
 
 // add adds one membership to its edge, unless it exists or there is a block.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
@@ -67,4 +68,10 @@ func (s *Store) edgePage(ctx context.Context, q mdb.ListQuery, p social.Page, ed
 		return err
 	})
 	return edges, err
+}
+
+// edgesFrom reads the edges of owners to one user.
+func edgesFrom(ctx context.Context, edges *mongo.Collection, owners []social.UserID, other social.UserID) ([]Document, error) {
+	pairs := mdb.Map(owners, func(owner *social.UserID) social.Pair { return social.Pair{Viewer: *owner, Other: other} })
+	return mdb.FindAll[Document](ctx, edges, edgesAmong(pairs, owners), len(pairs), options.Find().SetHint(mdb.Doc("_id", 1)))
 }

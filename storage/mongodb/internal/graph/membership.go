@@ -76,7 +76,7 @@ func memberList(list social.List[social.CircleID]) mdb.ListQuery {
 
 // membersOf matches the edges to the members of a circle, and returns the index that finds them.
 // Edges of version 1 may be missing in the one that lists members: while there are any, it is the
-// index of all people whom the owner follows.
+// index of everyone the owner follows.
 func (s *Store) membersOf(owner social.UserID, circle social.CircleID) (filter bson.D, hint string) {
 	if s.allJoined.Load() {
 		return mdb.Doc("owner", owner, joinedKey(circle), mdb.Doc("$gt", mdb.ZeroKey), "circles", circle), byJoined
@@ -88,13 +88,10 @@ func (s *Store) membersOf(owner social.UserID, circle social.CircleID) (filter b
 // 1. For these it uses the beginning of the follow, as the upgrade does.
 func (s *Store) sortedMembers(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.Edge, error) {
 	members := make(map[social.List[social.CircleID]][]social.Edge, len(lists))
-	circles, err := mdb.FindIn[circleDoc](ctx, s.circles, "_id", mdb.Map(lists, func(l *social.List[social.CircleID]) social.CircleID { return l.Of }))
+	circles := mdb.Map(lists, func(l *social.List[social.CircleID]) social.CircleID { return l.Of })
+	owners, err := s.circleOwners(ctx, mdb.Doc("_id", mdb.Doc("$in", circles)), len(circles))
 	if err != nil {
 		return nil, err
-	}
-	owners := make(map[social.CircleID]social.UserID, len(circles))
-	for i := range circles {
-		owners[circles[i].ID] = circles[i].Owner
 	}
 	for _, list := range lists {
 		q := memberList(list)

@@ -154,14 +154,13 @@ func (v Mover) comparePage(ctx context.Context, m *migrate.Run, page followerRan
 
 // repair copies the current edges of these followers again.
 func (v Mover) repair(ctx context.Context, followed social.UserID, followers []social.UserID) error {
-	pairs := mdb.Map(followers, func(f *social.UserID) social.Pair { return social.Pair{Viewer: *f, Other: followed} })
-	there, err := mdb.FindAll[Document](ctx, v.c.Edges, edgesAmong(pairs, followers), len(pairs), options.Find().SetHint(mdb.Doc("_id", 1)))
+	there, err := edgesFrom(ctx, v.c.Edges, followers, followed)
 	if err != nil {
 		return err
 	}
 	edges := edgeMap{}
-	for _, pair := range pairs {
-		edges.add(&Document{Owner: pair.Viewer, Other: pair.Other})
+	for _, follower := range followers {
+		edges.add(&Document{Owner: follower, Other: followed})
 	}
 	for i := range there {
 		edges.add(&there[i])

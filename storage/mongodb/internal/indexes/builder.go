@@ -126,11 +126,7 @@ func (b *Builder) replace(ctx context.Context, c *mongo.Collection, model mongo.
 // Drop removes those of the indexes that exist, and returns their names. No server may use them. It
 // looks first, because dropping locks the collection, even if there is nothing to drop.
 func Drop(ctx context.Context, c *mongo.Collection, names ...string) (dropped []string, err error) {
-	cursor, err := c.Indexes().List(ctx)
-	if err != nil {
-		return nil, unlessMissing(err)
-	}
-	stored, err := mdb.ReadAll[storedIndex](ctx, cursor, mdb.InBatch)
+	stored, err := storedIn(ctx, c)
 	for _, index := range stored {
 		if err == nil && slices.Contains(names, index.Name) {
 			dropped = append(dropped, index.Name)

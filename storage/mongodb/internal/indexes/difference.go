@@ -18,11 +18,7 @@ type difference struct {
 }
 
 func compare(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) (diff difference, err error) {
-	cursor, err := c.Indexes().List(ctx)
-	if err != nil {
-		return diff, err
-	}
-	stored, err := mdb.ReadAll[storedIndex](ctx, cursor, len(models)+1)
+	stored, err := storedIn(ctx, c)
 	for _, model := range models {
 		name, want, fault := Declared(model)
 		i := slices.IndexFunc(stored, func(s storedIndex) bool { return s.Name == name })
@@ -43,6 +39,16 @@ func compare(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel
 		}
 	}
 	return diff, err
+}
+
+// storedIn returns the indexes of a collection: none if it is missing.
+func storedIn(ctx context.Context, c *mongo.Collection) ([]storedIndex, error) {
+	cursor, err := c.Indexes().List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	const most = 64 // MongoDB's limit for a collection
+	return mdb.ReadAll[storedIndex](ctx, cursor, most)
 }
 
 // ensure creates the collection and the indexes that are missing.

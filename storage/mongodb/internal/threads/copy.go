@@ -32,7 +32,7 @@ func CopiesOf(docs []Document, version int) []Document {
 	return copies
 }
 
-// Copied returns the comments of which a post has copies. It completes the short ones.
+// Copied returns the comments that a post has copies of. It completes the short ones.
 func Copied(post social.PostID, copies []Document) []*social.Comment {
 	return mdb.Map(copies, func(d *Document) *social.Comment {
 		d.complete(post)
