@@ -53,7 +53,8 @@ func loseWhileKilled(t *testing.T, servers *flock) {
 	}()
 	for n := range servers.servers {
 		w.until(t, (n+1)*comments/(len(servers.servers)+2))
-		servers.kill(n, func() { w.until(t, int(w.wrote.Load())+comments/8) })
+		// On a slow machine, most of them may be deleted by now.
+		servers.kill(n, func() { w.until(t, min(int(w.wrote.Load())+comments/8, comments)) })
 	}
 	<-deleting
 	if w.failure() != nil { // the reader would wait for the rest
