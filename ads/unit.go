@@ -115,7 +115,7 @@ func (u *Unit) checkKeywords(field string) error {
 
 func (u *Unit) checkZones(field string) error {
 	if len(u.Zones) > MaxUnitZones {
-		return fault.Invalidf(field, "A unit can be placed in at most %d zones.", MaxUnitZones)
+		return fault.Errorf(fault.CodeTooLong, field, "A unit can be placed in at most %d zones.", MaxUnitZones)
 	}
 	seen := make(map[ZoneID]bool, len(u.Zones))
 	for i, zone := range u.Zones {

@@ -52,8 +52,11 @@ func TestLimitsAreExact(t *testing.T) {
 			t.Errorf("%s: %s: %s", c.limit, c.exceeds, got.body)
 			continue
 		}
-		if limit := d.Errors[0].Extensions["limit"]; c.limit != "tokens" && limit != c.limit {
+		if limit := d.Errors[0].Extensions["limit"]; limit != c.limit {
 			t.Errorf("%s: refused for its %v", c.limit, limit)
+		}
+		if m := d.Errors[0].Message; c.limit == "aliases" && !strings.HasSuffix(m, " aliases, the maximum is 6") {
+			t.Errorf("the message is %q", m)
 		}
 		if c.limit == "cost" && (d.Extensions.Cost == nil || d.Extensions.Cost.Requested <= 1000 || d.Extensions.Cost.Maximum != 1000) {
 			t.Errorf("cost: %s", got.body)

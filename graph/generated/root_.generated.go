@@ -228,7 +228,7 @@ enum Scope {
   MANAGE_ADS
   "Moderate, if you have the right ` + "`" + `MODERATE` + "`" + `. Includes ` + "`" + `READ_FEED` + "`" + `."
   MODERATE
-  "Manage the community's profile properties, if you have the right ` + "`" + `ADMIN` + "`" + `."
+  "Manage the community's profile properties and, together with ` + "`" + `MODERATE` + "`" + `, read the audit log, if you have the right ` + "`" + `ADMIN` + "`" + `."
   ADMIN
 }
 
@@ -455,7 +455,7 @@ type AdManager {
     "Only this campaign."
     campaignId: ID
   ): AdReport
-  "Simulates a choice without making it. Lists each unit of the zone: first the winners, then the others by score."
+  "Simulates a choice without making it. Lists each active unit of the zone: first the winners, then the others by score."
   explain(
     "The site's name."
     site: String!
@@ -1039,59 +1039,59 @@ type AdRefundEdge {
 }
 
 extend type Mutation {
-  "Add an advertiser. Like all mutations below, it needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
+  "Add an advertiser. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
   createAdvertiser(
     "The advertiser."
     input: CreateAdvertiserInput!
   ): CreateAdvertiserPayload @scope(needs: MANAGE_ADS)
-  "Change an advertiser. Fields that are not given stay the same."
+  "Change an advertiser. Fields that are not given stay the same. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
   updateAdvertiser(
     "The advertiser, and what to change."
     input: UpdateAdvertiserInput!
   ): UpdateAdvertiserPayload @scope(needs: MANAGE_ADS)
-  "Add a campaign. It is active immediately."
+  "Add a campaign. It is active immediately. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
   createAdCampaign(
     "The campaign."
     input: CreateAdCampaignInput!
   ): CreateAdCampaignPayload @scope(needs: MANAGE_ADS)
-  "Change a campaign. Fields that are not given stay the same."
+  "Change a campaign. Fields that are not given stay the same. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
   updateAdCampaign(
     "The campaign, and what to change."
     input: UpdateAdCampaignInput!
   ): UpdateAdCampaignPayload @scope(needs: MANAGE_ADS)
-  "Pause, resume or archive a campaign: its ads leave all zones immediately, or return to them."
+  "Pause, resume or archive a campaign: its ads leave all zones immediately, or return to them. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
   setAdCampaignState(
     "The campaign and its state."
     input: SetAdCampaignStateInput!
   ): SetAdCampaignStatePayload @scope(needs: MANAGE_ADS)
-  "Add a place for ads."
+  "Add a place for ads. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
   createAdZone(
     "The zone."
     input: CreateAdZoneInput!
   ): CreateAdZonePayload @scope(needs: MANAGE_ADS)
-  "Change how ads are chosen for a zone."
+  "Change how ads are chosen for a zone. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
   updateAdZone(
     "The zone, and what to change."
     input: UpdateAdZoneInput!
   ): UpdateAdZonePayload @scope(needs: MANAGE_ADS)
-  "Add an ad. It is active immediately."
+  "Add an ad. It is active immediately. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
   createAdUnit(
     "The ad."
     input: CreateAdUnitInput!
   ): CreateAdUnitPayload @scope(needs: MANAGE_ADS)
-  "Change an ad. Fields that are not given stay the same."
+  "Change an ad. Fields that are not given stay the same. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
   updateAdUnit(
     "The ad, and what to change."
     input: UpdateAdUnitInput!
   ): UpdateAdUnitPayload @scope(needs: MANAGE_ADS)
-  "Pause, resume or archive an ad."
+  "Pause, resume or archive an ad. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `."
   setAdUnitState(
     "The ad and its state."
     input: SetAdUnitStateInput!
   ): SetAdUnitStatePayload @scope(needs: MANAGE_ADS)
   """
   Refund a campaign for invalid impressions, clicks and conversions: each is refunded once, to its budgets, and counts as invalid from then on. A refund is final.
-  Query ` + "`" + `adManager.charges` + "`" + ` first and pass its ` + "`" + `count` + "`" + `; if the number has changed since, nothing is refunded.
+  Query ` + "`" + `adManager.charges` + "`" + ` first and pass its ` + "`" + `count` + "`" + `; if the number has changed since, nothing is refunded. Needs the right ` + "`" + `MANAGE_ADS` + "`" + `.
   """
   refundAds(
     "What to refund, and why."
@@ -1464,7 +1464,7 @@ type CircleEdge {
 }
 
 extend type Mutation {
-  "Create a circle; at most 200."
+  "Create a circle. You can have at most 200, including the built-in one."
   createCircle(
     "The circle."
     input: CreateCircleInput!
@@ -2021,7 +2021,7 @@ enum CaseDecision {
   HIDE
   "A hidden post or comment is back where it was, for those who were its audience. Its case need not be open."
   RESTORE
-  "A post or comment is deleted, as its author could do it. It is final. The case must be open, or its subject hidden."
+  "A post or comment is deleted, as if by its author. This can't be undone. The case must be open, or its subject hidden."
   REMOVE
   """
   The author, or the user, may sign in and read until the time ` + "`" + `until` + "`" + `, and changes nothing but their own account. What they wrote stays visible. The
@@ -2166,7 +2166,7 @@ type AuditEntry {
   subjectKind: ReportSubject!
   "The id of the post, comment or user."
   subjectId: ID!
-  "The id of the case. If an operator decided, there may be none with this id."
+  "The id of the case. If an operator decided without a case, no case has this id."
   caseId: ID!
   "Who wrote it, or the user who was reported; null if the account is deleted."
   author: ReportedUser
@@ -2384,7 +2384,7 @@ type NotificationConnection {
 
 "One entry of your notifications."
 type NotificationEdge {
-  "The entry's cursor: its position in the list, until it happens again."
+  "The entry's cursor: its position in the list, which changes when the notification moves to the front."
   cursor: String!
   "The notification."
   node: Notification!
@@ -2520,7 +2520,7 @@ interface Post implements Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you may see the post, and its author lets you reply."
+  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2528,7 +2528,7 @@ interface Post implements Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: true if you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it, and it is not hidden."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
@@ -2587,7 +2587,7 @@ type StatusPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you may see the post, and its author lets you reply."
+  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2595,7 +2595,7 @@ type StatusPost implements Post & Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: true if you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it, and it is not hidden."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
@@ -2654,7 +2654,7 @@ type PhotoPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you may see the post, and its author lets you reply."
+  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2662,7 +2662,7 @@ type PhotoPost implements Post & Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: true if you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it, and it is not hidden."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
@@ -2731,7 +2731,7 @@ type LinkPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you may see the post, and its author lets you reply."
+  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2739,7 +2739,7 @@ type LinkPost implements Post & Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: true if you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it, and it is not hidden."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
@@ -2802,7 +2802,7 @@ type CheckinPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you may see the post, and its author lets you reply."
+  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2810,7 +2810,7 @@ type CheckinPost implements Post & Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: true if you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it, and it is not hidden."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
@@ -2889,7 +2889,7 @@ type PollPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you may see the post, and its author lets you reply."
+  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2897,7 +2897,7 @@ type PollPost implements Post & Node {
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: true if you wrote it."
+  "Whether you may edit the post and choose its audience: true if you wrote it, and it is not hidden."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: true if you wrote it, or if it is on your wall."
   viewerCanDelete: Boolean!
@@ -2979,7 +2979,7 @@ enum AudienceKind {
   CIRCLES
   "Everyone in one of the circles that the author listed."
   LISTED
-  "Only the author."
+  "Only the author, and the owner of the wall that the post is on."
   ONLY_ME
 }
 
@@ -3056,7 +3056,7 @@ extend type Mutation {
     "The post and its new order."
     input: SetCommentOrderInput!
   ): SetCommentOrderPayload @scope(needs: WRITE_POSTS)
-  "Mute a thread: its comments do not appear in your previews, so the post's ` + "`" + `latestComments` + "`" + ` is empty for you. The thread itself does not change, and others can't see that you mute it."
+  "Mute a thread: its comments do not appear in your previews, so the post's ` + "`" + `latestComments` + "`" + ` is empty for you, and you get no notifications about it. The thread itself does not change, and others can't see that you mute it."
   muteThread(
     "The post."
     input: MuteThreadInput!
@@ -3660,9 +3660,9 @@ enum UserErrorCode {
   TOO_DEEP
   "The thread is full: it takes no more comments, and no longer texts."
   THREAD_FULL
-  "The handle is unknown or the password is wrong."
+  "The handle is unknown or the password is wrong; for ` + "`" + `signInWithIdToken` + "`" + `, the ID token is not valid."
   BAD_CREDENTIALS
-  "The account is banned: the message has the reason. Only those learn of it who know the password, or have a token of the provider."
+  "The account is banned: the message has the reason. Only someone with the right password or a valid ID token gets it."
   BANNED
 }
 
@@ -3702,7 +3702,7 @@ type Query {
     keywords: [String!]! = []
     "How many ads: 1 to 10."
     count: Int! = 1
-    "The visitor, if signed out: an id that the page generates, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is used for frequency caps, and is not stored."
+    "The visitor, if signed out: an id that the page generates, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is used for frequency caps; only a keyed hash of it is stored."
     visitor: String
   ): [AdChoice!] @scope(needs: READ_PUBLIC)
   "Who can create an account with ` + "`" + `signUp` + "`" + `."
@@ -3731,7 +3731,7 @@ enum Registration {
 
 """
 Every mutation except ` + "`" + `signOut` + "`" + ` takes one ` + "`" + `input` + "`" + `; all return ` + "`" + `userErrors` + "`" + ` beside what they changed.
-While you are suspended, those that change more than your own sessions, password and account fail with ` + "`" + `SUSPENDED` + "`" + `.
+While you are suspended, those that change more than your own sessions, access tokens, password, e-mail address and account fail with ` + "`" + `SUSPENDED` + "`" + `; you may also revoke your invitations.
 Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + `, ` + "`" + `signInWithIdToken` + "`" + `, ` + "`" + `requestPasswordReset` + "`" + `, ` + "`" + `resetPassword` + "`" + `, ` + "`" + `confirmEmail` + "`" + `, ` + "`" + `recordAdImpression` + "`" + ` and ` + "`" + `recordAdConversion` + "`" + ` need a signed-in viewer, and otherwise fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
 """
 type Mutation {
@@ -3774,8 +3774,8 @@ type Mutation {
     input: DeactivateAccountInput!
   ): DeactivateAccountPayload @scope
   """
-  Delete your account. As soon as this returns, your profile, posts, comments and reactions are invisible to everyone, all your
-  sessions end. No one else can take your handle for 30 days. Your data is then removed in the background, and counts are updated. Posts by others on your wall
+  Delete your account. As soon as this returns, your profile, posts, comments and reactions are invisible to everyone, and all your
+  sessions and access tokens end. No one else can take your handle for 30 days. Your data is then removed in the background, and counts are updated. Posts by others on your wall
   remain, on their own walls. This can't be undone.
   """
   deleteAccount(
@@ -3956,7 +3956,7 @@ type SignInPayload {
   userErrors: [UserError!]!
 }
 
-"What a provider has said of you."
+"The ID token of a provider, and the secret that the sign-in began with."
 input SignInWithIdTokenInput {
   "The ID token, issued in the last ten minutes."
   idToken: String!
@@ -4430,7 +4430,7 @@ type Viewer {
     "Only items before this cursor."
     before: String
   ): UserConnection
-  "The users you mute, newest first."
+  "The users you mute, newest first. A user you also block is only in ` + "`" + `blockedUsers` + "`" + `."
   mutedUsers(
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
@@ -4490,7 +4490,7 @@ A right beyond managing your own account and posts. The operator grants and revo
 that needs a right that you do not have fails with ` + "`" + `FORBIDDEN` + "`" + `.
 """
 enum Right {
-  "Manage the community's profile properties. Includes all other rights."
+  "Manage the community's profile properties, and read the audit log. Includes all other rights."
   ADMIN
   "Manage advertisers, campaigns, ad units and zones."
   MANAGE_ADS

@@ -180,7 +180,7 @@ type AuditEntry struct {
 	SubjectKind social.SubjectKind `json:"subjectKind"`
 	// The id of the post, comment or user.
 	SubjectID string `json:"subjectId"`
-	// The id of the case. If an operator decided, there may be none with this id.
+	// The id of the case. If an operator decided without a case, no case has this id.
 	CaseID string `json:"caseId"`
 	// Who wrote it, or the user who was reported; null if the account is deleted.
 	Author *ReportedUser `json:"author,omitempty"`
@@ -719,7 +719,7 @@ type ModerationDecision struct {
 }
 
 // Every mutation except `signOut` takes one `input`; all return `userErrors` beside what they changed.
-// While you are suspended, those that change more than your own sessions, password and account fail with `SUSPENDED`.
+// While you are suspended, those that change more than your own sessions, access tokens, password, e-mail address and account fail with `SUSPENDED`; you may also revoke your invitations.
 // Mutations other than `signUp`, `signIn`, `signInWithIdToken`, `requestPasswordReset`, `resetPassword`, `confirmEmail`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and otherwise fail with `UNAUTHENTICATED`.
 type Mutation struct {
 }
@@ -1304,7 +1304,7 @@ type SignInPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// What a provider has said of you.
+// The ID token of a provider, and the secret that the sign-in began with.
 type SignInWithIDTokenInput struct {
 	// The ID token, issued in the last ten minutes.
 	IDToken string `json:"idToken"`
@@ -1690,9 +1690,9 @@ const (
 	UserErrorCodeTooDeep UserErrorCode = "TOO_DEEP"
 	// The thread is full: it takes no more comments, and no longer texts.
 	UserErrorCodeThreadFull UserErrorCode = "THREAD_FULL"
-	// The handle is unknown or the password is wrong.
+	// The handle is unknown or the password is wrong; for `signInWithIdToken`, the ID token is not valid.
 	UserErrorCodeBadCredentials UserErrorCode = "BAD_CREDENTIALS"
-	// The account is banned: the message has the reason. Only those learn of it who know the password, or have a token of the provider.
+	// The account is banned: the message has the reason. Only someone with the right password or a valid ID token gets it.
 	UserErrorCodeBanned UserErrorCode = "BANNED"
 )
 

@@ -83,7 +83,10 @@ func (s *Server) announce(ctx context.Context, address string) {
 	on := s.store.Description()
 	attributes := []slog.Attr{
 		slog.String("version", s.config.Version), slog.String("engine", on.Engine), slog.String("database", on.Database),
-		slog.String("publicURL", s.config.PublicURL), slog.String("graphiql", address), slog.String("graphql", address+"/graphql"),
+		slog.String("publicURL", s.config.PublicURL), slog.String("graphql", address+"/graphql"),
+	}
+	if !s.config.NoGraphiQL {
+		attributes = append(attributes, slog.String("graphiql", address))
 	}
 	for _, of := range slices.Sorted(maps.Keys(on.Layouts)) {
 		attributes = append(attributes, slog.String(of, on.Layouts[of]))

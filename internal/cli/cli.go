@@ -71,7 +71,16 @@ func Run() (exitCode int) {
 
 // newParser parses arguments into cli.
 func newParser(cli *commandLine, options ...kong.Option) (*kong.Kong, error) {
-	return kong.New(cli, append(options, kong.Name("plaza"), kong.Description(description), kong.Vars{"version": build()})...)
+	return kong.New(cli, append(options, kong.Name("plaza"), kong.Description(description), kong.Vars{"version": build()}, kong.ValueFormatter(helpOf))...)
+}
+
+// helpOf returns the help of a flag, with the default where a placeholder hides it.
+func helpOf(flag *kong.Value) string {
+	shown := *flag
+	if flag.Default != "" && flag.Tag.PlaceHolder != "" {
+		shown.Help += " Default: " + flag.Default + "."
+	}
+	return kong.DefaultHelpValueFormatter(&shown)
 }
 
 // run runs a command. If a server has opened the embedded database, that server carries it out.

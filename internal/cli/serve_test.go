@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -48,6 +49,10 @@ func TestTrustedProxies(t *testing.T) {
 		if _, err := kong.Must(&c).Parse(strings.Fields(args)); err != nil || fmt.Sprint(c.Serve.TrustedProxies) != want {
 			t.Errorf("%s: %v, %v", args, c.Serve.TrustedProxies, err)
 		}
+	}
+	both := serveCommand{BehindProxy: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
+	if err := both.check(); err == nil || !strings.Contains(err.Error(), "--behind-proxy") {
+		t.Errorf("with --behind-proxy: %v", err)
 	}
 	for _, wrong := range []string{"serve --trusted-proxy 10.0.0.1", "serve --trusted-proxy proxy", "serve --rate-limits none"} {
 		var c commandLine

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,10 +62,13 @@ func (c *commonFlags) service(st storage.Store) *network.Service {
 // naming reduces a refusal to the name of the invalid field and the message.
 func naming(err error) error {
 	if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Field != "" && refused.Code != fault.CodeNotFound {
-		return fmt.Errorf("%s: %s", refused.Field, refused.Message)
+		return fmt.Errorf("%s: %s", cmp.Or(flagOf[refused.Field], refused.Field), refused.Message)
 	}
 	return plainly(err)
 }
+
+// flagOf has the flags that set a field of another name.
+var flagOf = map[string]string{"expiresInDays": "--days", "uses": "--uses"}
 
 type listUsersCommand struct {
 	forServers

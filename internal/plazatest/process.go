@@ -131,7 +131,7 @@ func (s *Process) Terminate(t *testing.T) {
 	}
 }
 
-var listensAt = regexp.MustCompile(`"(?:addr|graphiql)":"(?:http://)?(127\.0\.0\.1:\d+)"`)
+var listensAt = regexp.MustCompile(`"(?:addr|graphql)":"(?:http://)?(127\.0\.0\.1:\d+)(?:/graphql)?"`)
 
 // Words returns what a process has written so far.
 type Words struct {

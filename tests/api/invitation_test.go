@@ -109,6 +109,9 @@ func TestInvitationsThatAreNotValid(t *testing.T) {
 			codes["by "+handle], _ = invite(t, c.As(t, handle))
 			leave(c.As(t, handle))
 		}
+		if answer := c.As(t, "ben").Raw(t, `mutation { createInvitation(input: {}) { code } }`); !strings.Contains(answer, `"SUSPENDED"`) {
+			t.Errorf("an invitation by a suspended user: %s", answer)
+		}
 		c.ahead.Store(int64(6 * 24 * time.Hour))
 		late := signUp(t, c.URL, "fay", "long enough", expired)
 		if !strings.Contains(late, `"userErrors": []`) {

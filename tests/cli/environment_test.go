@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -56,6 +57,9 @@ func TestStartUpLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, is := logLine(t, "Plaza is open", data, "PLAZA_GRAPHIQL=off")["graphiql"]; is {
+		t.Error("a server without GraphiQL names its address")
+	}
 	line = startUpLine(t, data, "PLAZA_MONGODB_URI="+uri, "PLAZA_FEEDS=month")
 	want = map[string]any{
 		"engine": "MongoDB", "database": strings.Join(at.Hosts, ",") + "/" + at.Database, "publicURL": "https://plaza.example/x",
@@ -73,6 +77,9 @@ func startUpLine(t *testing.T, data string, environ ...string) map[string]any {
 	line := logLine(t, "Plaza is open", data, environ...)
 	if version, _ := line["version"].(string); version == "" {
 		t.Errorf("the line names no version: %v", line)
+	}
+	if line["graphql"] != fmt.Sprint(line["graphiql"], "/graphql") {
+		t.Errorf("the line has the addresses %v and %v", line["graphiql"], line["graphql"])
 	}
 	for _, usual := range []string{"time", "level", "msg", "version", "graphiql", "graphql"} {
 		delete(line, usual)

@@ -21,7 +21,7 @@ func TestProgramOfTheGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := blockWith(t, string(guide), "python", "PLAZA_TOKEN")
+	program := blockWith(t, string(guide), "python", "ROBOT_TOKEN")
 	create := blockWith(t, string(guide), "graphql", "createAccessToken(")
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	ada := plaza.As(t, "ada")
@@ -32,7 +32,7 @@ func TestProgramOfTheGuide(t *testing.T) {
 	defer cancel()
 	python := exec.CommandContext(ctx, filepath.Join(os.Getenv("PLAZA_CLIENTS_VENV"), "bin", "python"), "-c",
 		strings.Replace(program, "http://localhost:8080", plaza.URL, 1))
-	python.Env = append(os.Environ(), "PLAZA_TOKEN="+created.CreateAccessToken.Token)
+	python.Env = append(os.Environ(), "ROBOT_TOKEN="+created.CreateAccessToken.Token)
 	output, err := python.CombinedOutput()
 	if err != nil || !strings.Contains(string(output), "post_") {
 		t.Errorf("the program: %v: %s", err, output)

@@ -2,6 +2,7 @@ package document
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -55,9 +56,23 @@ func (l Limits) withDefaults() Limits {
 }
 
 func tooComplex(limit string, actual, maximum int) *gqlerror.Error {
-	err := codes.Errorf(codes.QueryTooComplex, "the query is too complex: its %s is %d, the maximum is %d", limit, actual, maximum)
-	err.Extensions["limit"] = limit
+	has := fmt.Sprintf("it has %d %s", actual, limit)
+	if limit == "depth" || limit == "cost" {
+		has = fmt.Sprintf("its %s is %d", limit, actual)
+	}
+	err := exceeds(limit, has, maximum)
 	err.Extensions["actual"] = actual
+	return err
+}
+
+// tooManyTokens replaces the error of the parser, which stops counting at the maximum.
+func tooManyTokens(maximum int) *gqlerror.Error {
+	return exceeds("tokens", "it has too many tokens", maximum)
+}
+
+func exceeds(limit, has string, maximum int) *gqlerror.Error {
+	err := codes.Errorf(codes.QueryTooComplex, "the query is too complex: %s, the maximum is %d", has, maximum)
+	err.Extensions["limit"] = limit
 	err.Extensions["maximum"] = maximum
 	return err
 }

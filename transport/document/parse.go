@@ -21,7 +21,10 @@ func parse(query string, maxTokens int) (*ast.QueryDocument, *gqlerror.Error) {
 		if !errors.As(err, &cause) {
 			return nil, codes.Errorf(code, "%v", err)
 		}
-		if isParserLimit(cause.Message) {
+		switch { // the parser's own limits, for which gqlparser has no type
+		case strings.HasPrefix(cause.Message, "exceeded token limit"):
+			return nil, tooManyTokens(maxTokens)
+		case strings.HasPrefix(cause.Message, "exceeded maximum nesting depth"):
 			code = codes.QueryTooComplex
 		}
 		return nil, codes.Complete(code, gqlerror.List{cause})[0]
@@ -55,10 +58,3 @@ func checkSurrogates(query string) *gqlerror.Error {
 
 // surrogate matches the escape of a UTF-16 surrogate after an even number of backslashes.
 var surrogate = regexp.MustCompile(`(?i)(?:^|[^\\])(?:\\\\)*\\ud[89a-f][0-9a-f]{2}`)
-
-// isParserLimit distinguishes the parser's own limits from syntax errors, because gqlparser has no
-// type for them.
-func isParserLimit(message string) bool {
-	return strings.HasPrefix(message, "exceeded token limit") ||
-		strings.HasPrefix(message, "exceeded maximum nesting depth")
-}
