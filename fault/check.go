@@ -53,6 +53,17 @@ func characters(n int) string {
 
 func isForbidden(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
 
+// CheckCount checks how many entries a list has. Errors: INVALID: too few; TOO_LONG.
+func CheckCount(field string, n, least, most int) error {
+	if n > most {
+		return Errorf(CodeTooLong, field, "This has %d entries; at most %d are allowed.", n, most)
+	}
+	if n < least {
+		return Invalidf(field, "This must have %d to %d entries.", least, most)
+	}
+	return nil
+}
+
 // CheckURL checks an absolute http(s) address with a host, and without user information. Its errors
 // are those of CheckText.
 func CheckURL(field, text string) error {

@@ -34,7 +34,7 @@ func replyPolicy(input *model.ReplyPolicyInput) (social.ReplyPolicy, error) {
 
 func listedCircles(argument string, texts []string) ([]social.CircleID, error) {
 	if len(texts) > social.MaxListedCircles {
-		return nil, fault.Invalidf(argument, "LISTED takes 1 to %d circles.", social.MaxListedCircles)
+		return nil, fault.CheckCount(argument, len(texts), 1, social.MaxListedCircles)
 	}
 	var circles []social.CircleID
 	for _, text := range texts {

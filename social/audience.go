@@ -63,22 +63,22 @@ func normalCircles(circles []CircleID) []CircleID {
 	return slices.Compact(circles)
 }
 
-// Check validates an audience without looking up its circles. Error: INVALID.
+// Check validates an audience without looking up its circles. Errors: INVALID, TOO_LONG.
 func (a Audience) Check() error {
 	return checkListed("audience.circleIds", a.Circles, a.Kind == AudienceListed)
 }
 
-// Check validates a reply policy without looking up its circles. Error: INVALID.
+// Check validates a reply policy without looking up its circles. Errors: INVALID, TOO_LONG.
 func (r ReplyPolicy) Check() error {
 	return checkListed("replies.circleIds", r.Circles, r.Kind == RepliesListed)
 }
 
 func checkListed(field string, circles []CircleID, listed bool) error {
-	switch {
-	case !listed && len(circles) > 0:
+	if listed {
+		return fault.CheckCount(field, len(circles), 1, MaxListedCircles)
+	}
+	if len(circles) > 0 {
 		return fault.Invalidf(field, "Circles are allowed only with LISTED.")
-	case listed && (len(circles) == 0 || len(circles) > MaxListedCircles):
-		return fault.Invalidf(field, "LISTED takes 1 to %d circles.", MaxListedCircles)
 	}
 	return nil
 }

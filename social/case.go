@@ -64,11 +64,9 @@ func (s CaseState) Check(field string) error {
 type Cases interface {
 	// Report stores a report, and counts it in the case of its subject, in one transaction. It
 	// creates or reopens the case if necessary. False: the reporter has already reported the
-	// subject since the case was opened, and nothing is changed.
-	Report(ctx context.Context, r Report) (bool, error)
-	// CountReports counts a user's reports since a time. A report that replaces the user's earlier
-	// one on the same subject counts once.
-	CountReports(ctx context.Context, reporter UserID, since time.Time) (int, error)
+	// subject since the case was opened, and nothing is changed. ErrLimitReached: the reporter has
+	// made most reports in the 24 hours before r.At; those on one subject count once.
+	Report(ctx context.Context, r Report, most int) (bool, error)
 	// ReportsBy lists a user's reports behind a position, oldest first, at most limit. A report that
 	// the user makes again moves to the end.
 	ReportsBy(ctx context.Context, reporter UserID, after ReportPosition, limit int) ([]Report, error)

@@ -114,8 +114,8 @@ func (p *Poll) check(now time.Time) error {
 }
 
 func (p *Poll) checkOptions() error {
-	if len(p.Options) < MinPollOptions || len(p.Options) > MaxPollOptions {
-		return fault.Invalidf("content.poll.options", "A poll must have %d to %d options.", MinPollOptions, MaxPollOptions)
+	if err := fault.CheckCount("content.poll.options", len(p.Options), MinPollOptions, MaxPollOptions); err != nil {
+		return err
 	}
 	wrong := make([]error, len(p.Options))
 	for i, option := range p.Options {

@@ -13,6 +13,8 @@ var (
 	ErrNotFound = fault.ErrNotFound
 	// ErrTaken: a unique handle, circle name or slug is in use.
 	ErrTaken = fault.Refusal("taken")
+	// ErrLimitReached: there are as many as the call allows.
+	ErrLimitReached = fault.Refusal("limit reached")
 	// ErrIdentityKnown: the identity has an account, or had one that is deleted.
 	ErrIdentityKnown = fault.Refusal("identity known")
 	// ErrInvitationOver: the invitation is unknown, expired or used up.
@@ -22,7 +24,6 @@ var (
 	ErrIssuerUnavailable = errors.New("the issuer's keys cannot be read")
 	// ErrBadIDToken refuses all ID tokens of providers that are not good, whatever is wrong with them.
 	ErrBadIDToken error = &fault.Error{Code: fault.CodeBadCredentials, Field: "idToken", Message: "The ID token is not valid: sign in with the provider again."}
-
 	// ErrNotReviewed: a Reviewer could not decide. It is a failure, not a refusal.
 	ErrNotReviewed = errors.New("the publish hook did not decide")
 	// ErrConflict: the stored revision is not the one that the call expects.

@@ -197,10 +197,9 @@ func (p *Property) checkChoices() error {
 		return fault.Invalidf("choices", "Only a CHOICE has choices.")
 	case p.Type != PropertyChoice:
 		return nil
-	case len(p.Choices) == 0:
-		return fault.Invalidf("choices", "A CHOICE needs choices.")
-	case len(p.Choices) > MaxPropertyChoices:
-		return fault.Errorf(fault.CodeTooLong, "choices", "At most %d choices are allowed.", MaxPropertyChoices)
+	}
+	if err := fault.CheckCount("choices", len(p.Choices), 1, MaxPropertyChoices); err != nil {
+		return err
 	}
 	for i, choice := range p.Choices {
 		if err := fault.CheckLine("choices", choice, 1, MaxPropertyTextLen); err != nil {

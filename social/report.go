@@ -31,8 +31,7 @@ type ReportPosition struct {
 // MaxReportLen is the maximum length of Report.Text, in characters.
 const MaxReportLen = 2_000
 
-// MaxReportsPerDay is how many reports a user may make within 24 hours. Concurrent reports may
-// exceed it by their number.
+// MaxReportsPerDay is how many reports a user may make within 24 hours.
 const MaxReportsPerDay = 50
 
 // ReportReason is the reason for a report.

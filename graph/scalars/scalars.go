@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -35,11 +36,15 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	t = t.UTC().Truncate(time.Millisecond)
-	if err != nil || t.IsZero() || t.Year() < 1 || t.Year() > 9999 { // the zero time means "none" further in
+	if err != nil || !rfc3339.MatchString(text) || t.IsZero() || t.Year() < 1 || t.Year() > 9999 { // the zero time means "none" further in
 		return time.Time{}, invalid("A DateTime is written as in 2026-11-21T18:30:00Z.")
 	}
 	return t, nil
 }
+
+// rfc3339 matches what time.Parse does not check: two digits in each number, a point, and an offset
+// of less than a day.
+var rfc3339 = regexp.MustCompile(`^[^T]+T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 // invalid is a mistake in an argument; the caller knows in which one.
 func invalid(message string) error { return fault.Invalidf("", "%s", message) }

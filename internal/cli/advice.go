@@ -45,7 +45,7 @@ func adviceOnMigration(e *mongodb.MigrationError) string {
 	command := "plaza migrate " + string(e.Subject)
 	switch e.Reason {
 	case mongodb.MigrationUnderWay:
-		return fmt.Sprintf(": finish it (\"%s --finish\"), or go back (\"%s --back-out\"), before you move to %q", command, command, e.Wanted)
+		return fmt.Sprintf(": finish it (\"%s --to %s --finish\"), or go back (\"%s --back-out\"), before you move to %q", command, e.To, command, e.Wanted)
 	case mongodb.MigrationPastReturn:
 		return fmt.Sprintf(": run \"%s --finish\", and then move to %q", command, e.From)
 	case mongodb.MigrationFinishing:

@@ -28,7 +28,7 @@ func TestAdviceNamesCommands(t *testing.T) {
 		&mongodb.LayoutError{Subject: mongodb.MigrateGraph, Has: "two", Wanted: "reverse"}: `this database keeps its graph in the layout "two", and this server is set to "reverse": ` +
 			`start it with --graph=two (PLAZA_GRAPH=two), or without that setting; or move the database with "plaza migrate graph --to reverse" first`,
 		&mongodb.NoDatabaseError{Database: "x"}: `there is no Plaza database "x" on that MongoDB: name another one with --mongodb-uri or PLAZA_MONGODB_URI`,
-		feeds(mongodb.MigrationUnderWay): `a migration of feeds from "read" to "month" is under way: finish it ("plaza migrate feeds --finish"), ` +
+		feeds(mongodb.MigrationUnderWay): `a migration of feeds from "read" to "month" is under way: finish it ("plaza migrate feeds --to month --finish"), ` +
 			`or go back ("plaza migrate feeds --back-out"), before you move to "bucket"`,
 		feeds(mongodb.MigrationPastReturn):                                `"read" is being removed, so the way back is closed: run "plaza migrate feeds --finish", and then move to "read"`,
 		feeds(mongodb.MigrationFinishing):                                 `feeds: "month" is read already, and "read" is being removed: run "plaza migrate feeds --finish"`,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plaza/internal/progress"
+	"plaza/social"
 	"plaza/storage/mongodb"
 )
 
@@ -96,8 +97,11 @@ func (f *moveFlags) run(ctx context.Context, common *commonFlags, subject mongod
 		Subject: subject, To: f.To, Goal: goal, Rate: f.Rate, Progress: report.progress, Waiting: report.waiting,
 	})
 	report.meter.End()
-	if errors.Is(err, context.Canceled) {
-		err = errors.New("the migration was stopped; servers keep both layouts up to date, and the same command resumes from there")
+	switch {
+	case errors.Is(err, context.Canceled):
+		err = errors.New(`the migration was stopped: the same command resumes it, and "plaza migrate status" shows how far it is`)
+	case errors.Is(err, social.ErrUnavailable):
+		err = fmt.Errorf("the migration was interrupted: the same command resumes it when the database answers again: %w", err)
 	}
 	if err == nil {
 		err = writeMoved(ctx, os.Stdout, store, subject)

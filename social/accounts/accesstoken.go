@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"plaza/fault"
@@ -38,20 +39,17 @@ func (s *Service) CreateAccessToken(ctx context.Context, by social.Session, n Ne
 	if err := n.check(); err != nil {
 		return social.Session{}, "", err
 	}
-	existing, err := s.AccessTokens(ctx, by.User)
-	if err != nil {
-		return social.Session{}, "", err
-	}
-	if len(existing) >= maxAccessTokens {
-		return social.Session{}, "", fault.Errorf(fault.CodeLimitReached, "", "You have %d access tokens, the maximum: revoke one first.", maxAccessTokens)
-	}
 	token = social.AccessTokenStart + randomToken()
 	now := s.Moment()
 	created = social.Session{
 		TokenHash: social.HashToken(token), User: by.User, ExpiresAt: now.AddDate(0, 0, n.Days), CreatedAt: now,
 		Grant: &social.Grant{Name: n.Name, Scopes: n.Scopes},
 	}
-	if err := s.store.InsertSession(ctx, created); err != nil {
+	err = s.store.InsertAccessToken(ctx, created, maxAccessTokens)
+	if errors.Is(err, social.ErrLimitReached) {
+		err = fault.Errorf(fault.CodeLimitReached, "", "You have %d access tokens, the maximum: revoke one first.", maxAccessTokens)
+	}
+	if err != nil {
 		return social.Session{}, "", err
 	}
 	if err := s.mustStillBeValid(ctx, by, created); err != nil {

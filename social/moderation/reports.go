@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"plaza/fault"
 	"plaza/social"
@@ -29,17 +28,13 @@ func (s *Service) Report(ctx context.Context, viewer social.UserID, in NewReport
 	if err := fault.All(err, social.CheckReport(in.Reason, in.Text)); err != nil {
 		return err
 	}
-	now := s.network.Moment()
-	made, err := s.store.CountReports(ctx, viewer, now.Add(-24*time.Hour))
-	if err != nil {
-		return err
-	}
-	if made >= social.MaxReportsPerDay {
+	r := social.Report{Subject: in.Subject, Author: author, Reporter: viewer, Reason: in.Reason, Text: in.Text, At: s.network.Moment()}
+	_, err = s.store.Report(ctx, r, social.MaxReportsPerDay)
+	switch {
+	case errors.Is(err, social.ErrLimitReached):
 		return fault.Errorf(fault.CodeLimitReached, "", "You have made %d reports within a day, the maximum: try again tomorrow.", social.MaxReportsPerDay)
-	}
-	_, err = s.store.Report(ctx, social.Report{Subject: in.Subject, Author: author, Reporter: viewer, Reason: in.Reason, Text: in.Text, At: now})
-	if errors.Is(err, social.ErrNotFound) {
-		return fault.NotFound(subjectField, strings.ToLower(string(in.Subject.Kind()))) // the author has just deleted their account
+	case errors.Is(err, social.ErrNotFound): // the author has just deleted their account
+		return fault.NotFound(subjectField, strings.ToLower(string(in.Subject.Kind())))
 	}
 	return err
 }

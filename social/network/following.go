@@ -14,20 +14,10 @@ func (s *Service) CreateCircle(ctx context.Context, viewer social.UserID, name s
 	if err := social.CheckCircleName(name); err != nil {
 		return nil, err
 	}
-	existing, err := s.store.CirclesOf(ctx, viewer, social.Page{Limit: social.MaxCircles})
-	if err != nil {
-		return nil, err
-	}
-	if len(existing) == 0 { // every account has the built-in circle
-		return nil, social.ErrAccountGone
-	}
-	if len(existing) >= social.MaxCircles {
-		return nil, fault.Errorf(fault.CodeLimitReached, "", "You already have %d circles, the maximum.", social.MaxCircles)
-	}
 	circle := &social.Circle{ID: social.CircleID{ID: s.givenID()}, Owner: viewer, Name: name}
 	e := s.event(social.EventCircleCreated, viewer)
 	e.Circle = circle.ID
-	if err := s.store.InsertCircle(ctx, circle, e); err != nil {
+	if err := s.store.InsertCircle(ctx, circle, social.MaxCircles, e); err != nil {
 		return nil, circleError(err)
 	}
 	return circle, nil
@@ -217,6 +207,8 @@ func circleError(err error) error {
 	switch {
 	case errors.Is(err, social.ErrTaken):
 		return fault.Errorf(fault.CodeTaken, "name", "You already have a circle with this name.")
+	case errors.Is(err, social.ErrLimitReached):
+		return fault.Errorf(fault.CodeLimitReached, "", "You already have %d circles, the maximum.", social.MaxCircles)
 	case errors.Is(err, social.ErrNotFound):
 		return fault.NotFound("circleId", "circle")
 	default:

@@ -95,7 +95,7 @@ func churn(w *town, users []social.NewUser) {
 func churnCircle(w *town, m social.Membership) error {
 	c := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: m.Owner}
 	c.Name = c.ID.ID.String()
-	if err := w.InsertCircle(w.ctx, c, happened(social.EventCircleCreated)); err != nil {
+	if err := w.InsertCircle(w.ctx, c, social.MaxCircles, happened(social.EventCircleCreated)); err != nil {
 		return err
 	}
 	m.Circle = c.ID

@@ -93,7 +93,7 @@ func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 	testtime.Eventually(t, "the first server keeps both layouts", func() bool { return len(first.member.Now().InUse.graph.Indexes()) == 2 })
 
 	friends := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: leaves, Name: "Friends"}
-	ok(t, first.InsertCircle(ctx, friends, anEvent(social.EventCircleCreated)))
+	ok(t, first.InsertCircle(ctx, friends, social.MaxCircles, anEvent(social.EventCircleCreated)))
 	added := social.Membership{Circle: friends.ID, Owner: leaves, Member: author}
 	must(first.AddToCircle(ctx, added, social.EdgeID{ID: id.New()}, anEvent(social.EventMemberAdded)))(t)
 	must(second.Unfollow(ctx, leaves, author, anEvent(social.EventUnfollowed)))(t)

@@ -195,7 +195,7 @@ func TestMembersOfEarlierEdges(t *testing.T) {
 	users := w.people(9)
 	ada, others := users[0], users[1:]
 	friends := social.Circle{ID: social.CircleID{ID: id.New()}, Owner: ada.User.ID, Name: "Friends"}
-	w.ok(w.InsertCircle(w.ctx, &friends, happened(social.EventCircleCreated)))
+	w.ok(w.InsertCircle(w.ctx, &friends, social.MaxCircles, happened(social.EventCircleCreated)))
 	var want []social.Edge
 	add := func(circle social.CircleID, member social.NewUser) social.EdgeID {
 		since := social.EdgeID{ID: id.New()}
@@ -217,7 +217,7 @@ func TestMembersOfEarlierEdges(t *testing.T) {
 	want = append(want, social.Edge{ID: add(friends.ID, others[4]), From: ada.User.ID, To: dan.ID})
 
 	former := social.Circle{ID: social.CircleID{ID: id.New()}, Owner: ada.User.ID, Name: "Former"}
-	w.ok(w.InsertCircle(w.ctx, &former, happened(social.EventCircleCreated)))
+	w.ok(w.InsertCircle(w.ctx, &former, social.MaxCircles, happened(social.EventCircleCreated)))
 	add(former.ID, others[0])
 	w.ok(w.Change(w.ctx, "edges", bson.D{}, bson.D{{Key: "$unset", Value: bson.D{{Key: "joined." + former.ID.String(), Value: 1}}}}))
 

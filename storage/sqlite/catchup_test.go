@@ -57,7 +57,7 @@ func TestACircleFromTheFutureMovesItsOwnerAlone(t *testing.T) {
 	p.check(err)
 	for _, name := range []string{"one", "two"} {
 		next := social.Circle{Owner: owner.User.ID, Name: name}
-		p.check(p.InsertCircle(t.Context(), &next, social.Event{}))
+		p.check(p.InsertCircle(t.Context(), &next, social.MaxCircles, social.Event{}))
 		if next.ID.Serial() <= last.ID.Serial() {
 			t.Errorf("%v does not sort behind %v", next.ID, last.ID)
 		}

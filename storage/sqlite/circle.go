@@ -19,6 +19,7 @@ var (
 	circlesByID  = sqldb.Define(`SELECT ` + circleColumns + ` FROM circles WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	circlesOf    = sqldb.DefineDirected(`SELECT ` + circleColumns + ` FROM circles INDEXED BY circles_by_owner
 		WHERE owner = ? AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
+	countCircles  = sqldb.Define(`SELECT count(*) FROM circles INDEXED BY circles_by_owner WHERE owner = ?`)
 	newestCircle  = sqldb.Define(`SELECT id FROM circles INDEXED BY circles_by_owner WHERE owner = ? ORDER BY id DESC LIMIT 1`)
 	circleMembers = sqldb.Define(`SELECT member FROM circle_members WHERE circle = ?`)
 	someCircles   = sqldb.Define(`DELETE FROM circles WHERE id IN (
@@ -26,10 +27,17 @@ var (
 )
 
 // InsertCircle implements social.Circles.
-func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Event) error {
+func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, most int, e social.Event) error {
 	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		if err := refuseDeleted(tx, c.Owner, social.ErrAccountGone); err != nil {
 			return err
+		}
+		var existing int
+		if _, err := tx.Row(countCircles, []any{&existing}, c.Owner.Bytes()); err != nil {
+			return err
+		}
+		if existing >= most {
+			return social.ErrLimitReached
 		}
 		stored := *c
 		if c.ID.IsZero() {

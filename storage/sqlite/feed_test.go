@@ -58,7 +58,7 @@ func newPlaza(t *testing.T, people int) *plaza {
 // circle adds a circle for an owner.
 func (p *plaza) circle(owner social.UserID, name string) social.CircleID {
 	c := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: owner, Name: name}
-	p.check(p.InsertCircle(p.t.Context(), c, social.Event{}))
+	p.check(p.InsertCircle(p.t.Context(), c, social.MaxCircles, social.Event{}))
 	p.circles[c.ID] = map[social.UserID]bool{}
 	return c.ID
 }
@@ -224,11 +224,11 @@ func TestBusyFileIsUnavailable(t *testing.T) {
 	other := connect(t, p.Description().Database) // a backup tool, say
 	_, err := other.ExecContext(t.Context(), `BEGIN IMMEDIATE`)
 	p.check(err)
-	err = p.InsertCircle(t.Context(), &social.Circle{Name: "Friends"}, social.Event{})
+	err = p.InsertCircle(t.Context(), &social.Circle{Name: "Friends"}, social.MaxCircles, social.Event{})
 	if !errors.Is(err, social.ErrUnavailable) {
 		t.Errorf("the error is %v, want ErrUnavailable", err)
 	}
 	_, err = other.ExecContext(t.Context(), `ROLLBACK`)
 	p.check(err)
-	p.check(p.InsertCircle(t.Context(), &social.Circle{Name: "Friends"}, social.Event{}))
+	p.check(p.InsertCircle(t.Context(), &social.Circle{Name: "Friends"}, social.MaxCircles, social.Event{}))
 }

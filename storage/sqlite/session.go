@@ -23,6 +23,7 @@ var (
 	openSessions  = sqldb.Define(`SELECT ` + sessionColumns + ` FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND expires_at > ?`)
 	sessionsOf    = sqldb.Define(`SELECT token_hash FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND token_hash <> ?`)
 	signInsOf     = sqldb.Define(`SELECT token_hash FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND token_hash <> ? AND name IS NULL`)
+	countTokens   = sqldb.Define(`SELECT count(*) FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND name IS NOT NULL AND expires_at > ?`)
 	useSession    = sqldb.Define(`UPDATE sessions SET used_at = ?, expires_at = ? WHERE token_hash = ?`)
 )
 
@@ -30,18 +31,31 @@ const sessionColumns = `token_hash, user, expires_at, created_at, used_at, name,
 
 // InsertSession implements social.Sessions.
 func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error { return addSession(tx, session, nil, nil) })
+}
+
+// InsertAccessToken implements social.Sessions.
+func (s *Store) InsertAccessToken(ctx context.Context, token social.Session, most int) error {
 	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		if err := refuseDeleted(tx, session.User, social.ErrAccountGone); err != nil {
+		var existing int
+		if _, err := tx.Row(countTokens, []any{&existing}, token.User.Bytes(), sqldb.Moment(token.CreatedAt)); err != nil {
 			return err
 		}
-		var name, scopes any
-		if g := session.Grant; g != nil {
-			name, scopes = g.Name, joinScopes(g.Scopes)
+		if existing >= most {
+			return social.ErrLimitReached
 		}
-		_, err := tx.Exec(insertSession, session.TokenHash[:], session.User.Bytes(), sqldb.Moment(session.ExpiresAt),
-			sqldb.Moment(session.CreatedAt), sqldb.Moment(session.UsedAt), name, scopes)
-		return err
+		return addSession(tx, token, token.Grant.Name, joinScopes(token.Grant.Scopes))
 	})
+}
+
+// addSession stores a session. name and scopes are nil for a sign-in.
+func addSession(tx *eventlog.Tx, session social.Session, name, scopes any) error {
+	if err := refuseDeleted(tx, session.User, social.ErrAccountGone); err != nil {
+		return err
+	}
+	_, err := tx.Exec(insertSession, session.TokenHash[:], session.User.Bytes(), sqldb.Moment(session.ExpiresAt),
+		sqldb.Moment(session.CreatedAt), sqldb.Moment(session.UsedAt), name, scopes)
+	return err
 }
 
 // Session implements social.Sessions.

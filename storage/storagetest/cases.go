@@ -12,7 +12,6 @@ var caseCases = []testCase{
 	{"ReportsGatherInACase", reportsGatherInACase},
 	{"AUserReportsASubjectOnce", aUserReportsASubjectOnce},
 	{"CasesArePaged", casesArePaged},
-	{"ReportsAreCounted", reportsAreCounted},
 	{"ReportsAreListedForTheirReporter", reportsAreListedForTheirReporter},
 	{"ConcurrentReportsAllCount", concurrentReportsAllCount},
 	{"ReportsGoWithTheirPeople", reportsGoWithTheirPeople},
@@ -44,13 +43,13 @@ func reportsGatherInACase(w *world) {
 	at := now()
 	absent(w, "case", w.Cases, social.Subject{Post: post.ID}.Case())
 	first, second := complaint(post, ben, social.ReasonSpam, at), complaint(post, cem, social.ReasonAbuse, at.Add(time.Second))
-	w.did(true)(w.Report(w.ctx, first))
-	w.did(true)(w.Report(w.ctx, second))
-	w.did(true)(w.Report(w.ctx, complaint(other, cem, social.ReasonSpam, at)))
+	w.did(true)(w.Report(w.ctx, first, social.MaxReportsPerDay))
+	w.did(true)(w.Report(w.ctx, second, social.MaxReportsPerDay))
+	w.did(true)(w.Report(w.ctx, complaint(other, cem, social.ReasonSpam, at), social.MaxReportsPerDay))
 	byAda := social.Report{Subject: social.Subject{Comment: comment.ID}, Author: ben.ID, Reporter: ada.ID, Reason: social.ReasonOther, At: at}
-	w.did(true)(w.Report(w.ctx, byAda))
+	w.did(true)(w.Report(w.ctx, byAda, social.MaxReportsPerDay))
 	onCem := social.Report{Subject: social.Subject{User: cem.ID}, Author: cem.ID, Reporter: ada.ID, Reason: social.ReasonOther, At: at}
-	w.did(true)(w.Report(w.ctx, onCem))
+	w.did(true)(w.Report(w.ctx, onCem, social.MaxReportsPerDay))
 
 	c := w.caseOn(post)
 	w.same(c, &social.Case{
@@ -79,9 +78,9 @@ func reportsGatherInACase(w *world) {
 func aUserReportsASubjectOnce(w *world) {
 	ada, ben := w.user(), w.user()
 	post := w.status(ada)
-	w.did(true)(w.Report(w.ctx, complaint(post, ben, social.ReasonSpam, now())))
+	w.did(true)(w.Report(w.ctx, complaint(post, ben, social.ReasonSpam, now()), social.MaxReportsPerDay))
 	before := w.caseOn(post)
-	w.did(false)(w.Report(w.ctx, complaint(post, ben, social.ReasonAbuse, now().Add(time.Hour))))
+	w.did(false)(w.Report(w.ctx, complaint(post, ben, social.ReasonAbuse, now().Add(time.Hour)), social.MaxReportsPerDay))
 	w.same(w.caseOn(post), before, "the case after a repeated report")
 }
 
@@ -90,7 +89,7 @@ func casesArePaged(w *world) {
 	var want []social.CaseID
 	for _, u := range users[1:] {
 		r := social.Report{Subject: social.Subject{User: u.ID}, Author: u.ID, Reporter: users[0].ID, Reason: social.ReasonSpam, At: now()}
-		w.did(true)(w.Report(w.ctx, r))
+		w.did(true)(w.Report(w.ctx, r, social.MaxReportsPerDay))
 		want = append(want, r.Subject.Case())
 	}
 	page := func(p social.Page) (ids []social.CaseID, keys []social.Key) {
@@ -111,19 +110,6 @@ func casesArePaged(w *world) {
 	w.same(before, want[1:3], "the page before")
 }
 
-func reportsAreCounted(w *world) {
-	ada, ben := w.user(), w.user()
-	at := now()
-	for i := range 3 {
-		w.did(true)(w.Report(w.ctx, complaint(w.status(ada), ben, social.ReasonSpam, at.Add(time.Duration(i)*time.Second))))
-	}
-	count := func(who person, since time.Time) int { return number(w)(w.CountReports(w.ctx, who.ID, since)) }
-	w.same(count(ben, at), 3, "all reports")
-	w.same(count(ben, at.Add(time.Second)), 2, "the reports since the second")
-	w.same(count(ben, at.Add(time.Minute)), 0, "the reports since then")
-	w.same(count(ada, at), 0, "the reports of another user")
-}
-
 // reportsAreListedForTheirReporter: reports of one moment are not lost between pages.
 func reportsAreListedForTheirReporter(w *world) {
 	ada, ben, cem := w.user(), w.user(), w.user()
@@ -137,9 +123,9 @@ func reportsAreListedForTheirReporter(w *world) {
 		complaint(w.status(ada), ben, social.ReasonSpam, at.Add(time.Minute)),
 	}
 	for i := range want {
-		w.did(true)(w.Report(w.ctx, want[len(want)-1-i]))
+		w.did(true)(w.Report(w.ctx, want[len(want)-1-i], social.MaxReportsPerDay))
 	}
-	w.did(true)(w.Report(w.ctx, complaint(post, cem, social.ReasonSpam, at)))
+	w.did(true)(w.Report(w.ctx, complaint(post, cem, social.ReasonSpam, at), social.MaxReportsPerDay))
 	for limit := 1; limit <= len(want)+1; limit++ {
 		var got []social.Report
 		for {
@@ -168,7 +154,7 @@ func concurrentReportsAllCount(w *world) {
 	for _, u := range users[1:] {
 		wg.Go(func() {
 			for range 2 {
-				if _, err := w.Report(w.ctx, complaint(post, u, social.ReasonSpam, now())); err != nil {
+				if _, err := w.Report(w.ctx, complaint(post, u, social.ReasonSpam, now()), social.MaxReportsPerDay); err != nil {
 					w.t.Errorf("Report: %v", err)
 				}
 			}
@@ -183,9 +169,9 @@ func reportsGoWithTheirPeople(w *world) {
 	ada, ben, cem := w.user(), w.user(), w.user()
 	adas, cems := w.status(ada), w.status(cem)
 	for _, by := range []person{ben, cem} {
-		w.did(true)(w.Report(w.ctx, complaint(adas, by, social.ReasonSpam, now())))
+		w.did(true)(w.Report(w.ctx, complaint(adas, by, social.ReasonSpam, now()), social.MaxReportsPerDay))
 	}
-	w.did(true)(w.Report(w.ctx, complaint(cems, ben, social.ReasonSpam, now())))
+	w.did(true)(w.Report(w.ctx, complaint(cems, ben, social.ReasonSpam, now()), social.MaxReportsPerDay))
 	w.delete(cem)
 	w.settleDeletion(cem)
 	absent(w, "case", w.Cases, social.Subject{Post: cems.ID}.Case())
@@ -195,8 +181,7 @@ func reportsGoWithTheirPeople(w *world) {
 	w.ok(err, "NewestReports")
 	w.same(len(reports[c.ID]), 1, "how many of them are left")
 	w.same(reports[c.ID][0].Reporter, ben.ID, "whose that is")
-	w.same(number(w)(w.CountReports(w.ctx, cem.ID, time.Time{})), 0, "the reports of the deleted user")
-	if _, err := w.Report(w.ctx, complaint(adas, cem, social.ReasonSpam, now())); err != nil && !errors.Is(err, social.ErrAccountGone) {
+	if _, err := w.Report(w.ctx, complaint(adas, cem, social.ReasonSpam, now()), social.MaxReportsPerDay); err != nil && !errors.Is(err, social.ErrAccountGone) {
 		w.t.Errorf("a report by a deleted user: %v", err)
 	}
 }

@@ -34,7 +34,7 @@ var circleCases = []testCase{
 func insertCircleStoresCircles(w *world) {
 	ada := w.user()
 	c := &social.Circle{ID: newCircleID(), Owner: ada.ID, Name: "Close Friends"}
-	w.ok(w.InsertCircle(w.ctx, c, event(social.EventCircleCreated)), "InsertCircle")
+	w.ok(w.InsertCircle(w.ctx, c, social.MaxCircles, event(social.EventCircleCreated)), "InsertCircle")
 	w.same(w.getCircle(c.ID), c, "the circle")
 }
 
@@ -48,7 +48,7 @@ func insertCircleGivesIDs(w *world) {
 	last := u.Following.ID
 	for _, name := range []string{"Friends", "Family"} {
 		c := &social.Circle{Owner: u.User.ID, Name: name}
-		w.ok(w.InsertCircle(w.ctx, c, event(social.EventCircleCreated)), "InsertCircle %q", name)
+		w.ok(w.InsertCircle(w.ctx, c, social.MaxCircles, event(social.EventCircleCreated)), "InsertCircle %q", name)
 		if c.ID.Compare(last.ID) <= 0 {
 			w.t.Errorf("the circle %q has the id %v, which does not sort after %v", name, c.ID, last)
 		}
@@ -57,7 +57,7 @@ func insertCircleGivesIDs(w *world) {
 		last = c.ID
 	}
 	refused := &social.Circle{Owner: u.User.ID, Name: "friends"}
-	w.fails(w.InsertCircle(w.ctx, refused, event(social.EventCircleCreated)), social.ErrTaken, "a name in use")
+	w.fails(w.InsertCircle(w.ctx, refused, social.MaxCircles, event(social.EventCircleCreated)), social.ErrTaken, "a name in use")
 	w.same(refused.ID, social.CircleID{}, "the id of a refused circle")
 }
 
@@ -76,12 +76,12 @@ func circleNamesAreUniqueIgnoringCase(w *world) {
 		w.circle(ada, names[0])
 		w.circle(ben, names[1]) // names of different owners have nothing to do with each other
 		again := &social.Circle{ID: newCircleID(), Owner: ada.ID, Name: names[1]}
-		err := w.InsertCircle(w.ctx, again, event(social.EventCircleCreated))
+		err := w.InsertCircle(w.ctx, again, social.MaxCircles, event(social.EventCircleCreated))
 		w.fails(err, social.ErrTaken, "a circle %q beside %q", names[1], names[0])
 		absent(w, "refused circle", w.Circles, again.ID)
 	}
 	builtIn := &social.Circle{ID: newCircleID(), Owner: ada.ID, Name: "FOLLOWING"}
-	err := w.InsertCircle(w.ctx, builtIn, event(social.EventCircleCreated))
+	err := w.InsertCircle(w.ctx, builtIn, social.MaxCircles, event(social.EventCircleCreated))
 	w.fails(err, social.ErrTaken, "a circle with the name of the built-in one")
 }
 
@@ -155,7 +155,7 @@ func circlesOfListsOldestFirst(w *world) {
 		}
 		lists.gaps = []social.Key{keyOf(id.New())}
 		for _, c := range slices.Backward(more) { // ids order the list, whatever is stored first
-			w.ok(w.InsertCircle(w.ctx, c, event(social.EventCircleCreated)), "InsertCircle")
+			w.ok(w.InsertCircle(w.ctx, c, social.MaxCircles, event(social.EventCircleCreated)), "InsertCircle")
 		}
 		lists.want[p.ID] = append([]*social.Circle{w.getCircle(p.Following)}, more...)
 	}

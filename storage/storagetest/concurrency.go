@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"plaza/social"
 )
@@ -25,6 +26,9 @@ var threadConcurrencyCases = []testCase{
 var concurrencyCases = []testCase{
 	{"OneHandleSignsUpOnce", oneHandleSignsUpOnce},
 	{"OneCircleNameIsTakenOnce", oneCircleNameIsTakenOnce},
+	{"AUserHasNoMoreCirclesThanAllowed", aUserHasNoMoreCirclesThanAllowed},
+	{"AUserHasNoMoreAccessTokensThanAllowed", aUserHasNoMoreAccessTokensThanAllowed},
+	{"AUserMakesNoMoreReportsThanAllowed", aUserMakesNoMoreReportsThanAllowed},
 	{"ManyVotersChangeTheirVotes", manyVotersChangeTheirVotes},
 	{"ManyReactions", manyReactions},
 	{"OneRevisionIsStoredOnce", oneRevisionIsStoredOnce},
@@ -71,7 +75,7 @@ func oneCircleNameIsTakenOnce(w *world) {
 			return w.RenameCircle(w.ctx, other, "WANTED", event(social.EventCircleRenamed))
 		}
 		c := &social.Circle{ID: newCircleID(), Owner: ada.ID, Name: "Wanted"}
-		return w.InsertCircle(w.ctx, c, event(social.EventCircleCreated))
+		return w.InsertCircle(w.ctx, c, social.MaxCircles, event(social.EventCircleCreated))
 	})
 	w.same(w.tally(errs, social.ErrTaken), 1, "the number of successes")
 	named := 0
@@ -81,6 +85,64 @@ func oneCircleNameIsTakenOnce(w *world) {
 		}
 	}
 	w.same(named, 1, "the number of circles of that name")
+}
+
+func aUserHasNoMoreCirclesThanAllowed(w *world) {
+	const most = 4 // with the built-in one
+	ada, ben := w.user(), w.user()
+	add := func(i int) error {
+		c := &social.Circle{Owner: ada.ID, Name: fmt.Sprint("Circle ", i)}
+		return w.InsertCircle(w.ctx, c, most, event(social.EventCircleCreated))
+	}
+	w.same(w.tally(together(3*most, add), social.ErrLimitReached), most-1, "the number of new circles")
+	circles := whole(w, single(w.CirclesOf), ada.ID)
+	w.same(len(circles), most, "the number of circles")
+	w.circle(ben, "Circle 1")
+	w.ok(w.DeleteCircle(w.ctx, circles[1].ID, event(social.EventCircleDeleted)), "DeleteCircle")
+	w.ok(add(3*most), "a circle in place of a deleted one")
+}
+
+func aUserHasNoMoreAccessTokensThanAllowed(w *world) {
+	const most = 3
+	ada, ben := w.user(), w.user()
+	at := now()
+	add := func(who person, token int, at time.Time) error {
+		t := sessionFor(who, byte(token), at.Add(time.Hour))
+		t.CreatedAt, t.Grant = at, &social.Grant{Name: "robot", Scopes: []social.Scope{social.ScopeReadFeed}}
+		return w.InsertAccessToken(w.ctx, t, most)
+	}
+	w.insertSessions(ada.ID, 101, 102, 103, 104) // sign-ins need no room
+	errs := together(4*most, func(i int) error { return add(ada, i, at) })
+	w.same(w.tally(errs, social.ErrLimitReached), most, "the number of access tokens")
+	w.ok(add(ben, 4*most, at), "the token of another user")
+	w.fails(add(ada, 4*most+1, at.Add(59*time.Minute)), social.ErrLimitReached, "a token while the others are valid")
+	w.ok(add(ada, 4*most+2, at.Add(time.Hour)), "a token when the others have expired")
+}
+
+// aUserMakesNoMoreReportsThanAllowed: a report that is repeated needs no room.
+func aUserMakesNoMoreReportsThanAllowed(w *world) {
+	const most = 3
+	ada, ben, cem := w.user(), w.user(), w.user()
+	at := now()
+	var posts []*social.Post
+	for range 3 * most {
+		posts = append(posts, w.status(ada))
+	}
+	report := func(post int, by person, after time.Duration) (bool, error) {
+		return w.Report(w.ctx, complaint(posts[post], by, social.ReasonSpam, at.Add(after)), most)
+	}
+	errs := together(len(posts), func(i int) error {
+		_, err := report(i, ben, 0)
+		return err
+	})
+	w.same(w.tally(errs, social.ErrLimitReached), most, "the number of reports")
+	reported, refused := slices.Index(errs, nil), slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	w.did(false)(report(reported, ben, time.Hour))
+	w.did(true)(report(reported, cem, time.Hour))
+	_, err := report(refused, ben, 23*time.Hour)
+	w.fails(err, social.ErrLimitReached, "a report within a day")
+	absent(w, "case of refused reports", w.Cases, social.Subject{Post: posts[refused].ID}.Case())
+	w.did(true)(report(refused, ben, 25*time.Hour))
 }
 
 func oneSlugIsTakenOnce(w *world) {

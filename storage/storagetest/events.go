@@ -145,7 +145,7 @@ func (w *world) writes() []func(e social.Event) error {
 			w.ok(w.InsertSession(ctx, session), "InsertSession")
 			return w.DeleteSession(ctx, session.TokenHash, e)
 		},
-		func(e social.Event) error { return w.InsertCircle(ctx, friends, e) },
+		func(e social.Event) error { return w.InsertCircle(ctx, friends, social.MaxCircles, e) },
 		func(e social.Event) error { return w.RenameCircle(ctx, friends.ID, "Close", e) },
 		func(e social.Event) error { return did(w.AddToCircle(ctx, m, newEdgeID(), e)) },
 		func(e social.Event) error { return did(w.AddToCircle(ctx, again, newEdgeID(), e)) },
@@ -289,7 +289,7 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 		"UpdateProfile":   w.UpdateProfile(ctx, newUserID(), social.ProfileChange{}, e),
 		"GrantRight":      second(w.GrantRight(ctx, newUserID(), social.RightAdmin, e)),
 		"RevokeRight":     second(w.RevokeRight(ctx, newUserID(), social.RightAdmin, e)),
-		"InsertCircle":    w.InsertCircle(ctx, &social.Circle{ID: newCircleID(), Owner: ada.ID, Name: "friends"}, e),
+		"InsertCircle":    w.InsertCircle(ctx, &social.Circle{ID: newCircleID(), Owner: ada.ID, Name: "friends"}, social.MaxCircles, e),
 		"RenameCircle":    w.RenameCircle(ctx, newCircleID(), "x", e),
 		"RenameCircle 2":  w.RenameCircle(ctx, friends, "following", e),
 		"DeleteCircle":    w.DeleteCircle(ctx, newCircleID(), e),

@@ -127,7 +127,7 @@ func follow(ctx context.Context, c *couple, s storage.Store) error {
 func befriend(ctx context.Context, c *couple, s storage.Store) error {
 	if c.circle == nil {
 		c.circle = &social.Circle{Owner: c.one.User.ID, Name: fmt.Sprint("friends ", c.calls)}
-		if err := s.InsertCircle(ctx, c.circle, event(social.EventCircleCreated)); err != nil {
+		if err := s.InsertCircle(ctx, c.circle, social.MaxCircles, event(social.EventCircleCreated)); err != nil {
 			return err
 		}
 	}

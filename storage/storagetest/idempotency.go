@@ -43,7 +43,7 @@ func (w *world) during(attempts ...social.Attempt) context.Context {
 // makeCircle stores a circle in an attempt.
 func (w *world) makeCircle(a social.Attempt, owner person, name string) error {
 	c := &social.Circle{ID: newCircleID(), Owner: owner.ID, Name: name}
-	return w.InsertCircle(w.during(a), c, event(social.EventCircleCreated))
+	return w.InsertCircle(w.during(a), c, social.MaxCircles, event(social.EventCircleCreated))
 }
 
 // takesOver begins an attempt as soon as the lease of another one has ended, and returns the

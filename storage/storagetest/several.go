@@ -164,6 +164,10 @@ func (all *several) InsertSession(ctx context.Context, s social.Session) error {
 	return all.next().InsertSession(ctx, s)
 }
 
+func (all *several) InsertAccessToken(ctx context.Context, t social.Session, most int) error {
+	return all.next().InsertAccessToken(ctx, t, most)
+}
+
 func (all *several) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
 	return all.next().Session(ctx, tokenHash, now)
 }
@@ -274,8 +278,8 @@ func (all *several) Return(ctx context.Context, user social.UserID, e social.Eve
 
 // The calls of social.Circles.
 
-func (all *several) InsertCircle(ctx context.Context, c *social.Circle, e social.Event) error {
-	return all.next().InsertCircle(ctx, c, e)
+func (all *several) InsertCircle(ctx context.Context, c *social.Circle, most int, e social.Event) error {
+	return all.next().InsertCircle(ctx, c, most, e)
 }
 
 func (all *several) RenameCircle(ctx context.Context, id social.CircleID, name string, e social.Event) error {
@@ -490,12 +494,8 @@ func (all *several) LatestComments(ctx context.Context, posts []social.PostID, w
 
 // The calls of social.Cases.
 
-func (all *several) Report(ctx context.Context, r social.Report) (bool, error) {
-	return all.next().Report(ctx, r)
-}
-
-func (all *several) CountReports(ctx context.Context, reporter social.UserID, since time.Time) (int, error) {
-	return all.next().CountReports(ctx, reporter, since)
+func (all *several) Report(ctx context.Context, r social.Report, most int) (bool, error) {
+	return all.next().Report(ctx, r, most)
 }
 
 func (all *several) ReportsBy(ctx context.Context, reporter social.UserID, after social.ReportPosition, limit int) ([]social.Report, error) {

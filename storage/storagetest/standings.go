@@ -78,10 +78,12 @@ func aBannedUserIsAway(w *world) {
 	tokens := [][32]byte{{1, 1}, {1, 2}}
 	for i, token := range tokens {
 		s := social.Session{TokenHash: token, User: ben.ID, ExpiresAt: now().Add(time.Hour)}
-		if i > 0 {
-			s.Grant = &social.Grant{Name: "robot"}
+		if i == 0 {
+			w.ok(w.InsertSession(w.ctx, s), "InsertSession")
+			continue
 		}
-		w.ok(w.InsertSession(w.ctx, s), "InsertSession")
+		s.Grant = &social.Grant{Name: "robot"}
+		w.ok(w.InsertAccessToken(w.ctx, s, 1), "InsertAccessToken")
 	}
 	tail := w.tail()
 	d := w.sanction(ben.ID, nil, social.ActionBan, time.Time{})

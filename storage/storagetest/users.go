@@ -490,7 +490,7 @@ func accessTokensAreSessions(w *world) {
 	bare.TokenHash[31] = 0
 	bare.Grant, bare.CreatedAt, bare.UsedAt = &social.Grant{Name: "reader"}, now(), now()
 	for _, s := range []social.Session{token, bare} {
-		w.ok(w.InsertSession(w.ctx, s), "InsertSession")
+		w.ok(w.InsertAccessToken(w.ctx, s, 2), "InsertAccessToken")
 	}
 	for _, at := range []time.Time{{}, now(), now().Add(time.Minute)} {
 		if !at.IsZero() {

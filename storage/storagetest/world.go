@@ -205,7 +205,7 @@ func (w *world) users(n int) []person {
 func (w *world) circle(owner person, name string) social.CircleID {
 	w.t.Helper()
 	c := &social.Circle{ID: newCircleID(), Owner: owner.ID, Name: name}
-	w.ok(w.InsertCircle(w.ctx, c, event(social.EventCircleCreated)), "InsertCircle %q", name)
+	w.ok(w.InsertCircle(w.ctx, c, social.MaxCircles, event(social.EventCircleCreated)), "InsertCircle %q", name)
 	return c.ID
 }
 

@@ -290,8 +290,8 @@ type ending struct {
 	session social.Session
 }
 
-func (s ending) InsertSession(ctx context.Context, session social.Session) error {
-	return errors.Join(s.Store.InsertSession(ctx, session), s.DeleteSession(ctx, s.session.TokenHash, social.Event{Kind: social.EventSessionEnded}))
+func (s ending) InsertAccessToken(ctx context.Context, token social.Session, most int) error {
+	return errors.Join(s.Store.InsertAccessToken(ctx, token, most), s.DeleteSession(ctx, s.session.TokenHash, social.Event{Kind: social.EventSessionEnded}))
 }
 
 // TestEndedSessionsLeaveNoAccessToken: a session that is being ended must not leave a token behind.

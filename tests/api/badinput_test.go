@@ -172,6 +172,7 @@ func badTimes() []bad {
 func noTimes() []bad {
 	return values("BAD_USER_INPUT",
 		"", "tomorrow", "0001-01-01T00:00:00Z", "0001-01-01T01:00:00+01:00", "2999-13-01T00:00:00Z", "2999-02-30T00:00:00Z", "2999-01-01", "2999-01-01T00:00:00", "10000-01-01T00:00:00Z",
+		"2999-01-01T0:00:00Z", "2999-01-01T00:00:00,5Z", "2999-01-01T00:00:00+24:00", "2999-01-01T00:00:00+00:60",
 		"2999-01-01T00:00:00Z\x00", veryLong, 5, true, []any{}, map[string]any{})
 }
 
@@ -489,8 +490,8 @@ func badOptions() []bad {
 		{why: "none", value: []any{}, code: "INVALID"},
 		{why: "one", value: numbered(1), code: "INVALID"},
 		{why: "one, not in a list", value: "alone", code: "INVALID"},
-		{why: "11", value: numbered(11), code: "INVALID"},
-		{why: "100,000", value: numbered(100_000), code: "INVALID"},
+		{why: "11", value: numbered(11), code: "TOO_LONG"},
+		{why: "100,000", value: numbered(100_000), code: "TOO_LONG"},
 		{why: "twice the same", value: []any{"a", "b", "a"}, code: "INVALID"},
 		{why: "twice the same but for white space", value: []any{"a", " a "}, code: "INVALID"},
 		{why: "null in it", value: []any{"a", nil}, code: "BAD_USER_INPUT"},
@@ -564,7 +565,7 @@ func badPlaces() []bad {
 		{why: "no such zone", value: append(one("acme.example", "top"), one("acme.example", "nowhere")...), code: "NOT_FOUND", at: "input.zones.1"},
 		{why: "no zone's name", value: one("acme.example", "a/b"), code: "INVALID"},
 		{why: "a zone twice", value: slices.Repeat(one("acme.example", "top"), 2), code: "INVALID"},
-		{why: "10,000", value: slices.Repeat(one("acme.example", "top"), 10_000), code: "INVALID"},
+		{why: "10,000", value: slices.Repeat(one("acme.example", "top"), 10_000), code: "TOO_LONG"},
 		{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
 		{why: "without a zone", value: []any{map[string]any{"site": "acme.example"}}, code: "BAD_USER_INPUT"},
 	}
@@ -598,7 +599,7 @@ func (w *world) badCircles() []bad {
 	cases := []bad{
 		{why: "none", value: []any{}, code: "INVALID"},
 		{why: "null", value: nil, code: "INVALID"},
-		{why: "51", value: many, code: "INVALID"},
+		{why: "51", value: many, code: "TOO_LONG"},
 		{why: "another user's", value: []any{w.ids["circle"], w.ids["bobCircle"]}, code: "NOT_FOUND"},
 		{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
 	}

@@ -333,7 +333,7 @@ func TestMigrationsThatAreRefused(t *testing.T) {
 	refuseNow(t, uri, []string{"comments", "--to=embedded"}, "another process")
 	f.ok(slow.Process.Signal(os.Interrupt))
 	_ = slow.Wait()
-	if !strings.Contains(said.String(), "the same command resumes from there") {
+	if !strings.Contains(said.String(), "the same command resumes it") {
 		t.Errorf("after Ctrl-C it says %s", said)
 	}
 	migrateNow(t, uri, "comments", "--back-out")

@@ -18,7 +18,7 @@ import (
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	s := startServingOn(t, folder)
+	s := startServingOn(t, folder, "true")
 	url := s.URL(t)
 	plazatest.WaitFor(t, "readiness", func() bool { return plazatest.Readiness(t, url) == http.StatusOK })
 	c := newTalker(t, url+"/graphql")
@@ -51,9 +51,19 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestStartOnAFullDisk: a server that can't open its database says why. SQLite reports only an I/O
+// error.
+func TestStartOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	s := startServingOn(t, t.TempDir(), `head -c 4M /dev/zero >"$1/filler"`)
+	if err := s.Command.Wait(); err == nil || !strings.Contains(s.Log.String(), "plaza.sqlite: the disk is full: ") {
+		t.Errorf("%v: %s", err, s.Log)
+	}
+}
+
 // startServingOn starts a server on a separate small disk, which is mounted at the folder for that
-// process only.
-func startServingOn(t *testing.T, folder string) *plazatest.Process {
+// process only, after a shell command that prepares the disk ($1).
+func startServingOn(t *testing.T, folder, prepare string) *plazatest.Process {
 	t.Helper()
 	attributes := &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
@@ -67,7 +77,7 @@ func startServingOn(t *testing.T, folder string) *plazatest.Process {
 	}
 	s := &plazatest.Process{Log: &plazatest.Words{}}
 	plaza, _, _ := plazatest.Command(t.Context(), folder, "serve", "--addr", "127.0.0.1:0", "--drain-delay", "0s")
-	script := `mount -t tmpfs -o size=3m plaza "$1" && shift && exec "$@"`
+	script := `mount -t tmpfs -o size=3m plaza "$1" || exit; ` + prepare + `; shift; exec "$@"`
 	s.Command = exec.CommandContext(t.Context(), "sh", append([]string{"-c", script, "sh", folder}, plaza.Args...)...)
 	s.Command.SysProcAttr, s.Command.Env, s.Command.Stderr = attributes, plaza.Env, s.Log
 	if err := s.Command.Start(); err != nil {

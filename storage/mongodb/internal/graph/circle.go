@@ -14,7 +14,7 @@ import (
 )
 
 // InsertCircle implements social.Circles.
-func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Event) error {
+func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, most int, e social.Event) error {
 	stored := *c
 	err := s.db.Write(ctx, "insert circle", []id.ID{c.Owner.ID}, func(ctx context.Context) (err error) {
 		if c.ID.IsZero() {
@@ -22,6 +22,13 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Eve
 				return err
 			}
 			e.Circle = stored.ID
+		}
+		n, err := s.circles.CountDocuments(ctx, mdb.Doc("owner", c.Owner), options.Count().SetLimit(int64(most)).SetHint(byOwnerID))
+		if err != nil {
+			return err
+		}
+		if int(n) == most {
+			return social.ErrLimitReached
 		}
 		if _, err := s.circles.InsertOne(ctx, newCircleDoc(&stored)); err != nil {
 			return mdb.OrTaken(err)

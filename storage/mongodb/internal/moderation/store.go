@@ -87,7 +87,7 @@ func ShardKeys() map[string]bson.D {
 }
 
 // Report implements social.Cases.
-func (s *Store) Report(ctx context.Context, r social.Report) (reported bool, err error) {
+func (s *Store) Report(ctx context.Context, r social.Report, most int) (reported bool, err error) {
 	err = s.calls.Write(ctx, "report", nil, func(ctx context.Context) error {
 		serial, err := serials.Next(ctx, s.sequences, caseSequence, 0, 1, true)
 		if err != nil {
@@ -95,6 +95,9 @@ func (s *Store) Report(ctx context.Context, r social.Report) (reported bool, err
 		}
 		opened, did, err := s.count(ctx, &r, social.CaseID{ID: id.WithSerial(serial)})
 		if reported = did; err != nil || !did {
+			return err
+		}
+		if err := s.mustHaveRoom(ctx, &r, most); err != nil {
 			return err
 		}
 		_, err = s.reports.ReplaceOne(ctx, mdb.Doc("_id", reportKey(&r)), newReportDoc(&r, opened), options.Replace().SetUpsert(true))
@@ -127,15 +130,14 @@ func (s *Store) count(ctx context.Context, r *social.Report, next social.CaseID)
 	return known.Opened, true, mdb.UpdateOne(ctx, s.cases, mdb.Doc("_id", known.ID), one)
 }
 
-// CountReports implements social.Cases.
-func (s *Store) CountReports(ctx context.Context, reporter social.UserID, since time.Time) (int, error) {
-	var n int64
-	err := s.calls.Read(ctx, "count reports", func(ctx context.Context) (err error) {
-		filter := mdb.Doc("reporter", reporter, "at", mdb.Doc("$gte", since))
-		n, err = s.reports.CountDocuments(ctx, filter, options.Count().SetHint(byReporter).SetLimit(social.MaxReportsPerDay))
-		return err
-	})
-	return int(n), err
+// mustHaveRoom returns ErrLimitReached if the reporter has made most reports within a day.
+func (s *Store) mustHaveRoom(ctx context.Context, r *social.Report, most int) error {
+	today := mdb.Doc("reporter", r.Reporter, "at", mdb.Doc("$gte", r.At.Add(-24*time.Hour)))
+	n, err := s.reports.CountDocuments(ctx, today, options.Count().SetHint(byReporter).SetLimit(int64(most)))
+	if err == nil && int(n) == most {
+		err = social.ErrLimitReached
+	}
+	return err
 }
 
 // ReportsBy implements social.Cases. It reads two ranges of the index: the rest of the position's

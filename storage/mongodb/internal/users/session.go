@@ -3,6 +3,7 @@ package users
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/serials"
 )
 
 // sessionDoc is a document of sessions. MongoDB removes it some time after it expired, so readers
@@ -78,14 +80,32 @@ func (d *sessionDoc) session() social.Session {
 
 // InsertSession implements social.Sessions.
 func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
-	insert := func(ctx context.Context) error {
+	return s.db.Read(ctx, "insert session", func(ctx context.Context) error {
 		_, err := s.sessions.InsertOne(ctx, newSessionDoc(session))
 		return mdb.OrTaken(err)
-	}
-	if session.Grant != nil { // it may have an idempotency key
-		return s.db.Write(ctx, "insert access token", nil, insert)
-	}
-	return s.db.Read(ctx, "insert session", insert)
+	})
+}
+
+// InsertAccessToken implements social.Sessions. Assigning a serial makes concurrent calls conflict.
+func (s *Store) InsertAccessToken(ctx context.Context, token social.Session, most int) error {
+	return s.db.Write(ctx, "insert access token", []id.ID{token.User.ID}, func(ctx context.Context) error {
+		_, err := serials.Next(ctx, s.users, token.User, 0, 1, false)
+		if errors.Is(err, social.ErrNotFound) {
+			return social.ErrAccountGone
+		}
+		if err != nil {
+			return err
+		}
+		existing, err := s.sessionsOf(ctx, token.User, token.CreatedAt)
+		if err != nil {
+			return err
+		}
+		if tokens := slices.DeleteFunc(existing, func(one social.Session) bool { return one.Grant == nil }); len(tokens) >= most {
+			return social.ErrLimitReached
+		}
+		_, err = s.sessions.InsertOne(ctx, newSessionDoc(token))
+		return mdb.OrTaken(err)
+	})
 }
 
 // UseSession implements social.Sessions.
@@ -142,18 +162,21 @@ func (s *Store) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now ti
 }
 
 // SessionsOf implements social.Sessions.
-func (s *Store) SessionsOf(ctx context.Context, user social.UserID, now time.Time) ([]social.Session, error) {
-	var found []social.Session
-	err := s.db.Read(ctx, "sessions of a user", func(ctx context.Context) error {
-		docs, err := mdb.FindAll[sessionDoc](ctx, s.sessions, mdb.Doc("user", user), mdb.InBatch, options.Find().SetHint(byUser))
-		found = found[:0]
-		for i := range docs {
-			if docs[i].ExpiresAt.After(now) {
-				found = append(found, docs[i].session())
-			}
-		}
+func (s *Store) SessionsOf(ctx context.Context, user social.UserID, now time.Time) (found []social.Session, err error) {
+	err = s.db.Read(ctx, "sessions of a user", func(ctx context.Context) error {
+		found, err = s.sessionsOf(ctx, user, now)
 		return err
 	})
+	return found, err
+}
+
+func (s *Store) sessionsOf(ctx context.Context, user social.UserID, now time.Time) (found []social.Session, err error) {
+	docs, err := mdb.FindAll[sessionDoc](ctx, s.sessions, mdb.Doc("user", user), mdb.InBatch, options.Find().SetHint(byUser))
+	for i := range docs {
+		if docs[i].ExpiresAt.After(now) {
+			found = append(found, docs[i].session())
+		}
+	}
 	return found, err
 }
 

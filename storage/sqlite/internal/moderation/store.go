@@ -25,9 +25,8 @@ var (
 	isReported = sqldb.Define(`SELECT 1 FROM reports WHERE case_id = ? AND reporter = ? AND sort = ?`)
 	saveReport = sqldb.Define(`INSERT INTO reports (case_id, reporter, sort, reason, text, at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (case_id, reporter) DO UPDATE SET sort = excluded.sort, reason = excluded.reason, text = excluded.text, at = excluded.at`)
-	countReports = sqldb.Define(`SELECT count(*) FROM (
-		SELECT 1 FROM reports INDEXED BY reports_by_reporter WHERE reporter = ? AND at >= ? LIMIT ?)`)
-	reportsBy = sqldb.Define(`SELECT reports.case_id, cases.kind, cases.author, reports.reason, reports.text, reports.at
+	countReports = sqldb.Define(`SELECT count(*) FROM reports INDEXED BY reports_by_reporter WHERE reporter = ? AND at >= ?`)
+	reportsBy    = sqldb.Define(`SELECT reports.case_id, cases.kind, cases.author, reports.reason, reports.text, reports.at
 		FROM reports INDEXED BY reports_by_reporter JOIN cases ON cases.id = reports.case_id
 		WHERE reports.reporter = ? AND (reports.at, reports.case_id) > (?, ?) ORDER BY reports.at, reports.case_id LIMIT ?`)
 	newestReports = sqldb.Define(`SELECT reporter, reason, text, at FROM reports INDEXED BY reports_by_opening
@@ -69,7 +68,7 @@ func New(db *sqldb.DB, log *eventlog.Log, c Config) *Store {
 }
 
 // Report implements social.Cases.
-func (s *Store) Report(ctx context.Context, r social.Report) (reported bool, err error) {
+func (s *Store) Report(ctx context.Context, r social.Report, most int) (reported bool, err error) {
 	err = s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		if err := s.Refused(tx, r.Reporter, social.ErrAccountGone); err != nil {
 			return err
@@ -80,6 +79,13 @@ func (s *Store) Report(ctx context.Context, r social.Report) (reported bool, err
 		c, did, err := s.counted(tx, &r)
 		if reported = did; err != nil || !did {
 			return err
+		}
+		var today int
+		if _, err := tx.Row(countReports, []any{&today}, r.Reporter.Bytes(), sqldb.Moment(r.At.Add(-24*time.Hour))); err != nil {
+			return err
+		}
+		if today >= most {
+			return social.ErrLimitReached
 		}
 		if err := save(tx, c); err != nil {
 			return err
@@ -126,14 +132,6 @@ func save(tx *eventlog.Tx, c *social.Case) error {
 	_, err = tx.Exec(saveCase, c.ID.Bytes(), string(c.Subject.Kind()), c.Author.Bytes(), string(c.State), c.Order.Bytes(), string(reasons),
 		sqldb.Moment(c.FirstAt), sqldb.Moment(c.LastAt), c.Decisions, heldKind(c), heldCircles(c))
 	return err
-}
-
-// CountReports implements social.Cases.
-func (s *Store) CountReports(ctx context.Context, reporter social.UserID, since time.Time) (int, error) {
-	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) (n int, err error) {
-		_, err = tx.Row(countReports, []any{&n}, reporter.Bytes(), sqldb.Moment(since), social.MaxReportsPerDay)
-		return n, err
-	})
 }
 
 // ReportsBy implements social.Cases.
