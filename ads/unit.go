@@ -114,8 +114,8 @@ func (u *Unit) checkKeywords(field string) error {
 }
 
 func (u *Unit) checkZones(field string) error {
-	if len(u.Zones) > MaxUnitZones {
-		return fault.Errorf(fault.CodeTooLong, field, "A unit can be placed in at most %d zones.", MaxUnitZones)
+	if err := fault.CheckCount(field, len(u.Zones), 0, MaxUnitZones); err != nil {
+		return err
 	}
 	seen := make(map[ZoneID]bool, len(u.Zones))
 	for i, zone := range u.Zones {

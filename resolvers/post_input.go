@@ -33,8 +33,8 @@ func replyPolicy(input *model.ReplyPolicyInput) (social.ReplyPolicy, error) {
 }
 
 func listedCircles(argument string, texts []string) ([]social.CircleID, error) {
-	if len(texts) > social.MaxListedCircles {
-		return nil, fault.CheckCount(argument, len(texts), 1, social.MaxListedCircles)
+	if err := fault.CheckCount(argument, len(texts), 0, social.MaxListedCircles); err != nil {
+		return nil, err
 	}
 	var circles []social.CircleID
 	for _, text := range texts {

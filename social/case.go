@@ -65,8 +65,8 @@ type Cases interface {
 	// Report stores a report, and counts it in the case of its subject, in one transaction. It
 	// creates or reopens the case if necessary. False: the reporter has already reported the
 	// subject since the case was opened, and nothing is changed. ErrLimitReached: the reporter has
-	// made most reports in the 24 hours before r.At; those on one subject count once.
-	Report(ctx context.Context, r Report, most int) (bool, error)
+	// reported maximum other subjects in the 24 hours before r.At.
+	Report(ctx context.Context, r Report, maximum int) (bool, error)
 	// ReportsBy lists a user's reports behind a position, oldest first, at most limit. A report that
 	// the user makes again moves to the end.
 	ReportsBy(ctx context.Context, reporter UserID, after ReportPosition, limit int) ([]Report, error)

@@ -42,8 +42,8 @@ type Circles interface {
 	// InsertCircle stores the circle and the event. A circle without an id gets one, and so does
 	// e.Circle: the id holds the time when the circle was stored, by the database's clock, and is
 	// greater than those of the owner's other circles. ErrTaken: the owner has a circle with that
-	// NameKey. ErrLimitReached: the owner has most circles.
-	InsertCircle(ctx context.Context, c *Circle, most int, e Event) error
+	// NameKey. ErrLimitReached: the owner already has maximum circles.
+	InsertCircle(ctx context.Context, c *Circle, maximum int, e Event) error
 	// RenameCircle: ErrNotFound, ErrTaken.
 	RenameCircle(ctx context.Context, id CircleID, name string, e Event) error
 	// DeleteCircle removes the circle, its memberships, and the follows that depended on it alone.

@@ -50,9 +50,9 @@ func (s Session) LastUse() time.Time {
 type Sessions interface {
 	// InsertSession stores a sign-in.
 	InsertSession(ctx context.Context, s Session) error
-	// InsertAccessToken stores an access token. ErrLimitReached: its user has most access tokens
-	// that have not expired by t.CreatedAt.
-	InsertAccessToken(ctx context.Context, t Session, most int) error
+	// InsertAccessToken stores an access token. ErrLimitReached: its user already has
+	// maximum access tokens that have not expired by t.CreatedAt.
+	InsertAccessToken(ctx context.Context, t Session, maximum int) error
 	// Session reads by the token's hash. ErrNotFound: unknown, deleted, or expired by
 	// now: a session is valid until ExpiresAt, and not at that time.
 	Session(ctx context.Context, tokenHash [32]byte, now time.Time) (Session, error)

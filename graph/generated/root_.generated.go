@@ -2520,7 +2520,7 @@ interface Post implements Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
+  "Whether you may comment: true if you are signed in and can see the post, its author lets you reply, and the post is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2587,7 +2587,7 @@ type StatusPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
+  "Whether you may comment: true if you are signed in and can see the post, its author lets you reply, and the post is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2654,7 +2654,7 @@ type PhotoPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
+  "Whether you may comment: true if you are signed in and can see the post, its author lets you reply, and the post is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2731,7 +2731,7 @@ type LinkPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
+  "Whether you may comment: true if you are signed in and can see the post, its author lets you reply, and the post is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2802,7 +2802,7 @@ type CheckinPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
+  "Whether you may comment: true if you are signed in and can see the post, its author lets you reply, and the post is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
@@ -2889,7 +2889,7 @@ type PollPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may comment: true if you are signed in, see the post, its author lets you reply, and it is not hidden."
+  "Whether you may comment: true if you are signed in and can see the post, its author lets you reply, and the post is not hidden."
   viewerCanComment: Boolean!
   "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy

@@ -42,8 +42,8 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	return t, nil
 }
 
-// rfc3339 matches what time.Parse does not check: two digits in each number, a point, and an offset
-// of less than a day.
+// rfc3339 checks what time.Parse lets pass: hours of one digit, a decimal comma, and offsets of a day
+// or more.
 var rfc3339 = regexp.MustCompile(`^[^T]+T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 // invalid is a mistake in an argument; the caller knows in which one.

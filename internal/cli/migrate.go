@@ -101,7 +101,7 @@ func (f *moveFlags) run(ctx context.Context, common *commonFlags, subject mongod
 	case errors.Is(err, context.Canceled):
 		err = errors.New(`the migration was stopped: the same command resumes it, and "plaza migrate status" shows how far it is`)
 	case errors.Is(err, social.ErrUnavailable):
-		err = fmt.Errorf("the migration was interrupted: the same command resumes it when the database answers again: %w", err)
+		err = fmt.Errorf("the migration did not finish: run the same command again: %w", err)
 	}
 	if err == nil {
 		err = writeMoved(ctx, os.Stdout, store, subject)

@@ -96,7 +96,7 @@ func (c *serveCommand) check() error {
 	case c.MemberInvites > 0 && registrations[c.Registration] != accounts.RegistrationByInvitation:
 		return errors.New("--member-invitations requires --registration=invitation: otherwise invitations have no use")
 	case c.BehindProxy && len(c.TrustedProxies) > 0:
-		return errors.New("--behind-proxy (PLAZA_BEHIND_PROXY) and --trusted-proxy (PLAZA_TRUSTED_PROXIES) exclude each other: for a chain of proxies, use only --trusted-proxy")
+		return errors.New("--behind-proxy (PLAZA_BEHIND_PROXY) and --trusted-proxy (PLAZA_TRUSTED_PROXIES) can't be used together: for a chain of proxies, use only --trusted-proxy")
 	case c.DrainDelay < 0:
 		return errors.New("--drain-delay must not be negative")
 	case c.OnlyTrusted && c.TrustedDocuments == "":

@@ -48,8 +48,8 @@ func mayGoOn(ctx context.Context, session social.Session) error {
 }
 
 // isForOthers reports whether a mutation changes more than the viewer's own account: a scope allows
-// it to programs (@scope).
+// it to programs (@scope), or it invites someone.
 func isForOthers(field graphql.CollectedField) bool {
 	needs, _ := scopeOf(field.Definition)
-	return needs != ""
+	return needs != "" || field.Name == "createInvitation"
 }

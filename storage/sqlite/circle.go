@@ -27,7 +27,7 @@ var (
 )
 
 // InsertCircle implements social.Circles.
-func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, most int, e social.Event) error {
+func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, maximum int, e social.Event) error {
 	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		if err := refuseDeleted(tx, c.Owner, social.ErrAccountGone); err != nil {
 			return err
@@ -36,7 +36,7 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, most int, e 
 		if _, err := tx.Row(countCircles, []any{&existing}, c.Owner.Bytes()); err != nil {
 			return err
 		}
-		if existing >= most {
+		if existing >= maximum {
 			return social.ErrLimitReached
 		}
 		stored := *c

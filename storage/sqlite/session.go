@@ -31,27 +31,30 @@ const sessionColumns = `token_hash, user, expires_at, created_at, used_at, name,
 
 // InsertSession implements social.Sessions.
 func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
-	return s.log.Update(ctx, func(tx *eventlog.Tx) error { return addSession(tx, session, nil, nil) })
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error { return addSession(tx, session) })
 }
 
 // InsertAccessToken implements social.Sessions.
-func (s *Store) InsertAccessToken(ctx context.Context, token social.Session, most int) error {
+func (s *Store) InsertAccessToken(ctx context.Context, token social.Session, maximum int) error {
 	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		var existing int
 		if _, err := tx.Row(countTokens, []any{&existing}, token.User.Bytes(), sqldb.Moment(token.CreatedAt)); err != nil {
 			return err
 		}
-		if existing >= most {
+		if existing >= maximum {
 			return social.ErrLimitReached
 		}
-		return addSession(tx, token, token.Grant.Name, joinScopes(token.Grant.Scopes))
+		return addSession(tx, token)
 	})
 }
 
-// addSession stores a session. name and scopes are nil for a sign-in.
-func addSession(tx *eventlog.Tx, session social.Session, name, scopes any) error {
+func addSession(tx *eventlog.Tx, session social.Session) error {
 	if err := refuseDeleted(tx, session.User, social.ErrAccountGone); err != nil {
 		return err
+	}
+	var name, scopes any
+	if g := session.Grant; g != nil {
+		name, scopes = g.Name, joinScopes(g.Scopes)
 	}
 	_, err := tx.Exec(insertSession, session.TokenHash[:], session.User.Bytes(), sqldb.Moment(session.ExpiresAt),
 		sqldb.Moment(session.CreatedAt), sqldb.Moment(session.UsedAt), name, scopes)

@@ -22,6 +22,12 @@ func complaint(p *social.Post, by person, reason social.ReportReason, at time.Ti
 	return social.Report{Subject: social.Subject{Post: p.ID}, Author: p.Author, Reporter: by.ID, Reason: reason, Text: "Look \x01 at ünicode", At: at}
 }
 
+// report makes a report that counts.
+func (w *world) report(r social.Report) {
+	w.t.Helper()
+	w.did(true)(w.Report(w.ctx, r, social.MaxReportsPerDay))
+}
+
 // caseOn reads the case on a post.
 func (w *world) caseOn(p *social.Post) *social.Case {
 	w.t.Helper()
@@ -43,13 +49,13 @@ func reportsGatherInACase(w *world) {
 	at := now()
 	absent(w, "case", w.Cases, social.Subject{Post: post.ID}.Case())
 	first, second := complaint(post, ben, social.ReasonSpam, at), complaint(post, cem, social.ReasonAbuse, at.Add(time.Second))
-	w.did(true)(w.Report(w.ctx, first, social.MaxReportsPerDay))
-	w.did(true)(w.Report(w.ctx, second, social.MaxReportsPerDay))
-	w.did(true)(w.Report(w.ctx, complaint(other, cem, social.ReasonSpam, at), social.MaxReportsPerDay))
+	w.report(first)
+	w.report(second)
+	w.report(complaint(other, cem, social.ReasonSpam, at))
 	byAda := social.Report{Subject: social.Subject{Comment: comment.ID}, Author: ben.ID, Reporter: ada.ID, Reason: social.ReasonOther, At: at}
-	w.did(true)(w.Report(w.ctx, byAda, social.MaxReportsPerDay))
+	w.report(byAda)
 	onCem := social.Report{Subject: social.Subject{User: cem.ID}, Author: cem.ID, Reporter: ada.ID, Reason: social.ReasonOther, At: at}
-	w.did(true)(w.Report(w.ctx, onCem, social.MaxReportsPerDay))
+	w.report(onCem)
 
 	c := w.caseOn(post)
 	w.same(c, &social.Case{
@@ -78,7 +84,7 @@ func reportsGatherInACase(w *world) {
 func aUserReportsASubjectOnce(w *world) {
 	ada, ben := w.user(), w.user()
 	post := w.status(ada)
-	w.did(true)(w.Report(w.ctx, complaint(post, ben, social.ReasonSpam, now()), social.MaxReportsPerDay))
+	w.report(complaint(post, ben, social.ReasonSpam, now()))
 	before := w.caseOn(post)
 	w.did(false)(w.Report(w.ctx, complaint(post, ben, social.ReasonAbuse, now().Add(time.Hour)), social.MaxReportsPerDay))
 	w.same(w.caseOn(post), before, "the case after a repeated report")
@@ -89,7 +95,7 @@ func casesArePaged(w *world) {
 	var want []social.CaseID
 	for _, u := range users[1:] {
 		r := social.Report{Subject: social.Subject{User: u.ID}, Author: u.ID, Reporter: users[0].ID, Reason: social.ReasonSpam, At: now()}
-		w.did(true)(w.Report(w.ctx, r, social.MaxReportsPerDay))
+		w.report(r)
 		want = append(want, r.Subject.Case())
 	}
 	page := func(p social.Page) (ids []social.CaseID, keys []social.Key) {
@@ -123,9 +129,9 @@ func reportsAreListedForTheirReporter(w *world) {
 		complaint(w.status(ada), ben, social.ReasonSpam, at.Add(time.Minute)),
 	}
 	for i := range want {
-		w.did(true)(w.Report(w.ctx, want[len(want)-1-i], social.MaxReportsPerDay))
+		w.report(want[len(want)-1-i])
 	}
-	w.did(true)(w.Report(w.ctx, complaint(post, cem, social.ReasonSpam, at), social.MaxReportsPerDay))
+	w.report(complaint(post, cem, social.ReasonSpam, at))
 	for limit := 1; limit <= len(want)+1; limit++ {
 		var got []social.Report
 		for {
@@ -169,9 +175,9 @@ func reportsGoWithTheirPeople(w *world) {
 	ada, ben, cem := w.user(), w.user(), w.user()
 	adas, cems := w.status(ada), w.status(cem)
 	for _, by := range []person{ben, cem} {
-		w.did(true)(w.Report(w.ctx, complaint(adas, by, social.ReasonSpam, now()), social.MaxReportsPerDay))
+		w.report(complaint(adas, by, social.ReasonSpam, now()))
 	}
-	w.did(true)(w.Report(w.ctx, complaint(cems, ben, social.ReasonSpam, now()), social.MaxReportsPerDay))
+	w.report(complaint(cems, ben, social.ReasonSpam, now()))
 	w.delete(cem)
 	w.settleDeletion(cem)
 	absent(w, "case", w.Cases, social.Subject{Post: cems.ID}.Case())

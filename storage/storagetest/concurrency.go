@@ -87,6 +87,7 @@ func oneCircleNameIsTakenOnce(w *world) {
 	w.same(named, 1, "the number of circles of that name")
 }
 
+// aUserHasNoMoreCirclesThanAllowed, as the next two, proves more on two servers, which share no lock.
 func aUserHasNoMoreCirclesThanAllowed(w *world) {
 	const most = 4 // with the built-in one
 	ada, ben := w.user(), w.user()
@@ -111,7 +112,7 @@ func aUserHasNoMoreAccessTokensThanAllowed(w *world) {
 		t.CreatedAt, t.Grant = at, &social.Grant{Name: "robot", Scopes: []social.Scope{social.ScopeReadFeed}}
 		return w.InsertAccessToken(w.ctx, t, most)
 	}
-	w.insertSessions(ada.ID, 101, 102, 103, 104) // sign-ins need no room
+	w.insertSessions(ada.ID, 101, 102, 103, 104) // sign-ins do not count
 	errs := together(4*most, func(i int) error { return add(ada, i, at) })
 	w.same(w.tally(errs, social.ErrLimitReached), most, "the number of access tokens")
 	w.ok(add(ben, 4*most, at), "the token of another user")
@@ -119,7 +120,7 @@ func aUserHasNoMoreAccessTokensThanAllowed(w *world) {
 	w.ok(add(ada, 4*most+2, at.Add(time.Hour)), "a token when the others have expired")
 }
 
-// aUserMakesNoMoreReportsThanAllowed: a report that is repeated needs no room.
+// aUserMakesNoMoreReportsThanAllowed: a report that is repeated does not count.
 func aUserMakesNoMoreReportsThanAllowed(w *world) {
 	const most = 3
 	ada, ben, cem := w.user(), w.user(), w.user()

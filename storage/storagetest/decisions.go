@@ -33,7 +33,7 @@ func (w *world) reported(author, by person, a social.Audience) *social.Post {
 	post := statusBy(author)
 	post.Audience = a
 	w.insert(post)
-	w.did(true)(w.Report(w.ctx, complaint(post, by, social.ReasonSpam, now()), social.MaxReportsPerDay))
+	w.report(complaint(post, by, social.ReasonSpam, now()))
 	return only(w, w.Posts, post.ID)
 }
 
@@ -57,7 +57,7 @@ func aDismissedCaseOpensAgain(w *world) {
 	w.same(only(w, w.Posts, post.ID), post, "the post")
 
 	again := complaint(post, ben, social.ReasonAbuse, now())
-	w.did(true)(w.Report(w.ctx, again, social.MaxReportsPerDay))
+	w.did(true)(w.Report(w.ctx, again, 1)) // it replaces the first one, so that does not count
 	c = w.caseOn(post)
 	w.same([]any{c.State, c.Decisions}, []any{social.CaseOpen, 1}, "the case that is open again")
 	w.same(c.Reasons, map[social.ReportReason]int{social.ReasonAbuse: 1}, "its reasons")
@@ -96,7 +96,7 @@ func whatIsRemovedIsGone(w *world) {
 	post := w.reported(ada, ben, social.Audience{Kind: social.AudiencePublic})
 	comment := w.comment(post, nil, ben)
 	on := social.Report{Subject: social.Subject{Comment: comment.ID}, Author: ben.ID, Reporter: ada.ID, Reason: social.ReasonOther, At: now()}
-	w.did(true)(w.Report(w.ctx, on, social.MaxReportsPerDay))
+	w.report(on)
 	tail := w.tail()
 	gone := postEvent(social.EventCommentDeleted, post)
 	gone.Comment, gone.Target = comment.ID, ben.ID
@@ -132,7 +132,7 @@ func decisionsOnOldCasesFail(w *world) {
 	dismiss := w.ruling(old, mia, social.ActionDismiss, nil)
 	w.ok(w.Decide(w.ctx, dismiss, social.Event{}), "Decide")
 	w.fails(w.Decide(w.ctx, dismiss, social.Event{}), social.ErrConflict, "the same decision again")
-	w.did(true)(w.Report(w.ctx, complaint(post, ben, social.ReasonSpam, now()), social.MaxReportsPerDay))
+	w.report(complaint(post, ben, social.ReasonSpam, now()))
 	w.fails(w.Decide(w.ctx, dismiss, social.Event{}), social.ErrConflict, "a decision on the case before it was opened again")
 	all, err := w.Decisions(w.ctx, everything)
 	w.ok(err, "Decisions")

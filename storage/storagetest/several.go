@@ -164,8 +164,8 @@ func (all *several) InsertSession(ctx context.Context, s social.Session) error {
 	return all.next().InsertSession(ctx, s)
 }
 
-func (all *several) InsertAccessToken(ctx context.Context, t social.Session, most int) error {
-	return all.next().InsertAccessToken(ctx, t, most)
+func (all *several) InsertAccessToken(ctx context.Context, t social.Session, maximum int) error {
+	return all.next().InsertAccessToken(ctx, t, maximum)
 }
 
 func (all *several) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
@@ -278,8 +278,8 @@ func (all *several) Return(ctx context.Context, user social.UserID, e social.Eve
 
 // The calls of social.Circles.
 
-func (all *several) InsertCircle(ctx context.Context, c *social.Circle, most int, e social.Event) error {
-	return all.next().InsertCircle(ctx, c, most, e)
+func (all *several) InsertCircle(ctx context.Context, c *social.Circle, maximum int, e social.Event) error {
+	return all.next().InsertCircle(ctx, c, maximum, e)
 }
 
 func (all *several) RenameCircle(ctx context.Context, id social.CircleID, name string, e social.Event) error {
@@ -494,8 +494,8 @@ func (all *several) LatestComments(ctx context.Context, posts []social.PostID, w
 
 // The calls of social.Cases.
 
-func (all *several) Report(ctx context.Context, r social.Report, most int) (bool, error) {
-	return all.next().Report(ctx, r, most)
+func (all *several) Report(ctx context.Context, r social.Report, maximum int) (bool, error) {
+	return all.next().Report(ctx, r, maximum)
 }
 
 func (all *several) ReportsBy(ctx context.Context, reporter social.UserID, after social.ReportPosition, limit int) ([]social.Report, error) {

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"plaza/internal/plazatest"
+	"plaza/internal/testtime"
 )
 
 // TestFullDisk fills the disk of a server. The server reports that to clients, in its readiness and
@@ -56,6 +58,7 @@ func TestFullDisk(t *testing.T) {
 func TestStartOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	s := startServingOn(t, t.TempDir(), `head -c 4M /dev/zero >"$1/filler"`)
+	defer time.AfterFunc(testtime.Patience(), func() { _ = s.Command.Process.Kill() }).Stop()
 	if err := s.Command.Wait(); err == nil || !strings.Contains(s.Log.String(), "plaza.sqlite: the disk is full: ") {
 		t.Errorf("%v: %s", err, s.Log)
 	}

@@ -65,11 +65,7 @@ func tooComplex(limit string, actual, maximum int) *gqlerror.Error {
 	return err
 }
 
-// tooManyTokens replaces the error of the parser, which stops counting at the maximum.
-func tooManyTokens(maximum int) *gqlerror.Error {
-	return exceeds("tokens", "it has too many tokens", maximum)
-}
-
+// exceeds is tooComplex where the parser has stopped counting at the maximum.
 func exceeds(limit, has string, maximum int) *gqlerror.Error {
 	err := codes.Errorf(codes.QueryTooComplex, "the query is too complex: %s, the maximum is %d", has, maximum)
 	err.Extensions["limit"] = limit

@@ -17,17 +17,17 @@ import (
 func parse(query string, maxTokens int) (*ast.QueryDocument, *gqlerror.Error) {
 	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, maxTokens)
 	if err != nil {
-		code, cause := codes.ParseFailed, (*gqlerror.Error)(nil)
+		var cause *gqlerror.Error
 		if !errors.As(err, &cause) {
-			return nil, codes.Errorf(code, "%v", err)
+			return nil, codes.Errorf(codes.ParseFailed, "%v", err)
 		}
 		switch { // the parser's own limits, for which gqlparser has no type
 		case strings.HasPrefix(cause.Message, "exceeded token limit"):
-			return nil, tooManyTokens(maxTokens)
+			return nil, exceeds("tokens", "it has too many tokens", maxTokens)
 		case strings.HasPrefix(cause.Message, "exceeded maximum nesting depth"):
-			code = codes.QueryTooComplex
+			return nil, exceeds("depth", "it is nested too deeply", parser.MaxNestingDepth)
 		}
-		return nil, codes.Complete(code, gqlerror.List{cause})[0]
+		return nil, codes.Complete(codes.ParseFailed, gqlerror.List{cause})[0]
 	}
 	if len(doc.Operations) == 0 {
 		return nil, codes.Errorf(codes.ParseFailed, "the document contains no operation")

@@ -51,6 +51,7 @@ var Scatters = []Scatter{
 	{"threadMutes", "delete", "_id", "the same"},
 	{"reactions", "delete", "_id", "a post is deleted with all that hangs on it"},
 	{"votes", "delete", "_id", "the same"},
+	{"sessions", "aggregate", "user", "how many access tokens does a user have?"},
 	{"sessions", "find", "user", "an account is deleted with all that is left behind, mostly in the background"},
 	{"identities", "find", "user", "the same"},
 	{"mailTokens", "find", "user", "the links in a user's mails become void, or are counted"},

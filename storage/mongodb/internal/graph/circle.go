@@ -14,21 +14,18 @@ import (
 )
 
 // InsertCircle implements social.Circles.
-func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, most int, e social.Event) error {
+func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, maximum int, e social.Event) error {
 	stored := *c
-	err := s.db.Write(ctx, "insert circle", []id.ID{c.Owner.ID}, func(ctx context.Context) (err error) {
-		if c.ID.IsZero() {
-			if stored.ID, err = s.nextCircle(ctx, c.Owner); err != nil {
-				return err
-			}
-			e.Circle = stored.ID
-		}
-		n, err := s.circles.CountDocuments(ctx, mdb.Doc("owner", c.Owner), options.Count().SetLimit(int64(most)).SetHint(byOwnerID))
+	err := s.db.Write(ctx, "insert circle", []id.ID{c.Owner.ID}, func(ctx context.Context) error {
+		next, err := s.nextCircle(ctx, c.Owner)
 		if err != nil {
 			return err
 		}
-		if int(n) == most {
-			return social.ErrLimitReached
+		if c.ID.IsZero() {
+			stored.ID, e.Circle = next, next
+		}
+		if err := mdb.MustHaveRoom(ctx, s.circles, mdb.Doc("owner", c.Owner), byOwnerID, maximum); err != nil {
+			return err
 		}
 		if _, err := s.circles.InsertOne(ctx, newCircleDoc(&stored)); err != nil {
 			return mdb.OrTaken(err)

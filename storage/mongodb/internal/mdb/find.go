@@ -8,6 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
 )
 
 // InBatch is the longest list of values in one command.
@@ -122,6 +124,16 @@ func HasDocuments(ctx context.Context, c *mongo.Collection) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// MustHaveRoom returns ErrLimitReached if a filter matches maximum documents. In a transaction that
+// has written what others of its kind write, too, so that they conflict, the limit is exact.
+func MustHaveRoom(ctx context.Context, c *mongo.Collection, filter bson.D, hint string, maximum int) error {
+	n, err := c.CountDocuments(ctx, filter, options.Count().SetLimit(int64(maximum)).SetHint(hint))
+	if err == nil && int(n) == maximum {
+		err = social.ErrLimitReached
+	}
+	return err
 }
 
 // Map converts all documents.

@@ -87,7 +87,7 @@ func ShardKeys() map[string]bson.D {
 }
 
 // Report implements social.Cases.
-func (s *Store) Report(ctx context.Context, r social.Report, most int) (reported bool, err error) {
+func (s *Store) Report(ctx context.Context, r social.Report, maximum int) (reported bool, err error) {
 	err = s.calls.Write(ctx, "report", nil, func(ctx context.Context) error {
 		serial, err := serials.Next(ctx, s.sequences, caseSequence, 0, 1, true)
 		if err != nil {
@@ -97,7 +97,8 @@ func (s *Store) Report(ctx context.Context, r social.Report, most int) (reported
 		if reported = did; err != nil || !did {
 			return err
 		}
-		if err := s.mustHaveRoom(ctx, &r, most); err != nil {
+		others := mdb.Doc("reporter", r.Reporter, "at", mdb.Doc("$gte", r.At.Add(-24*time.Hour)), "_id", mdb.Doc("$ne", reportKey(&r)))
+		if err := mdb.MustHaveRoom(ctx, s.reports, others, byReporter, maximum); err != nil {
 			return err
 		}
 		_, err = s.reports.ReplaceOne(ctx, mdb.Doc("_id", reportKey(&r)), newReportDoc(&r, opened), options.Replace().SetUpsert(true))
@@ -128,16 +129,6 @@ func (s *Store) count(ctx context.Context, r *social.Report, next social.CaseID)
 	}
 	one := mdb.Doc("$inc", mdb.Doc("reasons."+string(r.Reason), 1), "$max", mdb.Doc("lastAt", r.At))
 	return known.Opened, true, mdb.UpdateOne(ctx, s.cases, mdb.Doc("_id", known.ID), one)
-}
-
-// mustHaveRoom returns ErrLimitReached if the reporter has made most reports within a day.
-func (s *Store) mustHaveRoom(ctx context.Context, r *social.Report, most int) error {
-	today := mdb.Doc("reporter", r.Reporter, "at", mdb.Doc("$gte", r.At.Add(-24*time.Hour)))
-	n, err := s.reports.CountDocuments(ctx, today, options.Count().SetHint(byReporter).SetLimit(int64(most)))
-	if err == nil && int(n) == most {
-		err = social.ErrLimitReached
-	}
-	return err
 }
 
 // ReportsBy implements social.Cases. It reads two ranges of the index: the rest of the position's

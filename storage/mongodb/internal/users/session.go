@@ -86,8 +86,9 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 	})
 }
 
-// InsertAccessToken implements social.Sessions. Assigning a serial makes concurrent calls conflict.
-func (s *Store) InsertAccessToken(ctx context.Context, token social.Session, most int) error {
+// InsertAccessToken implements social.Sessions. Taking a serial, which it does not use, makes
+// concurrent calls conflict.
+func (s *Store) InsertAccessToken(ctx context.Context, token social.Session, maximum int) error {
 	return s.db.Write(ctx, "insert access token", []id.ID{token.User.ID}, func(ctx context.Context) error {
 		_, err := serials.Next(ctx, s.users, token.User, 0, 1, false)
 		if errors.Is(err, social.ErrNotFound) {
@@ -96,12 +97,9 @@ func (s *Store) InsertAccessToken(ctx context.Context, token social.Session, mos
 		if err != nil {
 			return err
 		}
-		existing, err := s.sessionsOf(ctx, token.User, token.CreatedAt)
-		if err != nil {
+		valid := mdb.Doc("user", token.User, "grant", mdb.Doc("$exists", true), "expiresAt", mdb.Doc("$gt", token.CreatedAt))
+		if err := mdb.MustHaveRoom(ctx, s.sessions, valid, byUser, maximum); err != nil {
 			return err
-		}
-		if tokens := slices.DeleteFunc(existing, func(one social.Session) bool { return one.Grant == nil }); len(tokens) >= most {
-			return social.ErrLimitReached
 		}
 		_, err = s.sessions.InsertOne(ctx, newSessionDoc(token))
 		return mdb.OrTaken(err)
@@ -162,21 +160,18 @@ func (s *Store) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now ti
 }
 
 // SessionsOf implements social.Sessions.
-func (s *Store) SessionsOf(ctx context.Context, user social.UserID, now time.Time) (found []social.Session, err error) {
-	err = s.db.Read(ctx, "sessions of a user", func(ctx context.Context) error {
-		found, err = s.sessionsOf(ctx, user, now)
+func (s *Store) SessionsOf(ctx context.Context, user social.UserID, now time.Time) ([]social.Session, error) {
+	var found []social.Session
+	err := s.db.Read(ctx, "sessions of a user", func(ctx context.Context) error {
+		docs, err := mdb.FindAll[sessionDoc](ctx, s.sessions, mdb.Doc("user", user), mdb.InBatch, options.Find().SetHint(byUser))
+		found = found[:0]
+		for i := range docs {
+			if docs[i].ExpiresAt.After(now) {
+				found = append(found, docs[i].session())
+			}
+		}
 		return err
 	})
-	return found, err
-}
-
-func (s *Store) sessionsOf(ctx context.Context, user social.UserID, now time.Time) (found []social.Session, err error) {
-	docs, err := mdb.FindAll[sessionDoc](ctx, s.sessions, mdb.Doc("user", user), mdb.InBatch, options.Find().SetHint(byUser))
-	for i := range docs {
-		if docs[i].ExpiresAt.After(now) {
-			found = append(found, docs[i].session())
-		}
-	}
 	return found, err
 }
 

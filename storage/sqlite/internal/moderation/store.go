@@ -25,7 +25,7 @@ var (
 	isReported = sqldb.Define(`SELECT 1 FROM reports WHERE case_id = ? AND reporter = ? AND sort = ?`)
 	saveReport = sqldb.Define(`INSERT INTO reports (case_id, reporter, sort, reason, text, at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (case_id, reporter) DO UPDATE SET sort = excluded.sort, reason = excluded.reason, text = excluded.text, at = excluded.at`)
-	countReports = sqldb.Define(`SELECT count(*) FROM reports INDEXED BY reports_by_reporter WHERE reporter = ? AND at >= ?`)
+	countReports = sqldb.Define(`SELECT count(*) FROM reports INDEXED BY reports_by_reporter WHERE reporter = ? AND at >= ? AND case_id <> ?`)
 	reportsBy    = sqldb.Define(`SELECT reports.case_id, cases.kind, cases.author, reports.reason, reports.text, reports.at
 		FROM reports INDEXED BY reports_by_reporter JOIN cases ON cases.id = reports.case_id
 		WHERE reports.reporter = ? AND (reports.at, reports.case_id) > (?, ?) ORDER BY reports.at, reports.case_id LIMIT ?`)
@@ -68,7 +68,7 @@ func New(db *sqldb.DB, log *eventlog.Log, c Config) *Store {
 }
 
 // Report implements social.Cases.
-func (s *Store) Report(ctx context.Context, r social.Report, most int) (reported bool, err error) {
+func (s *Store) Report(ctx context.Context, r social.Report, maximum int) (reported bool, err error) {
 	err = s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		if err := s.Refused(tx, r.Reporter, social.ErrAccountGone); err != nil {
 			return err
@@ -80,11 +80,11 @@ func (s *Store) Report(ctx context.Context, r social.Report, most int) (reported
 		if reported = did; err != nil || !did {
 			return err
 		}
-		var today int
-		if _, err := tx.Row(countReports, []any{&today}, r.Reporter.Bytes(), sqldb.Moment(r.At.Add(-24*time.Hour))); err != nil {
+		var others int
+		if _, err := tx.Row(countReports, []any{&others}, r.Reporter.Bytes(), sqldb.Moment(r.At.Add(-24*time.Hour)), c.ID.Bytes()); err != nil {
 			return err
 		}
-		if today >= most {
+		if others >= maximum {
 			return social.ErrLimitReached
 		}
 		if err := save(tx, c); err != nil {

@@ -44,7 +44,7 @@ func explain(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case isNoRoom(err), errors.Is(err, sqlite3.IOERR) && isNoRoom((&room{path: path}).writeFile()):
+	case isNoRoom(err), errors.Is(err, sqlite3.IOERR) && isNoRoom(tryFile(path)):
 		return fmt.Errorf("%s: the disk is full: %w", path, err)
 	case errors.Is(err, sqlite3.NOTADB):
 		return fmt.Errorf("%s is not an SQLite database: %w", path, err)

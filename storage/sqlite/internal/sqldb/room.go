@@ -32,7 +32,7 @@ type room struct {
 	logger *slog.Logger
 
 	full atomic.Bool // whether the last write or check found the disk full
-	mu   sync.Mutex  // held by writeFile
+	mu   sync.Mutex  // held by room.tryFile
 }
 
 // check returns social.ErrNoRoom while the disk counts as full.
@@ -46,7 +46,7 @@ func (r *room) check() error {
 // note turns the error of a write into ErrNoRoom if the disk is full, and logs that once. SQLite
 // usually reports an I/O error without its cause, so note checks the disk.
 func (r *room) note(ctx context.Context, err error) error {
-	if errors.Is(err, sqlite3.IOERR) && !errors.Is(err, social.ErrNoRoom) && (r.full.Load() || isNoRoom(r.writeFile())) {
+	if errors.Is(err, sqlite3.IOERR) && !errors.Is(err, social.ErrNoRoom) && (r.full.Load() || isNoRoom(r.tryFile())) {
 		err = fmt.Errorf("%w: %w", social.ErrNoRoom, err)
 	}
 	if errors.Is(err, social.ErrNoRoom) && !r.full.Swap(true) {
@@ -102,13 +102,17 @@ func (r *room) write(ctx context.Context, statements ...string) error {
 	})
 }
 
-// writeFile writes enoughRoom bytes to a file next to the database, and removes the file. Its error
-// says why SQLite could not write. The bytes are random, so that the file system cannot compress
-// them.
-func (r *room) writeFile() error {
+func (r *room) tryFile() error {
 	r.mu.Lock() // a caller must not remove another caller's file
 	defer r.mu.Unlock()
-	path := r.path + ".room"
+	return tryFile(r.path)
+}
+
+// tryFile writes enoughRoom bytes to a file next to the database, and removes the file. Its error
+// says why SQLite could not write. The bytes are random, so that the file system cannot compress
+// them.
+func tryFile(database string) error {
+	path := database + ".room"
 	content := make([]byte, enoughRoom)
 	_, _ = rand.Read(content) // this never fails
 	err := os.WriteFile(path, content, 0o600)
