@@ -32,12 +32,8 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, maximum int,
 		if err := refuseDeleted(tx, c.Owner, social.ErrAccountGone); err != nil {
 			return err
 		}
-		var existing int
-		if _, err := tx.Row(countCircles, []any{&existing}, c.Owner.Bytes()); err != nil {
+		if err := sqldb.MustHaveRoom(tx, maximum, countCircles, c.Owner.Bytes()); err != nil {
 			return err
-		}
-		if existing >= maximum {
-			return social.ErrLimitReached
 		}
 		stored := *c
 		if c.ID.IsZero() {

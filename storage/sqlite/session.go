@@ -37,12 +37,8 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 // InsertAccessToken implements social.Sessions.
 func (s *Store) InsertAccessToken(ctx context.Context, token social.Session, maximum int) error {
 	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		var existing int
-		if _, err := tx.Row(countTokens, []any{&existing}, token.User.Bytes(), sqldb.Moment(token.CreatedAt)); err != nil {
+		if err := sqldb.MustHaveRoom(tx, maximum, countTokens, token.User.Bytes(), sqldb.Moment(token.CreatedAt)); err != nil {
 			return err
-		}
-		if existing >= maximum {
-			return social.ErrLimitReached
 		}
 		return addSession(tx, token)
 	})

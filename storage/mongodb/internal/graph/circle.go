@@ -48,10 +48,7 @@ func (s *Store) nextCircle(ctx context.Context, owner social.UserID) (social.Cir
 		return social.CircleID{}, err
 	}
 	serial, err := serials.Next(ctx, s.users.Collection(), owner, last.ID.Serial(), 1, false)
-	if errors.Is(err, social.ErrNotFound) {
-		err = social.ErrAccountGone
-	}
-	return social.CircleID{ID: id.WithSerial(serial)}, err
+	return social.CircleID{ID: id.WithSerial(serial)}, mdb.OrGone(err)
 }
 
 // RenameCircle implements social.Circles.

@@ -63,6 +63,14 @@ func OrRetry(err error) error {
 	return err
 }
 
+// OrGone returns ErrAccountGone for ErrNotFound, where the document is the acting user's.
+func OrGone(err error) error {
+	if errors.Is(err, social.ErrNotFound) {
+		return social.ErrAccountGone
+	}
+	return err
+}
+
 // OrTaken replaces the driver's error for a duplicate key with the contract's ErrTaken.
 func OrTaken(err error) error {
 	if mongo.IsDuplicateKeyError(err) {

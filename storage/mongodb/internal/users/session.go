@@ -3,7 +3,6 @@ package users
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -90,18 +89,14 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 // concurrent calls conflict.
 func (s *Store) InsertAccessToken(ctx context.Context, token social.Session, maximum int) error {
 	return s.db.Write(ctx, "insert access token", []id.ID{token.User.ID}, func(ctx context.Context) error {
-		_, err := serials.Next(ctx, s.users, token.User, 0, 1, false)
-		if errors.Is(err, social.ErrNotFound) {
-			return social.ErrAccountGone
-		}
-		if err != nil {
-			return err
+		if _, err := serials.Next(ctx, s.users, token.User, 0, 1, false); err != nil {
+			return mdb.OrGone(err)
 		}
 		valid := mdb.Doc("user", token.User, "grant", mdb.Doc("$exists", true), "expiresAt", mdb.Doc("$gt", token.CreatedAt))
 		if err := mdb.MustHaveRoom(ctx, s.sessions, valid, byUser, maximum); err != nil {
 			return err
 		}
-		_, err = s.sessions.InsertOne(ctx, newSessionDoc(token))
+		_, err := s.sessions.InsertOne(ctx, newSessionDoc(token))
 		return mdb.OrTaken(err)
 	})
 }

@@ -2,7 +2,6 @@ package users
 
 import (
 	"context"
-	"errors"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -85,11 +84,7 @@ func (s *Store) Exists(ctx context.Context, user social.UserID) error {
 
 // mustHaveAccount returns ErrAccountGone if there is no such user.
 func (s *Store) mustHaveAccount(ctx context.Context, user social.UserID) error {
-	err := s.Exists(ctx, user)
-	if errors.Is(err, social.ErrNotFound) {
-		return social.ErrAccountGone
-	}
-	return err
+	return mdb.OrGone(s.Exists(ctx, user))
 }
 
 // FollowersCount reads how many followers a user has. ErrNotFound.

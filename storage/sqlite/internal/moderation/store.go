@@ -80,12 +80,8 @@ func (s *Store) Report(ctx context.Context, r social.Report, maximum int) (repor
 		if reported = did; err != nil || !did {
 			return err
 		}
-		var others int
-		if _, err := tx.Row(countReports, []any{&others}, r.Reporter.Bytes(), sqldb.Moment(r.At.Add(-24*time.Hour)), c.ID.Bytes()); err != nil {
+		if err := sqldb.MustHaveRoom(tx, maximum, countReports, r.Reporter.Bytes(), sqldb.Moment(r.At.Add(-24*time.Hour)), c.ID.Bytes()); err != nil {
 			return err
-		}
-		if others >= maximum {
-			return social.ErrLimitReached
 		}
 		if err := save(tx, c); err != nil {
 			return err

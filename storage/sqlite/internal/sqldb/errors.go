@@ -66,6 +66,16 @@ func Known(found bool, err error) error {
 	return err
 }
 
+// MustHaveRoom returns social.ErrLimitReached if a statement counts maximum rows or more.
+func MustHaveRoom(r Reader, maximum int, count *Statement, args ...any) error {
+	var n int
+	_, err := r.Row(count, []any{&n}, args...)
+	if err == nil && n >= maximum {
+		err = social.ErrLimitReached
+	}
+	return err
+}
+
 // Changed returns the error none if a statement changed no row.
 func Changed(rows int64, err, none error) error {
 	if err == nil && rows == 0 {
