@@ -37,10 +37,10 @@ func InvitationOf(code string) (InvitationID, error) {
 // Invitations stores invitations. Users.InsertUser uses them; Users.DeleteUser removes those of the
 // user.
 type Invitations interface {
-	// InsertInvitation stores an invitation. False, and no change: as many invitations of its
-	// inviter as most have not expired by its creation, whether or not they were used, also by
-	// concurrent calls. Those of operators are not counted. ErrAccountGone.
-	InsertInvitation(ctx context.Context, i Invitation, most int) (bool, error)
+	// InsertInvitation stores an invitation. ErrLimitReached: its inviter already has maximum
+	// invitations that have not expired by its creation, used or not. Operators have no limit.
+	// ErrAccountGone.
+	InsertInvitation(ctx context.Context, i Invitation, maximum int) error
 	// Invitation reads an invitation. ErrNotFound: unknown, deleted, or expired by now: it is valid
 	// until ExpiresAt, and not at that time.
 	Invitation(ctx context.Context, which InvitationID, now time.Time) (Invitation, error)

@@ -164,12 +164,12 @@ func (s *Service) invite(ctx context.Context, i social.Invitation, days, most in
 	}
 	i.CreatedAt = s.Moment()
 	i.ExpiresAt = i.CreatedAt.Add(time.Duration(days) * 24 * time.Hour)
-	stored, err := s.store.InsertInvitation(ctx, i, most)
+	err = s.store.InsertInvitation(ctx, i, most)
+	if errors.Is(err, social.ErrLimitReached) {
+		err = fault.Errorf(fault.CodeLimitReached, "", "You have %d invitations, the maximum: revoke one that is not used, or wait until one expires.", most)
+	}
 	if err != nil {
 		return social.Invitation{}, "", err
-	}
-	if !stored {
-		return social.Invitation{}, "", fault.Errorf(fault.CodeLimitReached, "", "You have %d invitations, the maximum: revoke one that is not used, or wait until one expires.", most)
 	}
 	s.record(ctx, Act{Kind: ActInvitationCreated, User: i.Inviter, Operator: i.Inviter.IsZero(), Invitation: i.ID})
 	return i, code, nil

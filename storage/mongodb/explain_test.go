@@ -422,9 +422,8 @@ func callInvitations(w *town, ada social.UserID) {
 	at := time.UnixMilli(1 << 42).UTC()
 	for _, inviter := range []social.UserID{{}, ada, ada} {
 		i := social.Invitation{ID: social.InvitationID{ID: id.New()}, Inviter: inviter, MaxUses: 3, CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
-		_, err := w.InsertInvitation(w.ctx, i, 5)
-		w.ok(err)
-		_, err = w.InvitationsBy(w.ctx, inviter, at)
+		w.ok(w.InsertInvitation(w.ctx, i, 5))
+		_, err := w.InvitationsBy(w.ctx, inviter, at)
 		w.ok(err)
 		_, err = w.Invitation(w.ctx, i.ID, at)
 		w.ok(err)

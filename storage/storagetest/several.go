@@ -198,8 +198,8 @@ func (all *several) ReadmitIdentity(ctx context.Context, key [32]byte) error {
 
 // The calls of social.Invitations.
 
-func (all *several) InsertInvitation(ctx context.Context, i social.Invitation, most int) (bool, error) {
-	return all.next().InsertInvitation(ctx, i, most)
+func (all *several) InsertInvitation(ctx context.Context, i social.Invitation, maximum int) error {
+	return all.next().InsertInvitation(ctx, i, maximum)
 }
 
 func (all *several) Invitation(ctx context.Context, which social.InvitationID, now time.Time) (social.Invitation, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/id"
@@ -39,36 +40,32 @@ func (d *invitationDoc) invitation() social.Invitation {
 
 // InsertInvitation implements social.Invitations. Invitations of a user who is being deleted are
 // removed in the background.
-func (s *Store) InsertInvitation(ctx context.Context, i social.Invitation, most int) (stored bool, err error) {
-	err = s.db.Write(ctx, "insert invitation", []id.ID{i.Inviter.ID}, func(ctx context.Context) error {
-		stored = false
-		if isFull, err := s.isFull(ctx, &i, most); err != nil || isFull {
+func (s *Store) InsertInvitation(ctx context.Context, i social.Invitation, maximum int) error {
+	return s.db.Write(ctx, "insert invitation", []id.ID{i.Inviter.ID}, func(ctx context.Context) error {
+		if err := s.mayInvite(ctx, &i, maximum); err != nil {
 			return err
 		}
 		_, err := s.invitations.InsertOne(ctx, invitationDoc{
 			ID: i.ID, Version: mdb.FirstVersion, Inviter: i.Inviter, MaxUses: i.MaxUses, Uses: i.Uses, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt,
 		})
-		stored = err == nil
 		return err
 	})
-	return stored && err == nil, err
 }
 
-// isFull reports whether the inviter of an invitation can't have another one, in a transaction. The
-// document in inviters makes concurrent calls conflict.
-func (s *Store) isFull(ctx context.Context, i *social.Invitation, most int) (bool, error) {
+// mayInvite returns the error of a user who can't have another invitation, in a transaction. The
+// document in inviters makes concurrent calls conflict. Operators always can.
+func (s *Store) mayInvite(ctx context.Context, i *social.Invitation, maximum int) error {
 	if i.Inviter.IsZero() {
-		return false, nil
+		return nil
 	}
 	if err := s.mustHaveAccount(ctx, i.Inviter); err != nil {
-		return false, err
+		return err
 	}
 	count := mdb.Doc("$set", mdb.Doc("v", mdb.FirstVersion), "$inc", mdb.Doc("attempts", 1))
 	if _, err := s.inviters.UpdateOne(ctx, mdb.Doc("_id", i.Inviter), count, options.UpdateOne().SetUpsert(true)); err != nil {
-		return false, mdb.OrRetry(err)
+		return mdb.OrRetry(err)
 	}
-	existing, err := s.invitationsBy(ctx, i.Inviter, i.CreatedAt)
-	return len(existing) >= most, err
+	return mdb.MustHaveRoom(ctx, s.invitations, unexpiredBy(i.Inviter, i.CreatedAt), byInviter, maximum)
 }
 
 // Invitation implements social.Invitations.
@@ -98,12 +95,17 @@ func (s *Store) InvitationsBy(ctx context.Context, inviter social.UserID, now ti
 }
 
 func (s *Store) invitationsBy(ctx context.Context, inviter social.UserID, now time.Time) ([]social.Invitation, error) {
+	docs, err := mdb.FindAll[invitationDoc](ctx, s.invitations, unexpiredBy(inviter, now), 1, options.Find().SetHint(byInviter))
+	return mdb.Map(docs, (*invitationDoc).invitation), err
+}
+
+// unexpiredBy matches the invitations of a user (zero: of operators) that have not expired by now.
+func unexpiredBy(inviter social.UserID, now time.Time) bson.D {
 	var by any // nil: those of operators have no inviter
 	if !inviter.IsZero() {
 		by = inviter
 	}
-	docs, err := mdb.FindAll[invitationDoc](ctx, s.invitations, mdb.Doc("inviter", by, "expiresAt", mdb.Doc("$gt", now)), 1, options.Find().SetHint(byInviter))
-	return mdb.Map(docs, (*invitationDoc).invitation), err
+	return mdb.Doc("inviter", by, "expiresAt", mdb.Doc("$gt", now))
 }
 
 // DeleteInvitation implements social.Invitations.

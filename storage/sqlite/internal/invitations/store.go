@@ -42,30 +42,25 @@ func New(db *sqldb.DB, log *eventlog.Log, clock func() time.Time, refuse Refuse)
 }
 
 // InsertInvitation implements social.Invitations.
-func (s *Store) InsertInvitation(ctx context.Context, i social.Invitation, most int) (stored bool, err error) {
-	err = s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		stored = false
-		if isFull, err := s.isFull(tx, &i, most); err != nil || isFull {
+func (s *Store) InsertInvitation(ctx context.Context, i social.Invitation, maximum int) error {
+	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+		if err := s.mayInvite(tx, &i, maximum); err != nil {
 			return err
 		}
 		_, err := tx.Exec(insert, i.ID.Bytes(), sqldb.OrNull(i.Inviter.ID), i.MaxUses, i.Uses, sqldb.Moment(i.CreatedAt), sqldb.Moment(i.ExpiresAt))
-		stored = err == nil
 		return err
 	})
-	return stored && err == nil, err
 }
 
-// isFull reports whether the inviter of an invitation can't have another one.
-func (s *Store) isFull(tx sqldb.Reader, i *social.Invitation, most int) (bool, error) {
+// mayInvite returns the error of a user who can't have another invitation. Operators always can.
+func (s *Store) mayInvite(tx sqldb.Reader, i *social.Invitation, maximum int) error {
 	if i.Inviter.IsZero() {
-		return false, nil
+		return nil
 	}
 	if err := s.refuse(tx, i.Inviter); err != nil {
-		return false, err
+		return err
 	}
-	var existing int
-	_, err := tx.Row(countBy, []any{&existing}, i.Inviter.Bytes(), sqldb.Moment(i.CreatedAt))
-	return existing >= most, err
+	return sqldb.MustHaveRoom(tx, maximum, countBy, i.Inviter.Bytes(), sqldb.Moment(i.CreatedAt))
 }
 
 // Invitation implements social.Invitations.
