@@ -47,6 +47,6 @@ func New[L any](c Config[L]) *Member[L] {
 		},
 		use: c.Use, renewed: make(chan struct{}), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), outdated: c.Outdated,
 	}
-	m.DB = mdb.NewDB(c.Client, c.Timeout, m, c.Jobs, c.Primary)
+	m.DB = mdb.NewDB(m.settings, c.Timeout, m, c.Jobs, c.Primary)
 	return m
 }

@@ -20,7 +20,7 @@ import (
 const (
 	firstBackoff = 2 * time.Millisecond
 	maxBackoff   = 250 * time.Millisecond
-	// abortTimeout bounds the abort of a failed transaction, whose call may have no time left.
+	// abortTimeout bounds the end of a failed transaction, whose call may have no time left.
 	abortTimeout = 500 * time.Millisecond
 )
 
@@ -60,6 +60,7 @@ type Jobs interface {
 // types.
 type DB struct {
 	client  *mongo.Client
+	small   *mongo.Collection
 	timeout time.Duration
 	lease   Lease
 	jobs    Jobs
@@ -71,10 +72,10 @@ type DB struct {
 }
 
 // NewDB returns a DB whose calls have the given time limit, happen within a lease, and wait for
-// the primary.
-func NewDB(client *mongo.Client, timeout time.Duration, l Lease, jobs Jobs, primary *Primary) *DB {
+// the primary. It sometimes reads a document of small, any collection of the database.
+func NewDB(small *mongo.Collection, timeout time.Duration, l Lease, jobs Jobs, primary *Primary) *DB {
 	return &DB{
-		client: client, timeout: timeout, lease: l, jobs: jobs, hot: NewLocks(), primary: primary,
+		client: small.Database().Client(), small: small, timeout: timeout, lease: l, jobs: jobs, hot: NewLocks(), primary: primary,
 		first: func(context.Context) error { return nil },
 	}
 }
@@ -243,7 +244,7 @@ func (d *DB) writeInLease(ctx context.Context, session *mongo.Session, fn func(c
 func (d *DB) writeInCall(ctx context.Context, session *mongo.Session, fn func(context.Context) error) error {
 	ctx, call := d.lease.Enter(ctx)
 	defer call.Leave()
-	return Retry(ctx, func() error { return attempt(ctx, session, d.beginning(fn), call.MayWrite) })
+	return Retry(ctx, func() error { return d.attempt(ctx, session, d.beginning(fn), call.MayWrite) })
 }
 
 // beginning returns a function that runs the function of BeginWith, and then fn.
@@ -273,7 +274,7 @@ func Retry(ctx context.Context, fn func() error) error {
 }
 
 // attempt runs one transaction, and commits it if the lease still allows that.
-func attempt(ctx context.Context, session *mongo.Session, fn func(context.Context) error, mayCommit func() error) error {
+func (d *DB) attempt(ctx context.Context, session *mongo.Session, fn func(context.Context) error, mayCommit func() error) error {
 	if err := mayCommit(); err != nil {
 		return err
 	}
@@ -282,26 +283,38 @@ func attempt(ctx context.Context, session *mongo.Session, fn func(context.Contex
 		return err
 	}
 	inside := mongo.NewSessionContext(ctx, session)
-	if err := fn(inside); err != nil {
-		abort(inside, session)
-		return err
+	if err = fn(inside); err == nil {
+		err = mayCommit()
 	}
-	if err := mayCommit(); err != nil {
-		abort(inside, session)
-		return err
+	if err == nil {
+		err = commit(inside, session)
 	}
+	if err != nil {
+		d.abort(inside, session)
+	}
+	return err
+}
+
+func commit(ctx context.Context, session *mongo.Session) error {
 	for {
-		err := session.CommitTransaction(inside)
+		err := session.CommitTransaction(ctx)
 		if err == nil || ctx.Err() != nil || !isUnknownCommit(err) || HasNoPrimary(err) {
 			return err
 		}
 	}
 }
 
-// abort ends a transaction even if ctx has ended: other writers must not have to wait until the
-// server notices.
-func abort(ctx context.Context, session *mongo.Session) {
+// abort ends a transaction that has failed, even if ctx has ended: other writers must not have to
+// wait until MongoDB notices. If ctx has ended, MongoDB may receive a command of the transaction
+// after the abort, and would begin it again. It refuses that once the session has begun another
+// transaction.
+func (d *DB) abort(ctx context.Context, session *mongo.Session) {
+	interrupted := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
 	defer cancel()
-	_ = session.AbortTransaction(ctx)
+	_ = session.AbortTransaction(ctx) // does nothing after an attempt to commit
+	if interrupted && session.StartTransaction() == nil {
+		_ = d.small.FindOne(ctx, Doc("_id", ZeroKey)).Err()
+		_ = session.AbortTransaction(ctx)
+	}
 }
