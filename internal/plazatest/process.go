@@ -34,7 +34,10 @@ const AsPlaza = "PLAZA_TEST_AS_PLAZA"
 // Command prepares a plaza process with a data folder.
 func Command(ctx context.Context, data string, args ...string) (command *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	command = exec.CommandContext(ctx, os.Args[0], append([]string{"--data", data}, args...)...)
-	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "PLAZA_MONGODB_URI=") })
+	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return name == "PLAZA_MONGODB_URI" || name == "GOGC" || name == "GOMEMLIMIT" // a server sets the last two itself
+	})
 	command.Env = append(command.Env, AsPlaza+"=1", "PLAZA_RATE_LIMITS=off")
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	command.Stdout, command.Stderr = stdout, stderr
