@@ -20,7 +20,8 @@ import (
 const (
 	firstBackoff = 2 * time.Millisecond
 	maxBackoff   = 250 * time.Millisecond
-	// abortTimeout bounds the end of a failed transaction, whose call may have no time left.
+	// abortTimeout bounds each command that ends a failed transaction, whose call may have no time
+	// left.
 	abortTimeout = 500 * time.Millisecond
 )
 
@@ -284,13 +285,13 @@ func (d *DB) attempt(ctx context.Context, session *mongo.Session, fn func(contex
 	}
 	inside := mongo.NewSessionContext(ctx, session)
 	if err = fn(inside); err == nil {
-		err = mayCommit()
+		err = errors.Join(ctx.Err(), mayCommit())
 	}
 	if err == nil {
 		err = commit(inside, session)
 	}
 	if err != nil {
-		d.abort(inside, session)
+		d.abort(inside, session, err)
 	}
 	return err
 }
@@ -305,16 +306,24 @@ func commit(ctx context.Context, session *mongo.Session) error {
 }
 
 // abort ends a transaction that has failed, even if ctx has ended: other writers must not have to
-// wait until MongoDB notices. If ctx has ended, MongoDB may receive a command of the transaction
-// after the abort, and would begin it again. It refuses that once the session has begun another
-// transaction.
-func (d *DB) abort(ctx context.Context, session *mongo.Session) {
-	interrupted := ctx.Err() != nil
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
-	defer cancel()
-	_ = session.AbortTransaction(ctx) // does nothing after an attempt to commit
-	if interrupted && session.StartTransaction() == nil {
-		_ = d.small.FindOne(ctx, Doc("_id", ZeroKey)).Err()
-		_ = session.AbortTransaction(ctx)
+// wait until MongoDB notices. MongoDB can receive a command after the abort if its caller did not
+// wait for the response, and would begin the transaction again. Once the session has begun another
+// one, the primary of a replica set refuses that.
+func (d *DB) abort(ctx context.Context, session *mongo.Session, cause error) {
+	within := func(do func(context.Context) error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
+		defer cancel()
+		_ = do(ctx)
 	}
+	within(session.AbortTransaction) // does nothing after an attempt to commit
+	if isInterrupted(ctx, cause) && session.StartTransaction() == nil {
+		within(func(ctx context.Context) error { return d.small.FindOne(ctx, Doc("_id", ZeroKey)).Err() })
+		within(session.AbortTransaction)
+	}
+}
+
+// isInterrupted reports whether a transaction has failed because its caller did not wait for a
+// response of the primary any longer. The driver can notice a deadline before ctx does.
+func isInterrupted(ctx context.Context, err error) bool {
+	return (ctx.Err() != nil || mongo.IsTimeout(err)) && !errors.Is(context.Cause(ctx), ErrNoPrimary)
 }
