@@ -74,8 +74,10 @@ PARALLEL := $(shell expr 2 '*' "$$(getconf _NPROCESSORS_ONLN)")
 # Never uses the test cache, because random cases are new in each run. Runs no go vet, because make verify does.
 GOTEST := $(LESS_GC) go test -count=1 -vet=off -shuffle=on -timeout 3h -parallel $(PARALLEL)
 
-# The whole suite runs in two halves, and each test is in one of them. The second runs even if the first fails. Both use one
-# MongoDB: the second takes over the first's databases.
+# The whole suite runs in two halves, and each test is in one of them. They run at the same time, with one MongoDB: while a package of
+# one half waits for something, the other half has both cores.
+HALF := $(shell expr '(' "$$(getconf _NPROCESSORS_ONLN)" + 1 ')' / 2)
+
 .PHONY: test
 ifeq ($(PKG) $(TESTFLAGS),./... )
 test: $(WITHMONGO) need-race ## run all tests, on SQLite and on MongoDB, with the race detector where things happen at the same time
@@ -86,10 +88,9 @@ endif
 
 .PHONY: halves
 halves:
-	@status=0; \
-	$(GOTEST) $(RACE) -skip '$(SEQUENTIAL_TESTS)' ./... || status=$$?; \
-	echo 'make: the rest, without the race detector' >&2; \
-	$(GOTEST) -run '$(SEQUENTIAL_TESTS)' $(SEQUENTIAL_PKG) || status=$$?; \
+	@$(GOTEST) -p $(HALF) $(RACE) -skip '$(SEQUENTIAL_TESTS)' ./... & race=$$!; status=0; \
+	$(GOTEST) -p $(HALF) -run '$(SEQUENTIAL_TESTS)' $(SEQUENTIAL_PKG) || status=$$?; \
+	wait $$race || status=$$?; \
 	exit $$status
 
 .PHONY: race
