@@ -73,7 +73,7 @@ type DB struct {
 }
 
 // NewDB returns a DB whose calls have the given time limit, happen within a lease, and wait for
-// the primary. It sometimes reads a document of small, any collection of the database.
+// the primary. Transactions that end others read from small, any collection of the database.
 func NewDB(small *mongo.Collection, timeout time.Duration, l Lease, jobs Jobs, primary *Primary) *DB {
 	return &DB{
 		client: small.Database().Client(), small: small, timeout: timeout, lease: l, jobs: jobs, hot: NewLocks(), primary: primary,
@@ -315,7 +315,7 @@ func (d *DB) abort(ctx context.Context, session *mongo.Session, cause error) {
 		defer cancel()
 		_ = do(ctx)
 	}
-	within(session.AbortTransaction) // does nothing after an attempt to commit
+	within(session.AbortTransaction)
 	if isInterrupted(ctx, cause) && session.StartTransaction() == nil {
 		within(func(ctx context.Context) error { return d.small.FindOne(ctx, Doc("_id", ZeroKey)).Err() })
 		within(session.AbortTransaction)
