@@ -18,25 +18,18 @@ func TestSavingAdsIsRetriedAfterAConflict(t *testing.T) {
 	uri := mongotest.InDatabase(t, server.URI(), "plaza")
 	store := openAt(t, uri, mongodb.Options{}).Ads()
 	f := placeAds(t, store)
-	admin := adminOf(t, uri)
+	client := adminOf(t, uri).Client()
 	for _, collection := range []string{"adAdvertisers", "adCampaigns", "adUnits", "adZones"} {
 		units, err := store.Units(t.Context(), []ads.UnitID{f.cpm})
 		if err != nil {
 			t.Fatal(err)
 		}
-		point := bson.D{
-			{Key: "configureFailPoint", Value: "failCommand"},
-			{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}},
-			{Key: "data", Value: bson.D{
-				{Key: "failCommands", Value: bson.A{"find"}},
-				{Key: "namespace", Value: "plaza." + collection},
-				{Key: "errorCode", Value: 112},
-				{Key: "errorLabels", Value: bson.A{"TransientTransactionError"}},
-			}},
-		}
-		if err := admin.RunCommand(t.Context(), point).Err(); err != nil {
-			t.Fatal(err)
-		}
+		mongotest.FailCommand(t, client, bson.D{{Key: "times", Value: 1}}, bson.D{
+			{Key: "failCommands", Value: bson.A{"find"}},
+			{Key: "namespace", Value: "plaza." + collection},
+			{Key: "errorCode", Value: 112},
+			{Key: "errorLabels", Value: bson.A{"TransientTransactionError"}},
+		})
 		saved, err := store.Save(t.Context(), ads.Batch{Units: []ads.Unit{*units[f.cpm]}})
 		if err != nil || saved != 1 {
 			t.Errorf("a conflict in %s: %d saved, %v", collection, saved, err)

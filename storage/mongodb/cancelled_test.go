@@ -27,10 +27,9 @@ func TestInterruptedTransactionsLockNothing(t *testing.T) {
 	}
 	late := testtime.Scale(time.Second)
 	beginLate := func(ctx context.Context) error {
-		point := mdb.Doc("configureFailPoint", "failCommand", "mode", mdb.Doc("times", 1), "data", mdb.Doc(
+		mongotest.FailCommand(t, s.client(), mdb.Doc("times", 1), mdb.Doc(
 			"failCommands", bson.A{"update"}, "namespace", "plaza.totals", "appName", cluster.AppName(s.member.ID),
 			"blockConnection", true, "blockTimeMS", late.Milliseconds()))
-		ok(t, admin.RunCommand(t.Context(), point).Err())
 		err := s.db.Write(ctx, "increment", nil, increment)
 		testtime.Eventually(t, "the end of the first command", func() bool {
 			running := mdb.Pipeline{mdb.Doc("$currentOp", mdb.Doc()), mdb.Doc("$match", mdb.Doc("active", true, "command.update", "totals"))}

@@ -20,10 +20,7 @@ func TestALostPositionIsReported(t *testing.T) {
 	uri := mongotest.InDatabase(t, server.URI(), "plaza")
 	store := openAt(t, uri, mongodb.Options{})
 	fail := func(mode, command string, code int) {
-		data := mdb.Doc("failCommands", bson.A{command}, "namespace", "plaza.events", "errorCode", code)
-		if err := adminOf(t, uri).RunCommand(t.Context(), mdb.Doc("configureFailPoint", "failCommand", "mode", mode, "data", data)).Err(); err != nil {
-			t.Fatal(err)
-		}
+		mongotest.FailCommand(t, adminOf(t, uri).Client(), mode, mdb.Doc("failCommands", bson.A{command}, "namespace", "plaza.events", "errorCode", code))
 	}
 	tail := func(position string) (social.EventStream, error) {
 		stream, err := store.Tail(t.Context(), position)

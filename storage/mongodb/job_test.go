@@ -433,9 +433,7 @@ func TestASlowDatabaseDoesNotDelayJobs(t *testing.T) {
 // failPoint makes updates of lists slow, or makes them fail, as data says.
 func failPoint(t *testing.T, s *Store, mode string, data bson.D) {
 	t.Helper()
-	data = append(mdb.Doc("failCommands", bson.A{"update"}, "namespace", "plaza.newsLists"), data...)
-	command := mdb.Doc("configureFailPoint", "failCommand", "mode", mode, "data", data)
-	ok(t, s.client().Database("admin").RunCommand(t.Context(), command).Err())
+	mongotest.FailCommand(t, s.client(), mode, append(mdb.Doc("failCommands", bson.A{"update"}, "namespace", "plaza.newsLists"), data...))
 }
 
 // TestJobsAboutAFewUsersAreDone: older servers added separate jobs for lists that were locked.

@@ -41,8 +41,7 @@ func TestServerWithoutHeartbeatsRefusesWrites(t *testing.T) {
 	const unknownError, outOfDiskSpace = 8, 14031
 	failWith := func(code int, mode string, commands bson.A, collection string) {
 		data := bson.D{{Key: "failCommands", Value: commands}, {Key: "namespace", Value: "plaza." + collection}, {Key: "errorCode", Value: code}}
-		point := bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: mode}, {Key: "data", Value: data}}
-		w.ok(adminOf(t, uri).RunCommand(w.ctx, point).Err())
+		mongotest.FailCommand(t, adminOf(t, uri).Client(), mode, data)
 	}
 	fail := func(mode string, commands bson.A, collection string) {
 		failWith(unknownError, mode, commands, collection)

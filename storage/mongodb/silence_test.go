@@ -179,13 +179,12 @@ func TestInterruptedTransactionsAreRetried(t *testing.T) {
 	s := openOn(t, server.URI(), Options{})
 	q := newSquare(t, s)
 	for n, command := range []string{"find", "update", "insert", "findAndModify", "commitTransaction"} {
-		point := mdb.Doc("configureFailPoint", "failCommand", "mode", mdb.Doc("times", 1),
-			"data", mdb.Doc("failCommands", bson.A{command}, "errorCode", mdb.Interrupted, "appName", cluster.AppName(s.member.ID)))
-		ok(t, s.client().Database("admin").RunCommand(t.Context(), point).Err())
+		mongotest.FailCommand(t, s.client(), mdb.Doc("times", 1),
+			mdb.Doc("failCommands", bson.A{command}, "errorCode", mdb.Interrupted, "appName", cluster.AppName(s.member.ID)))
 		if err := q.comment(s); err != nil {
 			t.Errorf("%s %d: %v", command, n, err)
 		}
-		ok(t, s.client().Database("admin").RunCommand(t.Context(), mdb.Doc("configureFailPoint", "failCommand", "mode", "off")).Err())
+		mongotest.FailCommand(t, s.client(), "off", mdb.Doc())
 	}
 }
 

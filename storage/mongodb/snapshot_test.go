@@ -21,20 +21,16 @@ func TestReadsOnLostSnapshotsRunAgain(t *testing.T) {
 	for range 3 {
 		w.comment(p, nil, ada)
 	}
-	admin := adminOf(t, server.URI())
+	client := adminOf(t, server.URI()).Client()
 	thread := social.Thread{Post: p.ID, Order: social.OrderOldest}
 	for _, page := range [][]social.List[social.Thread]{
 		lists(social.Page{Limit: 10}, thread), // a find
 		{{Of: thread, Page: social.Page{Limit: 10}}, {Of: thread, Page: social.Page{Limit: 5, Last: true}}}, // an aggregate
 	} {
 		for _, lost := range []int{1, 2} {
-			w.ok(admin.RunCommand(t.Context(), bson.D{
-				{Key: "configureFailPoint", Value: "failCommand"},
-				{Key: "mode", Value: bson.D{{Key: "times", Value: lost}}},
-				{Key: "data", Value: bson.D{
-					{Key: "failCommands", Value: bson.A{"find", "aggregate"}}, {Key: "errorCode", Value: 239}, {Key: "namespace", Value: "plaza.threads.pages"},
-				}},
-			}).Err())
+			mongotest.FailCommand(t, client, bson.D{{Key: "times", Value: lost}}, bson.D{
+				{Key: "failCommands", Value: bson.A{"find", "aggregate"}}, {Key: "errorCode", Value: 239}, {Key: "namespace", Value: "plaza.threads.pages"},
+			})
 			found, err := w.Thread(w.ctx, page)
 			switch {
 			case lost == 1 && (err != nil || len(found[page[0]]) != 3):

@@ -475,17 +475,9 @@ func TestErasingIsDoneInParts(t *testing.T) {
 // function that checks that it did.
 func failOnce(t *testing.T, server *mongotest.Server, command, namespace string) (broken func()) {
 	t.Helper()
-	admin := adminOf(t, server.URI())
+	client := adminOf(t, server.URI()).Client()
 	set := func(mode any) int {
-		var was struct {
-			Count int `bson:"count"`
-		}
-		data := bson.D{{Key: "failCommands", Value: bson.A{command}}, {Key: "namespace", Value: namespace}, {Key: "errorCode", Value: 8}}
-		point := bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: mode}, {Key: "data", Value: data}}
-		if err := admin.RunCommand(t.Context(), point).Decode(&was); err != nil {
-			t.Fatal(err)
-		}
-		return was.Count
+		return mongotest.FailCommand(t, client, mode, bson.D{{Key: "failCommands", Value: bson.A{command}}, {Key: "namespace", Value: namespace}, {Key: "errorCode", Value: 8}})
 	}
 	before := set(bson.D{{Key: "times", Value: 1}})
 	return func() {

@@ -50,9 +50,9 @@ func TestTheStreamContinues(t *testing.T) {
 	streams := func(mode string) {
 		t.Helper()
 		const historyLost = 286
-		order(t, admin, bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: mode}, {Key: "data", Value: bson.D{
+		mongotest.FailCommand(t, admin.Client(), mode, bson.D{
 			{Key: "failCommands", Value: bson.A{"getMore", "aggregate"}}, {Key: "namespace", Value: "plaza.events"}, {Key: "errorCode", Value: historyLost},
-		}}})
+		})
 	}
 	streams("alwaysOn")
 	ada.Status(t, "2", plazatest.Public)
