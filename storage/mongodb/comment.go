@@ -8,67 +8,8 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
-	"plaza/storage/mongodb/internal/serials"
 	"plaza/storage/mongodb/internal/threads"
 )
-
-// InsertComment implements social.Comments.
-func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
-	limited, cancel := s.db.Limit(ctx)
-	defer cancel()
-	own := &newComment{given: *c, event: e}
-	if err := s.newComments.Do(limited, c.Post, own); err != nil {
-		return mdb.Translate(ctx, "insert comment", err)
-	}
-	c.ID, c.TreePath = own.stored.ID, own.stored.TreePath
-	return nil
-}
-
-// insertComments stores comments on one post in one transaction.
-func (s *Store) insertComments(ctx context.Context, post social.PostID, batch []*newComment) error {
-	return s.db.Write(ctx, "insert comment", []id.ID{post.ID}, func(ctx context.Context) error {
-		events, err := s.numberComments(ctx, post, batch)
-		if err != nil {
-			return err
-		}
-		comments := mdb.Map(batch, func(c **newComment) *social.Comment { return (*c).stored })
-		if err := s.threads.Insert(ctx, comments); err != nil {
-			return err
-		}
-		if err := s.log.Append(ctx, events...); err != nil {
-			return err
-		}
-		return s.feeds.PostChanged(ctx, post)
-	})
-}
-
-// numberComments gives ids to comments that have none: greater than all ids that the thread has
-// had, and than their parents'. It may return ErrNotFound.
-func (s *Store) numberComments(ctx context.Context, post social.PostID, batch []*newComment) ([]social.Event, error) {
-	var floor int64
-	n := 0
-	for _, c := range batch {
-		floor = max(floor, c.given.ID.Serial(), c.given.Parent.Serial())
-		if c.given.ID.IsZero() {
-			n++
-		}
-	}
-	next, err := serials.Next(ctx, s.posts, post, floor, n, false)
-	if err != nil {
-		return nil, err
-	}
-	events := make([]social.Event, len(batch))
-	for i, c := range batch {
-		stored := c.given // a copy for each attempt
-		c.stored, events[i] = &stored, c.event
-		if c.given.ID.IsZero() {
-			stored.SetID(social.CommentID{ID: id.WithSerial(next)})
-			events[i].Comment = stored.ID
-			next++
-		}
-	}
-	return events, nil
-}
 
 // EditComment implements social.Comments.
 func (s *Store) EditComment(ctx context.Context, comment social.CommentID, text string, at time.Time, e social.Event) error {
@@ -80,7 +21,7 @@ func (s *Store) EditComment(ctx context.Context, comment social.CommentID, text 
 		if err := s.threads.Edit(ctx, post, comment, text, at); err != nil {
 			return err
 		}
-		if err := s.feeds.PostChanged(ctx, post); err != nil {
+		if err := s.feeds.PostsChanged(ctx, post); err != nil {
 			return err
 		}
 		return s.log.Append(ctx, e)
@@ -113,7 +54,7 @@ func (s *Store) deleteComment(ctx context.Context, post social.PostID, comment s
 	if err != nil {
 		return err
 	}
-	if err := s.feeds.PostChanged(ctx, post); err != nil {
+	if err := s.feeds.PostsChanged(ctx, post); err != nil {
 		return err
 	}
 	return s.log.Append(ctx, removal.Events(e)...)
@@ -124,7 +65,7 @@ func (s *Store) hideComment(ctx context.Context, c *social.Comment, e social.Eve
 	if err := s.threads.Hide(ctx, c.Post, c.ID, c.Hidden); err != nil {
 		return err
 	}
-	if err := s.feeds.PostChanged(ctx, c.Post); err != nil {
+	if err := s.feeds.PostsChanged(ctx, c.Post); err != nil {
 		return err
 	}
 	return s.log.Append(ctx, e)

@@ -31,13 +31,13 @@ func TestCommentOfCanceledCallerIsNotStored(t *testing.T) {
 		again := time.NewTicker(time.Millisecond)
 		defer again.Stop()
 		for {
-			if running, waiting := s.newComments.State(p.ID); running && waiting == n {
+			if running, waiting := s.newComments.State(p.ID.ID); running && waiting == n {
 				return
 			}
 			<-again.C
 		}
 	}
-	release := must(s.db.Hold(t.Context(), []id.ID{p.ID.ID}))(t)
+	release := holdPost(t, s, p.ID)
 	first := insert(t.Context())
 	waits(0)
 	leaving, leave := context.WithCancel(t.Context())

@@ -70,6 +70,65 @@ func TestHotThreadsShareTransactions(t *testing.T) {
 	}
 }
 
+// TestCommentsOnDifferentPostsShareTransactions lets 64 writers comment on a post each. There are far fewer
+// transactions than comments. Then some of them use a slug that is taken, or reply to a tombstone.
+// Only those are refused.
+func TestCommentsOnDifferentPostsShareTransactions(t *testing.T) {
+	t.Parallel()
+	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.CommentsEmbedded, mongodb.TinyAdaptive} {
+		t.Run(layout, func(t *testing.T) {
+			r := new(recorder)
+			w := newTownIn(t, r, layout)
+			ada := w.people(1)[0].User.ID
+			const writers = 64
+			posts, parents, tombstones := make([]*social.Post, writers), make([]*social.Comment, writers), make([]*social.Comment, writers)
+			for i := range posts {
+				posts[i] = w.post(status(ada, ada, public))
+				parents[i], tombstones[i] = w.comment(posts[i], nil, ada), w.comment(posts[i], nil, ada)
+				w.comment(posts[i], tombstones[i], ada)
+				w.ok(w.DeleteComment(w.ctx, tombstones[i].ID, happened(social.EventCommentDeleted)))
+			}
+			everyone := func(spoil func(i int, c *social.Comment) (want error)) {
+				atOnce(writers, func(i int) {
+					c := newComment(posts[i], parents[i], ada)
+					want := spoil(i, c)
+					if err := w.InsertComment(w.ctx, c, happened(social.EventCommentAdded)); !errors.Is(err, want) {
+						t.Errorf("writer %d: %v, want %v", i, err, want)
+					}
+				})
+			}
+			r.take()
+			everyone(func(int, *social.Comment) error { return nil })
+			if n := strings.Count(names(r.take()), "commitTransaction"); n == 0 || n > writers/2 {
+				t.Errorf("%d comments took %d transactions", writers, n)
+			}
+			everyone(func(i int, c *social.Comment) error {
+				switch i % 8 {
+				case 0:
+					c.Slug, c.Path = parents[i].Slug, parents[i].Slug
+					return social.ErrTaken
+				case 4:
+					c.Parent, c.Path, c.TreePath = tombstones[i].ID, tombstones[i].Slug+"/"+c.Slug, social.NewTreePath(tombstones[i], c.ID)
+					return social.ErrNotFound
+				}
+				return nil
+			})
+			for i, p := range posts {
+				replies := 2
+				if i%4 == 0 {
+					replies = 1
+				}
+				wantCounts(t, w, p.ID, 2+replies, 1)
+				comments, err := w.Comments(w.ctx, []social.CommentID{parents[i].ID})
+				w.ok(err)
+				if got := comments[parents[i].ID].Replies; got != replies {
+					t.Errorf("the parent on post %d has %d replies, want %d", i, got, replies)
+				}
+			}
+		})
+	}
+}
+
 // TestTwinSlugsInOneTransaction checks that of waiting comments with the same slug one is stored,
 // together with all that have a slug of their own.
 func TestTwinSlugsInOneTransaction(t *testing.T) {

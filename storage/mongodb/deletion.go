@@ -242,17 +242,17 @@ func (d deletion) eraseComments(ctx context.Context) (did bool, err error) {
 // takeBackMarks removes some of the user's reactions, votes or muted threads, and updates the
 // counts.
 func (d deletion) takeBackMarks(ctx context.Context) (did bool, err error) {
-	for c, field := range d.markFields() {
-		if did, err = d.nameMarks(ctx, c); did || err != nil {
+	for _, kind := range []markKind{d.reactionKind(), d.voteKind(), d.muteKind()} {
+		if did, err = d.nameMarks(ctx, kind.of); did || err != nil {
 			return did, err
 		}
 		err = d.db.Write(ctx, "take marks back", nil, func(ctx context.Context) error {
 			few := min(moveTogether, d.together)
-			marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("user", d.user), few, options.Find().SetLimit(int64(few)).SetHint(byUserID))
+			marks, err := mdb.FindAll[markDoc](ctx, kind.of, mdb.Doc("user", d.user), few, options.Find().SetLimit(int64(few)).SetHint(byUserID))
 			if did = len(marks) > 0; err != nil || !did {
 				return err
 			}
-			return d.uncountMarks(ctx, c, marks, field)
+			return d.uncountMarks(ctx, kind, marks)
 		})
 		if did || err != nil {
 			return did && err == nil, err
@@ -261,33 +261,19 @@ func (d deletion) takeBackMarks(ctx context.Context) (did bool, err error) {
 	return false, nil
 }
 
-// markFields returns the name of the field in which a post counts each kind of mark.
-func (d deletion) markFields() map[*mongo.Collection]func(*markDoc) string {
-	return map[*mongo.Collection]func(*markDoc) string{
-		d.reactions:   func(m *markDoc) string { return reactionField(m.Kind) },
-		d.votes:       func(m *markDoc) string { return voteField(m.Option) },
-		d.threadMutes: func(*markDoc) string { return "muters" },
-	}
-}
-
 // uncountMarks removes marks, and subtracts them from the counts of their posts.
-func (d deletion) uncountMarks(ctx context.Context, c *mongo.Collection, marks []markDoc, field func(*markDoc) string) error {
+func (d deletion) uncountMarks(ctx context.Context, kind markKind, marks []markDoc) error {
 	keys := mdb.Map(marks, func(m *markDoc) bson.Binary { return m.ID })
-	if _, err := c.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(keys)))); err != nil {
+	if _, err := kind.of.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(keys)))); err != nil {
 		return err
 	}
 	models := mdb.Map(marks, func(m *markDoc) mongo.WriteModel {
-		return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", m.post())).SetUpdate(mdb.Doc("$inc", mdb.Doc(field(m), -1, "changes", 1)))
+		return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", m.post())).SetUpdate(mdb.Doc("$inc", mdb.Doc(kind.counter(m), -1, "changes", 1)))
 	})
 	if _, err := d.posts.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false)); err != nil {
 		return err
 	}
-	for i := range marks {
-		if err := d.feeds.PostChanged(ctx, marks[i].post()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.feeds.PostsChanged(ctx, mdb.Map(marks, (*markDoc).post)...)
 }
 
 // nameMarks adds the user to some marks of version 1, so that they can be found by user, and

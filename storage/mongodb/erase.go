@@ -140,7 +140,7 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 		if len(deleted) == 0 {
 			return social.ErrNotFound // the post has not changed either, so no copy of it is out of date
 		}
-		if err := s.feeds.PostChanged(ctx, post); err != nil {
+		if err := s.feeds.PostsChanged(ctx, post); err != nil {
 			return err
 		}
 		var events []social.Event

@@ -1,9 +1,19 @@
 package mongodb
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"plaza/batch"
+	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
 )
@@ -42,4 +52,153 @@ func (d *markDoc) Evolve() error {
 	err := known("reactions", d.Version)
 	d.Version = marksVersion
 	return err
+}
+
+func (d *markDoc) post() social.PostID { return social.PostID{ID: id.ID(d.ID.Data[:16])} }
+
+// markKind is one of reactions, votes and muted threads.
+type markKind struct {
+	of      *mongo.Collection
+	value   func(*markDoc) bson.E // what the user has chosen
+	counter func(*markDoc) string // the field in which the post counts equal marks
+	fixed   bool                  // the post has all counters that exist
+}
+
+func (s *Store) reactionKind() markKind {
+	return markKind{
+		of:      s.reactions,
+		value:   func(d *markDoc) bson.E { return bson.E{Key: "kind", Value: d.Kind} },
+		counter: func(d *markDoc) string { return "reactions." + string(d.Kind) },
+	}
+}
+
+func (s *Store) voteKind() markKind {
+	return markKind{
+		of:      s.votes,
+		value:   func(d *markDoc) bson.E { return bson.E{Key: "option", Value: d.Option} },
+		counter: func(d *markDoc) string { return fmt.Sprintf("votes.%d", d.Option) },
+		fixed:   true,
+	}
+}
+
+func (s *Store) muteKind() markKind {
+	return markKind{
+		of:      s.threadMutes,
+		value:   func(d *markDoc) bson.E { return bson.E{Key: "mutes", Value: d.Mutes} },
+		counter: func(*markDoc) string { return "muters" },
+	}
+}
+
+// newMark is a reaction or a vote on its way into the database.
+type newMark struct {
+	markDoc
+
+	event social.Event
+}
+
+// PutReaction implements social.Posts.
+func (s *Store) PutReaction(ctx context.Context, post social.PostID, user social.UserID, kind social.ReactionKind, e social.Event) error {
+	return s.newReactions.Do(ctx, post.ID, &newMark{markDoc{ID: mdb.PairKey(post.ID, user.ID), User: user, Kind: kind}, e})
+}
+
+// PutVote implements social.Posts.
+func (s *Store) PutVote(ctx context.Context, post social.PostID, user social.UserID, option int, e social.Event) error {
+	return s.newVotes.Do(ctx, post.ID, &newMark{markDoc{ID: mdb.PairKey(post.ID, user.ID), User: user, Option: option}, e})
+}
+
+// putMarks stores marks in the place of the users' earlier ones, and counts them, as a part of a
+// transaction. It returns ErrNotFound if a post or a poll's option is missing.
+func (s *Store) putMarks(ctx context.Context, kind markKind, marks []*newMark) error {
+	before, err := s.replaceMarks(ctx, kind, marks)
+	if err != nil {
+		return err
+	}
+	var updates []mongo.WriteModel
+	var posts []social.PostID
+	var events []social.Event
+	for _, onPost := range batch.Runs(marks, func(m **newMark) social.PostID { return (*m).post() }) {
+		post, counts := onPost[0].post(), map[string]int{}
+		for _, m := range onPost {
+			old, had := before[string(m.ID.Data)]
+			if had && kind.counter(&old) == kind.counter(&m.markDoc) {
+				continue
+			}
+			if had {
+				counts[kind.counter(&old)]--
+			}
+			counts[kind.counter(&m.markDoc)]++
+			events = append(events, m.event)
+		}
+		if len(counts) > 0 {
+			posts, updates = append(posts, post), append(updates, kind.counting(post, counts))
+		}
+	}
+	if len(updates) == 0 {
+		return nil
+	}
+	result, err := s.posts.BulkWrite(ctx, updates)
+	if err != nil {
+		return err
+	}
+	if result.MatchedCount < int64(len(updates)) {
+		return social.ErrNotFound
+	}
+	if err := s.feeds.PostsChanged(ctx, posts...); err != nil {
+		return err
+	}
+	return s.log.Append(ctx, events...)
+}
+
+// counting returns the update that adds to counters of a post.
+func (k markKind) counting(post social.PostID, counts map[string]int) mongo.WriteModel {
+	filter, add := mdb.Doc("_id", post), mdb.Doc("changes", 1)
+	for _, counter := range slices.Sorted(maps.Keys(counts)) {
+		if k.fixed {
+			filter = append(filter, bson.E{Key: counter, Value: mdb.Doc("$exists", true)})
+		}
+		add = append(add, bson.E{Key: counter, Value: counts[counter]})
+	}
+	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(mdb.Doc("$inc", add))
+}
+
+// replaceMarks stores marks, and returns the previous ones, by their _ids. It returns mdb.ErrApart
+// for two marks of one user on one post.
+func (s *Store) replaceMarks(ctx context.Context, kind markKind, marks []*newMark) (map[string]markDoc, error) {
+	before := make(map[string]markDoc, len(marks))
+	if len(marks) == 1 {
+		d, err := s.putMark(ctx, kind, &marks[0].markDoc)
+		if d != nil {
+			before[string(d.ID.Data)] = *d
+		}
+		return before, err
+	}
+	keys := mdb.Map(marks, func(m **newMark) bson.Binary { return (*m).ID })
+	if len(batch.Unique(mdb.Map(keys, func(k *bson.Binary) string { return string(k.Data) }))) < len(marks) {
+		return nil, mdb.ErrApart
+	}
+	docs, err := mdb.FindIn[markDoc](ctx, kind.of, "_id", keys, options.Find().SetHint(mdb.Doc("_id", 1)))
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range docs {
+		before[string(d.ID.Data)] = d
+	}
+	_, err = kind.of.BulkWrite(ctx, mdb.Map(marks, func(m **newMark) mongo.WriteModel {
+		return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", (*m).ID)).SetUpdate(s.setMark(kind, &(*m).markDoc)).SetUpsert(true)
+	}))
+	return before, mdb.OrRetry(err)
+}
+
+// putMark stores a mark, and returns the user's previous one, or nil.
+func (s *Store) putMark(ctx context.Context, kind markKind, d *markDoc) (*markDoc, error) {
+	var before markDoc
+	err := kind.of.FindOneAndUpdate(ctx, mdb.Doc("_id", d.ID), s.setMark(kind, d), options.FindOneAndUpdate().SetUpsert(true)).Decode(&before)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, nil
+	}
+	return &before, mdb.OrRetry(err)
+}
+
+func (s *Store) setMark(kind markKind, d *markDoc) bson.D {
+	return mdb.Doc("$set", append(mdb.Doc("v", s.writes(kind.of.Name()), "user", d.User), kind.value(d)))
 }

@@ -160,6 +160,18 @@ type deployment struct {
 	routed  bool // by a mongos
 }
 
+// shareWrites lets concurrent writes share transactions.
+func (s *Store) shareWrites() {
+	s.newPosts = mdb.NewWriteQueue(s.insertPosts)
+	s.newComments = mdb.NewSharedWrites(s.db, "insert comment", s.insertComments)
+	s.newReactions = s.shareMarks("put reaction", s.reactionKind())
+	s.newVotes = s.shareMarks("put vote", s.voteKind())
+}
+
+func (s *Store) shareMarks(op string, kind markKind) *mdb.SharedWrites[*newMark] {
+	return mdb.NewSharedWrites(s.db, op, func(ctx context.Context, marks []*newMark) error { return s.putMarks(ctx, kind, marks) })
+}
+
 func newStore(d deployment, self string, o Options) *Store {
 	db := d.client.Database(d.address.Database)
 	s := &Store{
@@ -174,9 +186,9 @@ func newStore(d deployment, self string, o Options) *Store {
 
 		threadLayouts: map[string]threads.Layout{},
 	}
-	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
 	s.member = s.newMember(d, self, o)
 	s.db = s.member.DB
+	s.shareWrites()
 	s.indexes = indexes.NewBuilder(s.member, s.logger, eventlog.Events)
 	s.log = eventlog.New(eventlog.Config{Database: db, DB: s.db, Writes: s.writes, Indexes: s.indexes, Logger: s.logger})
 	s.eventCalls, s.changeCalls = s.log, s.log

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -247,7 +246,7 @@ func (s *Store) updatePost(ctx context.Context, p *social.Post, replaced *social
 			return err
 		}
 	}
-	if err := s.feeds.PostChanged(ctx, p.ID); err != nil {
+	if err := s.feeds.PostsChanged(ctx, p.ID); err != nil {
 		return err
 	}
 	return s.log.Append(ctx, e)
@@ -371,61 +370,12 @@ func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.Post
 	return all, err
 }
 
-func (d *markDoc) post() social.PostID { return social.PostID{ID: id.ID(d.ID.Data[:16])} }
-
-// PutVote implements social.Posts.
-func (s *Store) PutVote(ctx context.Context, post social.PostID, user social.UserID, option int, e social.Event) error {
-	return s.db.Write(ctx, "put vote", []id.ID{post.ID}, func(ctx context.Context) error {
-		before, err := s.putMark(ctx, s.votes, post, user, "option", option)
-		if err != nil || before != nil && before.Option == option {
-			return err
-		}
-		change := mdb.Doc(voteField(option), 1)
-		if before != nil {
-			change = mdb.Doc(voteField(before.Option), -1, voteField(option), 1)
-		}
-		return s.countMark(ctx, post, mdb.Doc(voteField(option), mdb.Doc("$exists", true)), change, e)
-	})
-}
-
-// PutReaction implements social.Posts.
-func (s *Store) PutReaction(ctx context.Context, post social.PostID, user social.UserID, kind social.ReactionKind, e social.Event) error {
-	return s.db.Write(ctx, "put reaction", []id.ID{post.ID}, func(ctx context.Context) error {
-		before, err := s.putMark(ctx, s.reactions, post, user, "kind", kind)
-		if err != nil || before != nil && before.Kind == kind {
-			return err
-		}
-		change := mdb.Doc(reactionField(kind), 1)
-		if before != nil {
-			change = mdb.Doc(reactionField(before.Kind), -1, reactionField(kind), 1)
-		}
-		return s.countMark(ctx, post, nil, change, e)
-	})
-}
-
-func voteField(option int) string { return fmt.Sprintf("votes.%d", option) }
-
-func reactionField(kind social.ReactionKind) string { return "reactions." + string(kind) }
-
-// putMark stores a user's mark on a post, and returns the previous mark, or nil.
-func (s *Store) putMark(ctx context.Context, c *mongo.Collection, post social.PostID, user social.UserID, field string, value any) (*markDoc, error) {
-	var before markDoc
-	update := mdb.Doc("$set", mdb.Doc(field, value, "v", s.writes(c.Name()), "user", user))
-	err := c.FindOneAndUpdate(ctx, mdb.Doc("_id", mdb.PairKey(post.ID, user.ID)), update,
-		options.FindOneAndUpdate().SetUpsert(true)).Decode(&before)
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return nil, nil
-	}
-	return &before, mdb.OrRetry(err)
-}
-
-// countMark updates the post's counts after a change of a user's mark, if the post matches only.
-func (s *Store) countMark(ctx context.Context, post social.PostID, only, change bson.D, e social.Event) error {
-	filter := append(mdb.Doc("_id", post), only...)
-	if err := mdb.UpdateOne(ctx, s.posts, filter, mdb.Doc("$inc", append(change, bson.E{Key: "changes", Value: 1}))); err != nil {
+// countMark updates the post's counts after a change of a user's mark.
+func (s *Store) countMark(ctx context.Context, post social.PostID, change bson.D, e social.Event) error {
+	if err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", post), mdb.Doc("$inc", append(change, bson.E{Key: "changes", Value: 1}))); err != nil {
 		return err
 	}
-	if err := s.feeds.PostChanged(ctx, post); err != nil {
+	if err := s.feeds.PostsChanged(ctx, post); err != nil {
 		return err
 	}
 	return s.log.Append(ctx, e)
@@ -442,7 +392,7 @@ func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user soc
 		if err != nil {
 			return err
 		}
-		return s.countMark(ctx, post, nil, mdb.Doc(reactionField(before.Kind), -1), e)
+		return s.countMark(ctx, post, mdb.Doc(s.reactionKind().counter(&before), -1), e)
 	})
 }
 
@@ -450,7 +400,7 @@ func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user soc
 func (s *Store) MuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (muted bool, err error) {
 	err = s.db.Write(ctx, "mute thread", []id.ID{post.ID}, func(ctx context.Context) error {
 		muted = false
-		before, err := s.putMark(ctx, s.threadMutes, post, user, "mutes", true)
+		before, err := s.putMark(ctx, s.muteKind(), &markDoc{ID: mdb.PairKey(post.ID, user.ID), User: user, Mutes: true})
 		if err != nil {
 			return err
 		}
@@ -458,7 +408,7 @@ func (s *Store) MuteThread(ctx context.Context, post social.PostID, user social.
 			return s.postExists(ctx, post)
 		}
 		muted = true
-		return s.countMark(ctx, post, nil, mdb.Doc("muters", 1), e)
+		return s.countMark(ctx, post, mdb.Doc("muters", 1), e)
 	})
 	return muted && err == nil, err
 }
@@ -475,7 +425,7 @@ func (s *Store) UnmuteThread(ctx context.Context, post social.PostID, user socia
 			return s.postExists(ctx, post)
 		}
 		unmuted = true
-		return s.countMark(ctx, post, nil, mdb.Doc("muters", -1), e)
+		return s.countMark(ctx, post, mdb.Doc("muters", -1), e)
 	})
 	return unmuted && err == nil, err
 }

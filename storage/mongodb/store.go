@@ -103,12 +103,14 @@ type Store struct {
 	threadPages *batch.Shared[social.List[social.Thread], []*social.Comment]
 	erasing     eraseTimes
 
-	newPosts    *mdb.WriteQueue[string, *newPost] // has one key: all posts share one sequence
-	newComments *mdb.WriteQueue[social.PostID, *newComment]
-	member      *cluster.Member[inUse]
-	indexes     *indexes.Builder
-	documents   *evolution.Documents
-	ads         *adstore.Store
+	newPosts     *mdb.WriteQueue[string, *newPost] // has one key: all posts share one sequence
+	newComments  *mdb.SharedWrites[*newComment]
+	newReactions *mdb.SharedWrites[*newMark]
+	newVotes     *mdb.SharedWrites[*newMark]
+	member       *cluster.Member[inUse]
+	indexes      *indexes.Builder
+	documents    *evolution.Documents
+	ads          *adstore.Store
 
 	social.Accounts
 	users *users.Store // the same
@@ -198,13 +200,6 @@ type newPost struct {
 	given  social.Post
 	event  social.Event
 	stored *social.Post // set by the transaction
-}
-
-// newComment is a comment on its way into the database.
-type newComment struct {
-	given  social.Comment
-	event  social.Event
-	stored *social.Comment // set by the transaction
 }
 
 // eraseTimes bounds how long EraseComments deletes by itself before it leaves the rest to the

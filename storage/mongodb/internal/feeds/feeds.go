@@ -111,9 +111,9 @@ func (f *Feeds) PostsAdded(ctx context.Context, posts []*social.Post) error {
 	return f.each(ctx, func(layout Layout) error { return layout.PostsAdded(ctx, posts) })
 }
 
-// PostChanged is called after a change of a post; see [Layout].
-func (f *Feeds) PostChanged(ctx context.Context, post social.PostID) error {
-	return f.each(ctx, func(layout Layout) error { return layout.PostChanged(ctx, post) })
+// PostsChanged is called after changes of posts; see [Layout].
+func (f *Feeds) PostsChanged(ctx context.Context, posts ...social.PostID) error {
+	return f.each(ctx, func(layout Layout) error { return layout.PostsChanged(ctx, posts...) })
 }
 
 // PostDeleted is called after a post was deleted; see [Layout].

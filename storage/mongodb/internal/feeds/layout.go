@@ -21,9 +21,9 @@ type Layout interface {
 
 	// PostsAdded is called with new posts.
 	PostsAdded(ctx context.Context, posts []*social.Post) error
-	// PostChanged is called after every change of a post that an answer shows: its content,
+	// PostsChanged is called after every change of posts that an answer shows: their content,
 	// audience, comments and counts.
-	PostChanged(ctx context.Context, post social.PostID) error
+	PostsChanged(ctx context.Context, posts ...social.PostID) error
 	// PostDeleted is called after a post was deleted.
 	PostDeleted(ctx context.Context, post social.PostID, author, wallOwner social.UserID) error
 	// PostMoved is called after a post was moved to another wall.

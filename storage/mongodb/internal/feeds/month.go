@@ -104,9 +104,9 @@ func (f *monthLayout) PostStored(ctx context.Context, p *social.Post) {
 	_ = f.newsOf.pushNow(ctx, p.ID, copies, p.Author)
 }
 
-// PostChanged adds the job that copies the post again.
-func (f *monthLayout) PostChanged(ctx context.Context, post social.PostID) error {
-	return f.jobs.Add(ctx, jobs.Job{Kind: jobMonthRefresh, Post: post})
+// PostsChanged adds the jobs that copy the posts again.
+func (f *monthLayout) PostsChanged(ctx context.Context, posts ...social.PostID) error {
+	return f.jobs.Add(ctx, mdb.Map(posts, func(post *social.PostID) jobs.Job { return jobs.Job{Kind: jobMonthRefresh, Post: *post} })...)
 }
 
 // PostDeleted adds the job that removes the copies. Until then, readers find no post to compare

@@ -172,7 +172,7 @@ func (f unkept) Walls(ctx context.Context, lists []social.List[social.UserID]) (
 
 func (unkept) PostsAdded(context.Context, []*social.Post) error { return nil }
 
-func (unkept) PostChanged(context.Context, social.PostID) error { return nil }
+func (unkept) PostsChanged(context.Context, ...social.PostID) error { return nil }
 
 func (unkept) FollowsChanged(context.Context, ...social.UserID) error { return nil }
 

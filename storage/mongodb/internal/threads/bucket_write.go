@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"plaza/batch"
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
@@ -24,14 +25,21 @@ type place struct {
 
 func (t inBuckets) Insert(ctx context.Context, comments []*social.Comment) error {
 	docs := newDocuments(comments)
-	together, err := t.insertTogether(ctx, docs)
-	for i := 0; i < len(docs) && err == nil && !together; i++ {
-		err = t.insertOne(ctx, &docs[i])
-	}
-	if err != nil {
-		return err
+	for _, thread := range batch.Runs(docs, postOf) {
+		if err := t.insertInto(ctx, thread); err != nil {
+			return err
+		}
 	}
 	return t.addAuthors(ctx, docs)
+}
+
+// insertInto stores comments on one post.
+func (t inBuckets) insertInto(ctx context.Context, thread []Document) error {
+	together, err := t.insertTogether(ctx, thread)
+	for i := 0; i < len(thread) && err == nil && !together; i++ {
+		err = t.insertOne(ctx, &thread[i])
+	}
+	return err
 }
 
 func (t inBuckets) insertOne(ctx context.Context, c *Document) error {

@@ -37,7 +37,7 @@ func (t inDocuments) PostOf(ctx context.Context, comment social.CommentID) (soci
 
 func (t inDocuments) Insert(ctx context.Context, comments []*social.Comment) error {
 	docs := newDocuments(comments)
-	if err := t.addReplies(ctx, docs[0].Post, repliesOf(docs)); err != nil {
+	if err := t.addReplies(ctx, repliesOf(docs)); err != nil {
 		return err
 	}
 	for i := range docs {
@@ -49,13 +49,13 @@ func (t inDocuments) Insert(ctx context.Context, comments []*social.Comment) err
 
 // addReplies counts new replies at their parents. ErrNotFound: a parent is missing, a tombstone or
 // hidden.
-func (t inDocuments) addReplies(ctx context.Context, post social.PostID, counts []replyCount) error {
+func (t inDocuments) addReplies(ctx context.Context, counts []replyCount) error {
 	if len(counts) == 0 {
 		return nil
 	}
 	models := make([]mongo.WriteModel, len(counts))
 	for i, c := range counts {
-		models[i] = mongo.NewUpdateOneModel().SetFilter(shown(mdb.Doc("_id", c.parent, "post", post))).SetUpdate(mdb.Doc("$inc", mdb.Doc("replies", c.n)))
+		models[i] = mongo.NewUpdateOneModel().SetFilter(shown(mdb.Doc("_id", c.parent, "post", c.post))).SetUpdate(mdb.Doc("$inc", mdb.Doc("replies", c.n)))
 	}
 	result, err := t.comments.BulkWrite(ctx, models)
 	if err == nil && result.MatchedCount != int64(len(models)) {

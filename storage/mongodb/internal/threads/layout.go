@@ -15,9 +15,9 @@ import (
 type Layout interface {
 	// Indexes returns the layout's collections, with their indexes.
 	Indexes() map[*mongo.Collection][]mongo.IndexModel
-	// Insert stores one or more comments on one post, and counts them at their parents.
-	// ErrNotFound: a parent is missing, a tombstone or hidden. ErrTaken: a slug. ErrThreadFull: the
-	// layout has no room.
+	// Insert stores comments, and counts them at their parents. Comments on the same post follow
+	// one another. ErrNotFound: a parent is missing, a tombstone or hidden. ErrTaken: a slug.
+	// ErrThreadFull: the layout has no room.
 	Insert(ctx context.Context, comments []*social.Comment) error
 	// Edit changes a live comment that is not hidden. ErrNotFound. ErrThreadFull: the layout has no
 	// room for the text.

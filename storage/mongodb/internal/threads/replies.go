@@ -12,6 +12,7 @@ import (
 
 // replyCount is the number of new comments that reply to a parent.
 type replyCount struct {
+	post   social.PostID
 	parent social.CommentID
 	n      int
 }
@@ -27,7 +28,7 @@ func repliesOf(comments []Document) []replyCount {
 		}
 		if _, ok := at[parent]; !ok {
 			at[parent] = len(counts)
-			counts = append(counts, replyCount{parent: parent})
+			counts = append(counts, replyCount{post: comments[i].Post, parent: parent})
 		}
 		counts[at[parent]].n++
 	}

@@ -9,38 +9,47 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Insert stores one or more comments on one post. ErrNotFound: the post or a parent. ErrTaken: a
-// slug. ErrThreadFull.
+// Insert stores comments on posts that the transaction has already written. Comments on the same
+// post follow one another. ErrNotFound: a parent. ErrTaken: a slug. ErrThreadFull.
 func (t *Threads) Insert(ctx context.Context, comments []*social.Comment) error {
 	if err := t.count(ctx, comments); err != nil {
 		return err
 	}
-	return t.change(ctx, comments[0].Post, func(home Layout) error { return home.Insert(ctx, comments) })
+	if used := t.inUse(ctx); used.moving == nil {
+		return used.read.Insert(ctx, comments)
+	}
+	for _, thread := range batch.Runs(comments, func(c **social.Comment) social.PostID { return (*c).Post }) {
+		err := t.change(ctx, thread[0].Post, func(home Layout) error { return home.Insert(ctx, thread) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// count adds comments to their post: to the number, to the newest ones (which stay in the order of
+func postOf(d *Document) social.PostID { return d.Post }
+
+// count adds comments to their posts: to the number, to the newest ones (which stay in the order of
 // their ids, whatever the order of the commits), and to the replies of those parents that are among
 // these.
 func (t *Threads) count(ctx context.Context, comments []*social.Comment) error {
-	docs := newDocuments(comments)
-	own := mdb.Doc("_id", docs[0].Post)
-	copies := CopiesOf(docs, t.writes("posts"))
 	var models []mongo.WriteModel
-	if counts := repliesOf(docs); len(counts) > 0 {
-		parents := mdb.Map(counts, func(c *replyCount) social.CommentID { return c.parent })
-		models = append(models, addReplies(mdb.Doc("_id", docs[0].Post, "latest._id", mdb.Doc("$in", parents)), "latest", counts))
+	for _, docs := range batch.Runs(newDocuments(comments), postOf) {
+		post := docs[0].Post
+		if counts := repliesOf(docs); len(counts) > 0 {
+			parents := mdb.Map(counts, func(c *replyCount) social.CommentID { return c.parent })
+			models = append(models, addReplies(mdb.Doc("_id", post, "latest._id", mdb.Doc("$in", parents)), "latest", counts))
+		}
+		push := mdb.Doc("$each", CopiesOf(docs, t.writes("posts")), "$sort", mdb.Doc("_id", 1), "$slice", -social.PreviewSize)
+		models = append(models, mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", post)).SetUpdate(mdb.Doc(
+			"$inc", mdb.Doc("commentCount", len(docs), "changes", 1, "threadRevision", 1), "$push", mdb.Doc("latest", push))))
 	}
-	push := mdb.Doc("$each", copies, "$sort", mdb.Doc("_id", 1), "$slice", -social.PreviewSize)
-	models = append(models, mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(mdb.Doc(
-		"$inc", mdb.Doc("commentCount", len(docs), "changes", 1, "threadRevision", 1), "$push", mdb.Doc("latest", push))))
-	result, err := t.posts.BulkWrite(ctx, models)
-	if err == nil && result.MatchedCount == 0 {
-		return social.ErrNotFound
-	}
+	_, err := t.posts.BulkWrite(ctx, models)
 	return err
 }
 
