@@ -106,6 +106,9 @@ func (l *loading) users(ctx context.Context, people []Person, passwordHash strin
 		err := batch(ctx, func(ctx context.Context) error {
 			added, err := l.store.ImportUsers(ctx, accounts(some, passwordHash))
 			l.summary.Users.Added += added
+			if err == nil && added < len(some) {
+				err = l.countDeleted(ctx, some)
+			}
 			return l.handleFault(ctx, some, err)
 		})
 		if err != nil {
@@ -114,6 +117,17 @@ func (l *loading) users(ctx context.Context, people []Person, passwordHash strin
 		l.advance(len(some))
 	}
 	return nil
+}
+
+// countDeleted counts those people whose accounts were deleted since an earlier import.
+func (l *loading) countDeleted(ctx context.Context, people []Person) error {
+	ids := make([]social.UserID, len(people))
+	for i, p := range people {
+		ids[i] = UserID(p)
+	}
+	users, err := l.store.Users(ctx, ids)
+	l.summary.Users.Refused += len(ids) - len(users)
+	return err
 }
 
 func accounts(people []Person, passwordHash string) []social.NewUser {

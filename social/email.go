@@ -82,9 +82,9 @@ type Emails interface {
 	// UsersWithEmail returns users whose confirmed address has this EmailKey, at most limit of
 	// them, by their ids.
 	UsersWithEmail(ctx context.Context, key string, limit int) ([]UserID, error)
-	// SetEmail stores an address that is not confirmed, makes earlier tokens of the kind
-	// MailConfirm void, and stores the mail, in one transaction. The confirmed address stays.
-	// ErrAccountGone.
+	// SetEmail stores an address that is not confirmed, and the mail, in one transaction. The
+	// confirmed address stays. So do earlier tokens until the mail is sent: it may never be, and
+	// those for another address are refused anyway. ErrAccountGone.
 	SetEmail(ctx context.Context, user UserID, pending string, m Mail) error
 	// RemoveEmail removes both addresses, and makes all tokens void, in one transaction.
 	RemoveEmail(ctx context.Context, user UserID) error

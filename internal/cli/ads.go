@@ -32,10 +32,10 @@ func (*adsRebuildCommand) Run(ctx context.Context, common *commonFlags) error {
 		return err
 	}
 	if from.IsZero() {
-		fmt.Fprintln(os.Stdout, "There are no impressions or clicks to add up.")
+		fmt.Fprintln(common.console.stdout(), "There are no impressions or clicks to add up.")
 		return nil
 	}
-	fmt.Fprintf(os.Stdout, "Reports are being rebuilt, starting from %s UTC.\n", from.UTC().Format(time.DateTime))
+	fmt.Fprintf(common.console.stdout(), "Reports are being rebuilt, starting from %s UTC.\n", from.UTC().Format(time.DateTime))
 	return nil
 }
 
@@ -73,6 +73,6 @@ func (c *adsImportCommand) Run(ctx context.Context, common *commonFlags) error {
 	if err := errors.Join(stopped(err), st.Close()); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	fmt.Fprintf(os.Stdout, "%d added, %d changed, %d unchanged\n", sum.Added, sum.Changed, sum.Unchanged)
+	fmt.Fprintf(common.console.stdout(), "%d added, %d changed, %d unchanged\n", sum.Added, sum.Changed, sum.Unchanged)
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -49,6 +51,10 @@ func Run() (exitCode int) {
 	if err != nil {
 		panic(err) // the commands contradict each other
 	}
+	if i := slices.IndexFunc(os.Args, func(arg string) bool { return !utf8.ValidString(arg) }); i > 0 {
+		fmt.Fprintf(os.Stderr, "plaza: argument %d, %q, is not valid UTF-8\n", i, os.Args[i])
+		return 1
+	}
 	command, err := parser.Parse(os.Args[1:])
 	if mistake, ok := errors.AsType[*kong.ParseError](err); ok {
 		fmt.Fprintf(os.Stderr, "plaza: %v\nRun %s --help for usage.\n", mistake, mistaken(mistake))
@@ -83,16 +89,29 @@ func helpOf(flag *kong.Value) string {
 	return kong.DefaultHelpValueFormatter(&shown)
 }
 
+// patience is how long a command waits for another one, which has opened the embedded database.
+const patience = 2 * time.Second
+
 // run runs a command. If a server has opened the embedded database, that server carries it out.
 func (c *commandLine) run(ctx context.Context, command *kong.Context) error {
-	err := command.Run(&c.commonFlags)
-	if !errors.Is(err, sqlite.ErrInUse) || !isForServers(command) {
-		return err
+	for giveUp := time.Now().Add(patience); ; {
+		err := command.Run(&c.commonFlags)
+		if err == nil {
+			err = c.console.unwritten()
+		}
+		if !errors.Is(err, sqlite.ErrInUse) {
+			return err
+		}
+		if isForServers(command) {
+			if sent := c.send(ctx, command.Args); !errors.Is(sent, errNoServer) {
+				return sent
+			}
+		}
+		if time.Now().After(giveUp) || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(patience / 40)
 	}
-	if sent := c.send(ctx, command.Args); !errors.Is(sent, errNoServer) {
-		return sent
-	}
-	return err
 }
 
 // endSignals ask a process to end. A hangup that is already ignored stays ignored, as nohup

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"os"
 
@@ -13,6 +15,7 @@ import (
 // opens the database.
 type console struct {
 	out      io.Writer                           // nil: the standard output
+	own      *output                             // the standard output, once it was used
 	store    storage.Store                       // that of the server which carries the command out; nil: none does
 	audit    func(context.Context, accounts.Act) // nil: none
 	password *string                             // nil: not read yet
@@ -20,10 +23,34 @@ type console struct {
 
 // stdout is what the command's output is written to.
 func (c *console) stdout() io.Writer {
-	if c.out == nil {
-		return os.Stdout
+	if c.out != nil {
+		return c.out
 	}
-	return c.out
+	if c.own == nil {
+		c.own = &output{file: os.Stdout}
+	}
+	return c.own
+}
+
+// unwritten returns an error if a part of the output could not be written.
+func (c *console) unwritten() error {
+	if c.own == nil || c.own.err == nil {
+		return nil
+	}
+	return fmt.Errorf("the output is incomplete: %w", c.own.err)
+}
+
+// output is a file that remembers the first error.
+type output struct {
+	file *os.File
+	err  error
+}
+
+// Write implements io.Writer.
+func (o *output) Write(text []byte) (int, error) {
+	n, err := o.file.Write(text)
+	o.err = cmp.Or(o.err, err)
+	return n, err
 }
 
 // readPassword returns the password for the command.

@@ -17,6 +17,9 @@ func checkEnvironment(app *kong.Application, environ []string) error {
 	var faults []error
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
+		if name == "PLAZA_DATA" && value == "" {
+			faults = append(faults, errors.New("PLAZA_DATA is empty: name a folder, or remove the setting"))
+		}
 		if strings.HasPrefix(name, "PLAZA_") && !slices.Contains(known, name) && !ofTools.MatchString(name) && !isServiceLink(name, value) {
 			faults = append(faults, fmt.Errorf("there is no setting %s: did you mean %s?", name, nearest(name, known)))
 		}

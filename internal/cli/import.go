@@ -58,9 +58,9 @@ func (c *egoFacebookCommand) Run(ctx context.Context, common *commonFlags) error
 	if err != nil {
 		return err
 	}
-	writeSummary(os.Stdout, networks, summary, faults.count, meter.Took())
+	writeSummary(common.console.stdout(), networks, summary, faults.count, meter.Took())
 	if hash != "" && summary.Users.Existing() > 0 {
-		fmt.Fprintln(os.Stdout, "Existing users keep their passwords, or remain without one.")
+		fmt.Fprintln(common.console.stdout(), "Existing users keep their passwords, or remain without one.")
 	}
 	return nil
 }
@@ -119,8 +119,11 @@ func writeSummary(out io.Writer, n *importer.Networks, s importer.Summary, leftO
 	row("follows", s.Follows)
 	row("circles", s.Circles)
 	row("members in circles", s.Memberships)
+	if s.Users.Refused > 0 {
+		fmt.Fprintf(out, "\nAccounts that were deleted, and not added again: %s.\n", progress.Grouped(s.Users.Refused))
+	}
 	if refused := s.Follows.Refused + s.Memberships.Refused; refused > 0 {
-		fmt.Fprintf(out, "\n%s were not added, because one of the two users blocks the other.\n", progress.Grouped(refused))
+		fmt.Fprintf(out, "\nFollows and members that were not added, because one of the two users blocks the other, or has deleted the account: %s.\n", progress.Grouped(refused))
 	}
 	fmt.Fprintf(out, "\nTook %s. Now start plaza and look at a user in GraphiQL:\n\n  %s\n",
 		took.Round(10*time.Millisecond), lookAt(n))

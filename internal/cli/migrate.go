@@ -104,7 +104,7 @@ func (f *moveFlags) run(ctx context.Context, common *commonFlags, subject mongod
 		err = fmt.Errorf("the migration did not finish: run the same command again: %w", err)
 	}
 	if err == nil {
-		err = writeMoved(ctx, os.Stdout, store, subject)
+		err = writeMoved(ctx, common.console.stdout(), store, subject)
 	}
 	return errors.Join(err, store.Close())
 }
@@ -223,13 +223,13 @@ func (*migrateStatusCommand) Run(ctx context.Context, common *commonFlags) error
 	}
 	all, err := store.Migrations(ctx)
 	for _, s := range all {
-		writeState(os.Stdout, s)
+		writeState(common.console.stdout(), s)
 	}
 	if err == nil {
-		err = writeDocuments(ctx, os.Stdout, store)
+		err = writeDocuments(ctx, common.console.stdout(), store)
 	}
 	if err == nil {
-		err = writeUpgrade(ctx, os.Stdout, store)
+		err = writeUpgrade(ctx, common.console.stdout(), store)
 	}
 	return errors.Join(err, store.Close())
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"plaza/storage/sqlite"
@@ -31,7 +30,7 @@ func (c *migrateBackCommand) Run(ctx context.Context, common *commonFlags) error
 		return fmt.Errorf("there is no Plaza database in %s: name its folder with --data or PLAZA_DATA", common.Data)
 	}
 	if err == nil {
-		fmt.Fprintf(os.Stdout, "the tables now have version %d: start the earlier Plaza; this one would upgrade them again\n", c.To)
+		fmt.Fprintf(common.console.stdout(), "the tables now have version %d: start the earlier Plaza; this one would upgrade them again\n", c.To)
 	}
 	return err
 }

@@ -44,18 +44,18 @@ func (c *migrateDocumentsCommand) Run(ctx context.Context, common *commonFlags) 
 		return err
 	}
 	if !c.Status {
-		err = c.migrate(ctx, store)
+		err = c.migrate(ctx, common.console.stdout(), store)
 	}
 	if err == nil {
-		err = writeVersions(ctx, os.Stdout, store)
+		err = writeVersions(ctx, common.console.stdout(), store)
 	}
 	if err == nil && c.Status {
-		err = writeDocuments(ctx, os.Stdout, store)
+		err = writeDocuments(ctx, common.console.stdout(), store)
 	}
 	return errors.Join(err, store.Close())
 }
 
-func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.Store) error {
+func (c *migrateDocumentsCommand) migrate(ctx context.Context, out io.Writer, store *mongodb.Store) error {
 	meter := progress.OnStderr()
 	collection, upgraded := "", map[string]int{}
 	show := func(p mongodb.DocumentProgress) {
@@ -88,7 +88,7 @@ func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.St
 		verb = "to upgrade"
 	}
 	for _, name := range slices.Sorted(maps.Keys(upgraded)) {
-		fmt.Fprintf(os.Stdout, "%-14s %12s %s\n", name, progress.Grouped(upgraded[name]), verb)
+		fmt.Fprintf(out, "%-14s %12s %s\n", name, progress.Grouped(upgraded[name]), verb)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (*migrateFinishCommand) Run(ctx context.Context, common *commonFlags) error
 		err = fmt.Errorf("servers of an earlier version are running: %s: stop or replace them first", strings.Join(older.Processes, "; "))
 	}
 	if err == nil {
-		err = writeUpgrade(ctx, os.Stdout, store)
+		err = writeUpgrade(ctx, common.console.stdout(), store)
 	}
 	return errors.Join(err, store.Close())
 }

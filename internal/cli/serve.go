@@ -87,6 +87,8 @@ const (
 // check rejects settings that cannot work.
 func (c *serveCommand) check() error {
 	switch {
+	case c.Addr == "":
+		return errors.New("--addr (PLAZA_ADDR) is empty: it must be HOST:PORT, such as 127.0.0.1:8080")
 	case c.NewsAds != (zoneFlag{}) && (c.NewsAdsEvery < 1 || c.NewsAdsEvery > social.MaxPageSize):
 		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
 	case c.PeopleCache < 0 || c.PeopleCache > maxPeopleCache:

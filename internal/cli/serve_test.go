@@ -29,6 +29,7 @@ func TestNewsAdsAreOffByDefault(t *testing.T) {
 		"never":          {[]string{"--news-ads", "example.org/news", "--news-ads-every", "0"}, "--news-ads-every must be from 1 to 100"},
 		"hardly ever":    {[]string{"--news-ads", "example.org/news", "--news-ads-every", "101"}, "--news-ads-every must be from 1 to 100"},
 		"a strange word": {[]string{"--news-ads-every", "often"}, "news-ads-every"},
+		"no address":     {[]string{"--addr", ""}, "--addr (PLAZA_ADDR) is empty"},
 	} {
 		command, _, stderr := plazatest.Command(t.Context(), t.TempDir(), append([]string{"serve", "--addr", "127.0.0.1:0"}, c.args...)...)
 		if err := command.Run(); err == nil || !strings.Contains(stderr.String(), c.want) {
@@ -50,7 +51,7 @@ func TestTrustedProxies(t *testing.T) {
 			t.Errorf("%s: %v, %v", args, c.Serve.TrustedProxies, err)
 		}
 	}
-	both := serveCommand{BehindProxy: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
+	both := serveCommand{Addr: "127.0.0.1:0", BehindProxy: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
 	if err := both.check(); err == nil || !strings.Contains(err.Error(), "--behind-proxy") {
 		t.Errorf("with --behind-proxy: %v", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"plaza/storage/mongodb"
 )
@@ -22,7 +21,7 @@ func (c *shardCommand) Run(ctx context.Context, common *commonFlags) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	return c.run(ctx, os.Stdout, st)
+	return c.run(ctx, common.console.stdout(), st)
 }
 
 func (c *shardCommand) run(ctx context.Context, out io.Writer, st *mongodb.Store) error {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -243,6 +244,9 @@ func readPassword(in *os.File, prompt io.Writer) (string, error) {
 	}
 	if line = strings.TrimRight(line, "\r\n"); line == "" {
 		return "", errors.New("no password on the standard input: pipe one line into the command, or run it in a terminal")
+	}
+	if !utf8.ValidString(line) {
+		return "", errors.New("the password on the standard input is not valid UTF-8")
 	}
 	return line, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"plaza/social"
@@ -29,7 +28,7 @@ func (*workStatusCommand) Run(ctx context.Context, common *commonFlags) error {
 	if err != nil {
 		return err
 	}
-	writeBacklog(os.Stdout, backlog, time.Now())
+	writeBacklog(common.console.stdout(), backlog, time.Now())
 	return nil
 }
 
@@ -60,7 +59,7 @@ func (*workRetryCommand) Run(ctx context.Context, common *commonFlags) error {
 	defer func() { _ = st.Close() }()
 	n, err := st.Revive(ctx)
 	if err == nil {
-		fmt.Fprintf(os.Stdout, "jobs to retry: %d\n", n)
+		fmt.Fprintf(common.console.stdout(), "jobs to retry: %d\n", n)
 	}
 	return err
 }

@@ -55,6 +55,9 @@ func (s *Service) ConfirmEmail(ctx context.Context, token string) (string, error
 	if err != nil {
 		return "", err
 	}
+	if _, err := s.holder(ctx, t); err != nil {
+		return "", err
+	}
 	sharers, err := s.store.UsersWithEmail(ctx, social.EmailKey(t.Address), maxSharers)
 	if err != nil {
 		return "", err
@@ -70,6 +73,20 @@ func (s *Service) ConfirmEmail(ctx context.Context, token string) (string, error
 		s.record(ctx, Act{Kind: ActEmailConfirmed, User: t.User})
 	}
 	return t.Address, err
+}
+
+// holder returns the user that a token was sent to. It refuses tokens of users who are gone, and of
+// those who are banned, because they may change nothing.
+func (s *Service) holder(ctx context.Context, t social.MailToken) (*social.User, error) {
+	users, err := s.store.Users(ctx, []social.UserID{t.User})
+	if err != nil {
+		return nil, err
+	}
+	user := users[t.User]
+	if user == nil || !social.CanSignIn(user.Standing) {
+		return nil, errBadMailToken()
+	}
+	return user, nil
 }
 
 // errBadMailToken is the same for tokens that never were, were used, are replaced, or have expired.

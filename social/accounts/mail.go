@@ -159,7 +159,7 @@ func (s *Service) recipients(ctx context.Context, m social.Mail) (to []*recipien
 	}
 	for _, user := range users {
 		account := accounts[user]
-		if account == nil {
+		if account == nil || !social.CanSignIn(account.Standing) {
 			continue
 		}
 		email, err := s.store.Email(ctx, user)

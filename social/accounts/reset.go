@@ -44,13 +44,9 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string) (ha
 	if err := fault.All(err, checkPassword("newPassword", password)); err != nil {
 		return "", err
 	}
-	users, err := s.store.Users(ctx, []social.UserID{t.User})
+	user, err := s.holder(ctx, t)
 	if err != nil {
 		return "", err
-	}
-	user := users[t.User]
-	if user == nil {
-		return "", errBadMailToken()
 	}
 	_, old, err := s.store.PasswordHash(ctx, user.Handle)
 	if errors.Is(err, social.ErrNotFound) {

@@ -9,7 +9,8 @@ import (
 )
 
 // withoutHidden drops the notices of acts that their recipients do not see now, by InNotification,
-// and the losses of acts that they did not see.
+// and the losses of acts that they did not see. It keeps the acts of and for users who are away,
+// because they may come back; until then no one reads these.
 func (s *Service) withoutHidden(ctx context.Context, t threadsRead, notices []social.Notice) ([]social.Notice, error) {
 	relations, err := s.recipientRelations(ctx, t, notices)
 	if err != nil {
@@ -20,7 +21,7 @@ func (s *Service) withoutHidden(ctx context.Context, t threadsRead, notices []so
 	for _, n := range notices {
 		mutes := muted[social.ThreadMute{Post: n.Post, User: n.To}]
 		if n.IsNew() {
-			if social.InNotification(n.NotificationGroup, n.Act, t.posts[n.Post], t.comments[n.Act.Comment], relations[n.To], mutes) {
+			if social.InNotification(n.NotificationGroup, n.Act, t.posts[n.Post], t.comments[n.Act.Comment], asIfBack(relations[n.To]), mutes) {
 				kept = append(kept, n)
 			}
 			continue
@@ -31,6 +32,16 @@ func (s *Service) withoutHidden(ctx context.Context, t threadsRead, notices []so
 		}
 	}
 	return kept, err
+}
+
+// asIfBack returns relations to users none of whom is away.
+func asIfBack(relations map[social.UserID]social.Relation) map[social.UserID]social.Relation {
+	back := make(map[social.UserID]social.Relation, len(relations))
+	for user, relation := range relations {
+		relation.Away = false
+		back[user] = relation
+	}
+	return back
 }
 
 // recipientRelations reads the relations of recipients to the actors, and to the authors of the

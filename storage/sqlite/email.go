@@ -57,9 +57,6 @@ func (s *Store) SetEmail(ctx context.Context, user social.UserID, pending string
 		if _, err := tx.Exec(putPending, user.Bytes(), pending); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(voidMailTokens, user.Bytes(), string(social.MailConfirm)); err != nil {
-			return err
-		}
 		return addMail(tx, m)
 	})
 }

@@ -71,9 +71,6 @@ func (s *Store) SetEmail(ctx context.Context, user social.UserID, pending string
 		if err != nil {
 			return mdb.OrRetry(err)
 		}
-		if err := s.voidMailTokens(ctx, user, social.MailConfirm); err != nil {
-			return err
-		}
 		return s.addMail(ctx, m)
 	})
 }

@@ -25,7 +25,7 @@ func existingFile(path string) (string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("the database file: %w", err)
 	}
-	return path, nil
+	return filepath.EvalSymlinks(path)
 }
 
 // prepareFile creates the folder, and an empty file that only its owner can read, because it will
@@ -42,7 +42,10 @@ func prepareFile(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the database file: %w", err)
 	}
-	return path, file.Close()
+	if err := file.Close(); err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path) // the lock is beside the file itself, whatever its links are called
 }
 
 // syncFolder makes the names of new files durable. The driver should do that when it creates the
@@ -56,7 +59,10 @@ func syncFolder(path string) {
 }
 
 // asWriter are the options of the connection that writes.
-var asWriter = []string{"_txlock=immediate", "_pragma=journal_mode(wal)"}
+var asWriter = []string{
+	"_txlock=immediate", "_pragma=journal_mode(wal)",
+	"_pragma=secure_delete(on)", // what users delete must not stay in the file
+}
 
 // connect creates a pool of connections. It does not touch the file yet.
 func connect(path string, connections int, options ...string) (*sql.DB, error) {
