@@ -277,6 +277,23 @@ func TestLoadLeavesBlocksAlone(t *testing.T) {
 	}
 }
 
+func TestLoadLeavesDeletedAccountsAlone(t *testing.T) {
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			st := open(t)
+			n, _ := readFolder(t, folder(t, small))
+			first := load(t, st, n)
+			if err := network.New(st, network.Options{}).DeleteUser(t.Context(), importer.UserID(2)); err != nil {
+				t.Fatal(err)
+			}
+			again := load(t, st, n)
+			if again.Users.Added != 0 || again.Users.Refused != 1 || again.Users.Existing() != first.Users.Total-1 {
+				t.Errorf("after a deletion: %+v", again.Users)
+			}
+		})
+	}
+}
+
 func TestLoadReportsTakenNames(t *testing.T) {
 	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {

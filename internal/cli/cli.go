@@ -52,7 +52,7 @@ func Run() (exitCode int) {
 		panic(err) // the commands contradict each other
 	}
 	if i := slices.IndexFunc(os.Args, func(arg string) bool { return !utf8.ValidString(arg) }); i > 0 {
-		fmt.Fprintf(os.Stderr, "plaza: argument %d, %q, is not valid UTF-8\n", i, os.Args[i])
+		fmt.Fprintf(os.Stderr, "plaza: the argument %q is not valid UTF-8\n", os.Args[i])
 		return 1
 	}
 	command, err := parser.Parse(os.Args[1:])

@@ -115,6 +115,12 @@ func TestOneNoticeOfEachEvent(t *testing.T) {
 			},
 			kinds{"cyd": social.NotifyMention},
 		},
+		"the actor is away, and may come back": {
+			func(v *village) {
+				v.relations[social.Pair{Viewer: v.ada.ID, Other: v.ben.ID}] = social.Relation{Away: true}
+			},
+			kinds{"ada": social.NotifyReply, "cyd": social.NotifyMention},
+		},
 		"the author of the post blocks": {
 			func(v *village) {
 				v.relations[social.Pair{Viewer: v.cyd.ID, Other: v.ada.ID}] = social.Relation{BlockedBy: true}

@@ -297,7 +297,7 @@ func TestFailedSplitChangesNothing(t *testing.T) {
 				w.comment(p, nil, ada)
 			}
 			before := w.thread(p.ID, social.OrderThreaded)
-			broken := failOnce(t, server, "insert", "plaza.threads."+mongodb.TinyAdaptive)
+			broken := failTwice(t, server, "insert", "plaza.threads."+mongodb.TinyAdaptive)
 			if err := w.InsertComment(w.ctx, early, happened(social.EventCommentAdded)); err == nil {
 				t.Error("nothing failed")
 			}
@@ -471,17 +471,18 @@ func TestErasingIsDoneInParts(t *testing.T) {
 	}
 }
 
-// failOnce makes the server fail one command with an error that is not retried, and returns a
-// function that checks that it did.
-func failOnce(t *testing.T, server *mongotest.Server, command, namespace string) (broken func()) {
+// failTwice makes the server fail two commands with an error that is not retried, and returns a
+// function that checks that it did. One failure would not be enough: a write that could share its
+// transaction is tried again by itself.
+func failTwice(t *testing.T, server *mongotest.Server, command, namespace string) (broken func()) {
 	t.Helper()
 	client := adminOf(t, server.URI()).Client()
 	set := func(mode any) int {
 		return mongotest.FailCommand(t, client, mode, bson.D{{Key: "failCommands", Value: bson.A{command}}, {Key: "namespace", Value: namespace}, {Key: "errorCode", Value: 8}})
 	}
-	before := set(bson.D{{Key: "times", Value: 1}})
+	before := set(bson.D{{Key: "times", Value: 2}})
 	return func() {
-		if set("off") == before {
+		if set("off") != before+2 {
 			t.Error("no command was refused")
 		}
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -34,8 +35,18 @@ func opener(path string) storagetest.Open {
 // about the deletion itself.
 func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.db")
-	_, needles := storagetest.DeleteLife(t, opener(path))
+	store, needles := storagetest.DeleteLife(t, opener(path))
 	mustNotContain(t, path, needles)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := storagetest.Contains(file, needles[len(needles)-1:]); len(found) > 0 {
+		t.Errorf("free parts of the file still have %v", found)
+	}
 }
 
 // TestDeletingWhileOthersWrite lets others write meanwhile. One pass is enough, because only one

@@ -425,3 +425,20 @@ func TestWaitingForTheWriterEndsWithTheContext(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestALinkIsInUseWithItsFile: the lock is that of the file, whatever the path to it is.
+func TestALinkIsInUseWithItsFile(t *testing.T) {
+	t.Parallel()
+	path, link := filepath.Join(t.TempDir(), "plaza.db"), filepath.Join(t.TempDir(), "link.db")
+	store := openAt(t, path)
+	defer shut(t, store)
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip("this system has no symbolic links:", err)
+	}
+	if other, err := sqlite.Open(t.Context(), link); !errors.Is(err, sqlite.ErrInUse) {
+		if err == nil {
+			shut(t, other)
+		}
+		t.Errorf("opening a link to an open file: %v", err)
+	}
+}

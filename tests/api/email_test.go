@@ -362,6 +362,47 @@ func TestTheLimitOfAnAddress(t *testing.T) {
 	})
 }
 
+// TestLinksThatHaveArrivedOutliveDroppedMails: an account gets five mails a day that confirm an
+// address. The link of the last one works, also after further requests.
+func TestLinksThatHaveArrivedOutliveDroppedMails(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		p := servePost(t, e, false)
+		var newest string
+		for range 5 {
+			must(t, p.setEmail(t, "ada", "ada@site.example"), `"unconfirmedEmail":"ada@site.example"`)
+			newest = p.token(t, "/confirm", "ada@site.example")
+		}
+		must(t, p.setEmail(t, "ada", "ada@site.example"), `"unconfirmedEmail":"ada@site.example"`)
+		if mails := p.arrived(t); len(mails) != 0 {
+			t.Errorf("a sixth mail has arrived: %+v", mails)
+		}
+		must(t, p.confirm(t, newest), `"email":"ada@site.example"`)
+	})
+}
+
+// TestBannedUsersCannotUseLinks that they got before, and get no others.
+func TestBannedUsersCannotUseLinks(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		p := servePost(t, e, false)
+		p.withEmail(t, "ada", "ada@site.example")
+		must(t, p.setEmail(t, "ada", "other@site.example"), "other@site.example")
+		confirm := p.token(t, "/confirm", "other@site.example")
+		p.request(t, "ada")
+		reset := p.token(t, "/reset", "ada@site.example")
+		sanction(t, p.Store, "ada", social.Decision{Action: social.ActionBan})
+		must(t, p.confirm(t, confirm), refusedToken)
+		must(t, p.reset(t, reset, "another password"), refusedToken)
+		p.request(t, "ada")
+		if mails := p.arrived(t); len(mails) != 0 {
+			t.Errorf("a banned user gets mails: %+v", mails)
+		}
+		sanction(t, p.Store, "ada", social.Decision{Action: social.ActionReinstate})
+		must(t, p.confirm(t, confirm), `"email":"other@site.example"`)
+	})
+}
+
 // busy is a mailer whose server answers after half a lease, and refuses.
 type busy struct{ pass func(time.Duration) }
 

@@ -93,6 +93,34 @@ func (s *secrets) awayAreMissing(t *testing.T) {
 	}
 }
 
+// TestAwayLosesNoNotification: what happened just before a ban is among the notifications when both
+// are back, and not before, whether the notifier has been faster than the ban or not.
+func TestAwayLosesNoNotification(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben := plaza.As(t, "ada"), plaza.As(t, "ben")
+		post := ada.Status(t, "hello", plazatest.Public)
+		plaza.Notify(t)
+		banWhile := func(handle string) plazatest.Person {
+			t.Helper()
+			sanction(t, plaza.Store, handle, social.Decision{Action: social.ActionBan})
+			plaza.Notify(t)
+			if handle == "ben" {
+				must(t, ada.Raw(t, `{ viewer { notifications { nodes { id } } } }`), `"nodes":[]`)
+			}
+			sanction(t, plaza.Store, handle, social.Decision{Action: social.ActionReinstate})
+			back, _ := signInAgain(t, plazatest.Person{URL: plaza.URL}, handle)
+			return back
+		}
+		ben.Comment(t, post, "before the actor is banned")
+		ben = banWhile("ben")
+		ben.Mutate(t, "addReaction", "", map[string]any{"postId": post, "kind": "LIKE"}) // before the recipient is
+		ada = banWhile("ada")
+		must(t, ada.Raw(t, `{ viewer { notifications { nodes { kind } } } }`), `"nodes":[{"kind":"REACTION"},{"kind":"COMMENT"}]`)
+	})
+}
+
 // TestAwayLeavesOpenPages: when an account is banned or deactivated, its sockets close, its tokens
 // end, and who watches a post by it loses it. Both come back.
 func TestAwayLeavesOpenPages(t *testing.T) {

@@ -26,6 +26,7 @@ func TestBadEnvironmentsAreRefused(t *testing.T) {
 	for variable, want := range map[string]string{
 		"PLAZA_MONGODB_URI=":                           "must not be empty",
 		"PLAZA_MONGODBURI=mongodb://x":                 "did you mean PLAZA_MONGODB_URI?",
+		"PLAZA_DATA=":                                  "PLAZA_DATA is empty",
 		"PLAZA_PUBLIC_URL=plaza.example":               `"plaza.example"`,
 		"PLAZA_ALLOWED_ORIGINS=https://plaza.example/": `"https://plaza.example/"`,
 	} {

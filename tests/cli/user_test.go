@@ -37,6 +37,8 @@ func TestUserCommands(t *testing.T) {
 		{[]string{"user", "add", "ada"}, "analytical engine\n", "", "plaza: handle: This handle is taken.\n"},
 		{[]string{"user", "add", "b-b"}, "analytical engine\n", "", "plaza: handle: A handle has 1 to 30 letters (a–z), digits or underscores.\n"},
 		{[]string{"user", "add", "bob"}, "", "", "plaza: no password on the standard input: pipe one line into the command, or run it in a terminal\n"},
+		{[]string{"user", "add", "bob"}, "not UTF-8: \xff\n", "", "plaza: the password on the standard input is not valid UTF-8\n"},
+		{[]string{"user", "add", "bob", "--name", "B\xff"}, "analytical engine", "", "plaza: the argument \"B\\xff\" is not valid UTF-8\n"},
 		{[]string{"user", "add", "bob"}, "short", "", "plaza: password: This has 5 characters; at least 8 are needed.\n"},
 		{[]string{"user", "list"}, "", "ada\t" + date + "\t" + identity + "\tAda Lovelace\nsupport\t" + date + "\t" + identity + "\tsupport\n", ""},
 		{[]string{"user", "password", "ada"}, "difference engine", "ada has a new password, and is signed out everywhere.\n", ""},

@@ -76,13 +76,16 @@ func (s *SharedWrites[T]) together(ctx context.Context, _ struct{}, batch []*sha
 		return nil
 	}
 	attempts := 0
+	var failed error // before the commit, whose outcome could be unknown
 	err := s.db.Write(ctx, s.op, nil, func(ctx context.Context) error {
 		if attempts++; attempts > 1 {
-			return ErrApart
+			failed = ErrApart
+		} else {
+			failed = s.store(ctx, writesOf(waiting))
 		}
-		return s.store(ctx, writesOf(waiting))
+		return failed
 	})
-	if err != nil && (attempts > 1 || !errors.Is(err, social.ErrUnavailable)) {
+	if err != nil && failed != nil && !errors.Is(err, social.ErrUnavailable) {
 		err = ErrApart
 	}
 	for _, w := range waiting {
