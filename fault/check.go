@@ -23,8 +23,8 @@ func CheckLine(field, text string, minLen, maxLen int) error {
 }
 
 // CheckText checks a text of any number of lines: its length in characters, and that all characters
-// can be displayed. With a minLen above 0, white space alone is blank. Errors: INVALID, BLANK,
-// TOO_LONG.
+// can be displayed. With a minLen above 0, a text that shows nothing is blank. Errors: INVALID,
+// BLANK, TOO_LONG.
 func CheckText(field, text string, minLen, maxLen int) error {
 	if !utf8.ValidString(text) {
 		return Invalidf(field, "This is not valid UTF-8.")
@@ -35,7 +35,7 @@ func CheckText(field, text string, minLen, maxLen int) error {
 	if strings.ContainsFunc(text, isForbidden) {
 		return Invalidf(field, "This contains a control character.")
 	}
-	if minLen > 0 && strings.TrimSpace(text) == "" {
+	if minLen > 0 && !strings.ContainsFunc(text, isVisible) {
 		return Errorf(CodeBlank, field, "This must not be empty.")
 	}
 	if n := utf8.RuneCountInString(text); n < minLen {
@@ -52,6 +52,12 @@ func characters(n int) string {
 }
 
 func isForbidden(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
+
+// isVisible reports whether a character shows something: it is neither white space nor one that
+// Unicode ignores in display (Default_Ignorable_Code_Point), such as a zero-width space.
+func isVisible(r rune) bool {
+	return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
 
 // CheckCount checks how many entries a list has. Errors: INVALID: too few; TOO_LONG.
 func CheckCount(field string, n, least, most int) error {

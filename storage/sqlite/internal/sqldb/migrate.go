@@ -124,7 +124,7 @@ func (m Migrations) goBack(ctx context.Context, db *sql.DB, to int) error {
 	case have > want:
 		return &TooNewError{Has: have, Knows: want}
 	case to < m.Oldest || int64(to) >= have:
-		return fmt.Errorf("the file has tables of version %d: it can go back to %d at the earliest", have, m.Oldest)
+		return fmt.Errorf("the file has tables of version %d: it can go back to versions %d to %d", have, m.Oldest, have-1)
 	}
 	_, err = provider.DownTo(ctx, int64(to))
 	return err
