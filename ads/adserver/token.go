@@ -1,6 +1,8 @@
 package adserver
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -20,6 +22,8 @@ const (
 	withoutConversion = 3
 	// withoutLanding is the version whose tokens lack the landing page as well.
 	withoutLanding = 2
+	// sealedVersion begins the tokens in landing pages, which contain an encrypted payload.
+	sealedVersion = 5
 )
 
 const (
@@ -98,8 +102,37 @@ func (t *token) sign(key []byte) string {
 	return tokenText.EncodeToString(append(payload, mac(key, payload)...))
 }
 
-// readToken decodes what sign has written. For every other text ok is false: forged, edited, signed
-// with another key, or not a token. The caller must check whether the token has expired.
+// seal encodes the token, and encrypts it by AES-GCM under a key of its own. An advertiser sees it in
+// the address of the landing page, and must not learn from it whose click it was. The same token
+// always has the same text: the nonce is a hash of the payload, which is different for each choice.
+func (t *token) seal(key []byte) string {
+	payload, aead := t.payload(), sealer(key)
+	nonce := mac(key, payload)[:aead.NonceSize()]
+	return tokenText.EncodeToString(aead.Seal(append([]byte{sealedVersion}, nonce...), nonce, payload, nil))
+}
+
+func sealer(key []byte) cipher.AEAD {
+	block, _ := aes.NewCipher(mac(key, []byte("landing pages"))) // can't fail: a hash has the length of a key
+	aead, _ := cipher.NewGCM(block)
+	return aead
+}
+
+// unseal decrypts what seal has written after the version.
+func unseal(key, sealed []byte) (t token, ok bool) {
+	aead := sealer(key)
+	n := aead.NonceSize()
+	if len(sealed) < n {
+		return token{}, false
+	}
+	payload, err := aead.Open(nil, sealed[:n], sealed[n:], nil)
+	if err != nil {
+		return token{}, false
+	}
+	return parsePayload(payload)
+}
+
+// readToken decodes what sign or seal has written. For every other text ok is false: forged, edited,
+// made with another key, or not a token. The caller must check whether the token has expired.
 func readToken(key []byte, text string) (t token, ok bool) {
 	if len(text) > maxToken {
 		return token{}, false
@@ -108,6 +141,9 @@ func readToken(key []byte, text string) (t token, ok bool) {
 	// The decoder ignores line breaks, so the length must be compared.
 	if err != nil || tokenText.EncodedLen(len(raw)) != len(text) || len(raw) < macSize {
 		return token{}, false
+	}
+	if raw[0] == sealedVersion {
+		return unseal(key, raw[1:])
 	}
 	payload, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
 	if !hmac.Equal(sum, mac(key, payload)) { // in constant time
@@ -227,5 +263,5 @@ func (t *token) page(key []byte, landing string) string {
 	}
 	short := *t
 	short.Landing = "" // the token must not contain the page that contains it: it would grow with each click
-	return ads.ReplaceClickMacro(landing, short.sign(key))
+	return ads.ReplaceClickMacro(landing, short.seal(key))
 }

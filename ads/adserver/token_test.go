@@ -34,16 +34,46 @@ func TestTokensRoundTrip(t *testing.T) {
 	shortest := sampleToken()
 	shortest.Zone = ads.ZoneID{Site: "s", Name: "z"}
 	for _, want := range []token{sampleToken(), longest, shortest} {
-		text := want.sign(testKey)
-		if got, ok := readToken(testKey, text); !ok || got != want {
-			t.Errorf("%q reads as %+v, %v; want %+v", text, got, ok, want)
-		}
-		if strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			t.Errorf("%q is not made for addresses", text)
+		for _, text := range []string{want.sign(testKey), want.seal(testKey)} {
+			if got, ok := readToken(testKey, text); !ok || got != want {
+				t.Errorf("%q reads as %+v, %v; want %+v", text, got, ok, want)
+			}
+			if strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+				t.Errorf("%q is not made for addresses", text)
+			}
 		}
 	}
 	if n := len(longest.sign(testKey)); n != maxToken {
 		t.Errorf("the longest token has %d characters, want %d", n, maxToken)
+	}
+}
+
+// TestSealedTokensRevealNothing: two tokens of one person have nothing in common that tells so. The
+// same token is always the same text.
+func TestSealedTokensRevealNothing(t *testing.T) {
+	one, two := sampleToken(), sampleToken()
+	two.Profile = one.Profile
+	var raw [2][]byte
+	for i, sealed := range []token{one, two} {
+		text := sealed.seal(testKey)
+		if text != sealed.seal(testKey) {
+			t.Error("a token has two texts")
+		}
+		var err error
+		if raw[i], err = tokenText.DecodeString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const few = 6
+	for i := range len(raw[0]) - few {
+		if part := raw[0][i : i+few]; bytes.Contains(raw[1], part) {
+			t.Errorf("both tokens contain %x", part)
+		}
+	}
+	for _, secret := range [][]byte{one.Profile.Bytes(), one.Campaign.Bytes(), []byte(one.Matched)} {
+		if bytes.Contains(raw[0], secret) {
+			t.Errorf("the token contains %q", secret)
+		}
 	}
 }
 
@@ -75,14 +105,20 @@ func TestTokensFromBeforeAnUpgradeAreAccepted(t *testing.T) {
 
 func TestInvalidTokensAreRefused(t *testing.T) {
 	sample := sampleToken()
-	good := sample.sign(testKey)
+	for name, write := range map[string]func(*token, []byte) string{"signed": (*token).sign, "sealed": (*token).seal} {
+		t.Run(name, func(t *testing.T) { invalidTokensAreRefused(t, write(&sample, testKey), write(&sample, otherKey)) })
+	}
+}
+
+func invalidTokensAreRefused(t *testing.T, good, ofOtherKey string) {
+	t.Helper()
 	raw, err := tokenText.DecodeString(good)
 	if err != nil {
 		t.Fatal(err)
 	}
 	bad := map[string]string{
 		"empty":            "",
-		"another key":      sample.sign(otherKey),
+		"another key":      ofOtherKey,
 		"no signature":     tokenText.EncodeToString(raw[:len(raw)-macSize]),
 		"short signature":  tokenText.EncodeToString(raw[:len(raw)-1]),
 		"only a signature": tokenText.EncodeToString(mac(testKey, nil)),

@@ -107,10 +107,14 @@ func (c *commandLine) run(ctx context.Context, command *kong.Context) error {
 				return sent
 			}
 		}
-		if time.Now().After(giveUp) || ctx.Err() != nil {
+		if time.Now().After(giveUp) {
 			return err
 		}
-		time.Sleep(patience / 40)
+		select {
+		case <-time.After(patience / 40):
+		case <-ctx.Done():
+			return err
+		}
 	}
 }
 
