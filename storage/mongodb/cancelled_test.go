@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
@@ -70,5 +71,26 @@ func TestInterruptedTransactionsLockNothing(t *testing.T) {
 	ok(t, totals.FindOne(t.Context(), mdb.Doc("_id", 1)).Decode(&stored))
 	if stored.Total != len(interrupted) {
 		t.Errorf("the total is %d, want one for each write after an interrupted one", stored.Total)
+	}
+}
+
+// TestSharedWritesAreNotTriedAgainAfterTheirCommit: when a commit fails, nothing is known about the
+// writes, so they are not stored by themselves.
+func TestSharedWritesAreNotTriedAgainAfterTheirCommit(t *testing.T) {
+	t.Parallel()
+	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	s := openOn(t, server.URI(), Options{})
+	totals := s.posts.Database().Collection("totals")
+	must(totals.InsertOne(t.Context(), mdb.Doc("_id", 1, "total", 0)))(t)
+	tries := 0
+	shared := mdb.NewSharedWrites(s.db, "test", func(ctx context.Context, _ []int) error {
+		tries++
+		return mdb.UpdateOne(ctx, totals, mdb.Doc("_id", 1), mdb.Doc("$inc", mdb.Doc("total", 1)))
+	})
+	const unknownError = 8
+	mongotest.FailCommand(t, s.client(), mdb.Doc("times", 1), mdb.Doc(
+		"failCommands", bson.A{"commitTransaction"}, "appName", cluster.AppName(s.member.ID), "errorCode", unknownError))
+	if err := shared.Do(t.Context(), id.New(), 1); err == nil || tries != 1 {
+		t.Errorf("%v after %d attempts, want an error after one", err, tries)
 	}
 }

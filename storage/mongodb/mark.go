@@ -136,7 +136,7 @@ func (s *Store) putMarks(ctx context.Context, kind markKind, marks []*newMark) e
 	if len(updates) == 0 {
 		return nil
 	}
-	result, err := s.posts.BulkWrite(ctx, updates)
+	result, err := s.posts.BulkWrite(ctx, updates, options.BulkWrite().SetOrdered(false))
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (s *Store) replaceMarks(ctx context.Context, kind markKind, marks []*newMar
 	}
 	_, err = kind.of.BulkWrite(ctx, mdb.Map(marks, func(m **newMark) mongo.WriteModel {
 		return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", (*m).ID)).SetUpdate(s.setMark(kind, &(*m).markDoc)).SetUpsert(true)
-	}))
+	}), options.BulkWrite().SetOrdered(false))
 	return before, mdb.OrRetry(err)
 }
 

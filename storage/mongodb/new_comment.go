@@ -29,57 +29,54 @@ func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.E
 
 // insertComments stores comments, as a part of a transaction. Those on the same post follow one
 // another.
-func (s *Store) insertComments(ctx context.Context, batch []*newComment) error {
-	events, err := s.numberComments(ctx, batch)
-	if err != nil {
+func (s *Store) insertComments(ctx context.Context, comments []*newComment) error {
+	threads := batch.Runs(comments, func(c **newComment) social.PostID { return (*c).given.Post })
+	if err := s.numberComments(ctx, threads); err != nil {
 		return err
 	}
-	comments := mdb.Map(batch, func(c **newComment) *social.Comment { return (*c).stored })
-	if err := s.threads.Insert(ctx, comments); err != nil {
+	stored := mdb.Map(comments, func(c **newComment) *social.Comment { return (*c).stored })
+	if err := s.threads.Insert(ctx, stored); err != nil {
 		return err
 	}
+	events := mdb.Map(comments, func(c **newComment) social.Event {
+		e := (*c).event
+		e.Comment = (*c).stored.ID
+		return e
+	})
 	if err := s.log.Append(ctx, events...); err != nil {
 		return err
 	}
-	return s.feeds.PostsChanged(ctx, postsOf(comments)...)
-}
-
-func postsOf(comments []*social.Comment) []social.PostID {
-	return batch.Unique(mdb.Map(comments, func(c **social.Comment) social.PostID { return (*c).Post }))
+	return s.feeds.PostsChanged(ctx, mdb.Map(threads, func(t *[]*newComment) social.PostID { return (*t)[0].given.Post })...)
 }
 
 // numberComments gives ids to comments that have none: greater than all ids that their threads have
 // had, and than their parents'. It returns ErrNotFound if a post is missing.
-func (s *Store) numberComments(ctx context.Context, batch []*newComment) ([]social.Event, error) {
-	var requests []serials.Request
-	requestOf := make(map[social.PostID]int, len(batch))
-	for _, c := range batch {
-		i, ok := requestOf[c.given.Post]
-		if !ok {
-			i = len(requests)
-			requestOf[c.given.Post] = i
-			requests = append(requests, serials.Request{Post: c.given.Post})
+func (s *Store) numberComments(ctx context.Context, threads [][]*newComment) error {
+	next, err := serials.NextOfEach(ctx, s.posts, mdb.Map(threads, serialsFor))
+	if err != nil {
+		return err
+	}
+	for i, thread := range threads {
+		for _, c := range thread {
+			stored := c.given // a copy for each attempt
+			c.stored = &stored
+			if c.given.ID.IsZero() {
+				stored.SetID(social.CommentID{ID: id.WithSerial(next[i])})
+				next[i]++
+			}
 		}
-		r := &requests[i]
+	}
+	return nil
+}
+
+// serialsFor asks for the serials of a post's new comments.
+func serialsFor(thread *[]*newComment) serials.Request {
+	r := serials.Request{Post: (*thread)[0].given.Post}
+	for _, c := range *thread {
 		r.Floor = max(r.Floor, c.given.ID.Serial(), c.given.Parent.Serial())
 		if c.given.ID.IsZero() {
 			r.N++
 		}
 	}
-	next, err := serials.NextOfEach(ctx, s.posts, requests)
-	if err != nil {
-		return nil, err
-	}
-	events := make([]social.Event, len(batch))
-	for i, c := range batch {
-		stored := c.given // a copy for each attempt
-		c.stored, events[i] = &stored, c.event
-		if c.given.ID.IsZero() {
-			serial := &next[requestOf[c.given.Post]]
-			stored.SetID(social.CommentID{ID: id.WithSerial(*serial)})
-			events[i].Comment = stored.ID
-			*serial++
-		}
-	}
-	return events, nil
+	return r
 }

@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -60,6 +61,26 @@ func TestCommentsThatShareATransactionAreNewerThanTheirThreads(t *testing.T) {
 		if got := commentsOn(t, s, c.given.Post); !slices.Equal(got, want) {
 			t.Errorf("the thread is %v, want %v", got, want)
 		}
+	}
+}
+
+// TestRepliesThatShareATransactionStayOnTheirPosts: a comment on another post is no parent.
+func TestRepliesThatShareATransactionStayOnTheirPosts(t *testing.T) {
+	t.Parallel()
+	s := openInside(t, Options{})
+	author, _ := fans(t, s, 0)
+	on := lone(t, s, author, 2)
+	parent := on[0].given
+	ok(t, s.InsertComment(t.Context(), &parent, on[0].event))
+	reply := func(post social.PostID) *newComment {
+		slug := id.New().String()
+		c := social.Comment{Post: post, Parent: parent.ID, Author: author, Text: "hello", Slug: slug, Path: parent.Path + "/" + slug, TreePath: parent.TreePath}
+		return &newComment{given: c, event: anEvent(social.EventCommentAdded)}
+	}
+	batch := []*newComment{reply(on[0].given.Post), reply(on[1].given.Post)}
+	err := s.db.Write(t.Context(), "insert", nil, func(ctx context.Context) error { return s.insertComments(ctx, batch) })
+	if !errors.Is(err, social.ErrNotFound) {
+		t.Errorf("a reply on another post, together with one on the parent's: %v", err)
 	}
 }
 

@@ -21,16 +21,19 @@ type SharedWrites[T any] struct {
 }
 
 type sharedWrite[T any] struct {
-	write   T
-	left    <-chan struct{} // closed when its caller stops waiting
-	outcome error           // of together
+	write    T
+	attempts []social.Attempt
+	left     <-chan struct{} // closed when its caller stops waiting
+	apart    bool            // it was not stored, and must be stored by itself
+	outcome  error           // of together, unless apart is set
 }
 
-// ErrApart is returned for writes that can't share a transaction, but may be stored one by one.
+// ErrApart is what store returns for writes that can't share a transaction, but may be stored one by
+// one.
 var ErrApart = errors.New("these writes can't share a transaction")
 
 // NewSharedWrites returns the writes of one operation. store is a part of a transaction, and stores
-// one or more of them; writes of the same key follow one another.
+// one or more of them: all of one key, or each of another.
 func NewSharedWrites[T any](db *DB, op string, store func(ctx context.Context, batch []T) error) *SharedWrites[T] {
 	s := &SharedWrites[T]{db: db, op: op, store: store}
 	s.queue, s.lone = NewWriteQueue(s.ofOneKey), NewWriteQueue(s.together)
@@ -42,56 +45,69 @@ func NewSharedWrites[T any](db *DB, op string, store func(ctx context.Context, b
 func (s *SharedWrites[T]) Do(ctx context.Context, key id.ID, write T) error {
 	limited, cancel := s.db.Limit(ctx)
 	defer cancel()
-	return Translate(ctx, s.op, s.queue.Do(limited, key, &sharedWrite[T]{write: write, left: limited.Done()}))
+	own := &sharedWrite[T]{write: write, attempts: social.AttemptsOf(ctx), left: limited.Done()}
+	return Translate(ctx, s.op, s.queue.Do(limited, key, own))
 }
 
 // State returns whether a transaction of a key is running, and how many writes wait for the next
 // one.
 func (s *SharedWrites[T]) State(key id.ID) (running bool, waiting int) { return s.queue.State(key) }
 
+// Lone returns how many writes that are alone with their keys wait for the next transaction of such
+// writes.
+func (s *SharedWrites[T]) Lone() (waiting int) {
+	_, waiting = s.lone.State(struct{}{})
+	return waiting
+}
+
 func (s *SharedWrites[T]) ofOneKey(ctx context.Context, key id.ID, batch []*sharedWrite[T]) error {
-	if len(batch) == 1 {
-		if err := s.lone.Do(ctx, struct{}{}, batch[0]); err != nil {
+	if own := batch[0]; len(batch) == 1 && !own.apart {
+		switch err := s.lone.Do(ctx, struct{}{}, own); {
+		case err != nil:
 			return err
+		case !own.apart:
+			return own.outcome
+		case own.hasLeft():
+			return context.Canceled
 		}
-		if err := batch[0].outcome; !errors.Is(err, ErrApart) {
-			return err
-		}
+	}
+	for _, w := range batch {
+		w.apart = true // from now on
 	}
 	return s.db.Write(ctx, s.op, []id.ID{key}, func(ctx context.Context) error { return s.store(ctx, writesOf(batch)) })
 }
 
-// together tries once to store writes of different keys. It waits for no other writers.
+// together tries once to store writes of different keys. It waits for no other writers. Those of
+// callers who have left are not stored, and do not take effect for their idempotency keys.
 func (s *SharedWrites[T]) together(ctx context.Context, _ struct{}, batch []*sharedWrite[T]) error {
 	waiting := make([]*sharedWrite[T], 0, len(batch))
+	var attempts []social.Attempt
 	for _, w := range batch {
-		select {
-		case <-w.left:
+		if w.hasLeft() {
 			w.outcome = context.Canceled
-		default:
-			waiting = append(waiting, w)
+			continue
 		}
+		waiting, attempts = append(waiting, w), append(attempts, w.attempts...)
 	}
 	if len(waiting) == 0 {
 		return nil
 	}
-	attempts := 0
-	var failed error // before the commit, whose outcome could be unknown
-	err := s.db.Write(ctx, s.op, nil, func(ctx context.Context) error {
-		if attempts++; attempts > 1 {
-			failed = ErrApart
-		} else {
-			failed = s.store(ctx, writesOf(waiting))
-		}
-		return failed
+	sent, err := s.db.TryWrite(social.WithAttempts(ctx, attempts...), s.op, func(ctx context.Context) error {
+		return s.store(ctx, writesOf(waiting))
 	})
-	if err != nil && failed != nil && !errors.Is(err, social.ErrUnavailable) {
-		err = ErrApart
-	}
 	for _, w := range waiting {
-		w.outcome = err
+		w.outcome, w.apart = err, err != nil && !sent
 	}
 	return nil
+}
+
+func (w *sharedWrite[T]) hasLeft() bool {
+	select {
+	case <-w.left:
+		return true
+	default:
+		return false
+	}
 }
 
 func writesOf[T any](batch []*sharedWrite[T]) []T {

@@ -193,6 +193,28 @@ func (d *DB) Write(ctx context.Context, op string, hot []id.ID, fn func(context.
 
 // WriteWithin is Write with its own time limit.
 func (d *DB) WriteWithin(ctx context.Context, timeout time.Duration, op string, hot []id.ID, fn func(context.Context) error) error {
+	return d.inSession(ctx, timeout, op, hot, func(ctx context.Context, session *mongo.Session) error {
+		return d.writeInLease(ctx, session, fn)
+	})
+}
+
+// TryWrite is Write with a single attempt, which waits for no other writers. If there is an error
+// and the commit was not sent, then nothing is stored.
+func (d *DB) TryWrite(ctx context.Context, op string, fn func(context.Context) error) (sent bool, err error) {
+	err = d.inSession(ctx, d.timeout, op, nil, func(ctx context.Context, session *mongo.Session) error {
+		if err := d.lease.AwaitWrites(ctx); err != nil {
+			return err
+		}
+		ctx, call := d.lease.Enter(ctx)
+		defer call.Leave()
+		sent, err = d.attempt(ctx, session, d.beginning(fn), call.MayWrite)
+		return err
+	})
+	return sent, err
+}
+
+// inSession runs write in a session for transactions, while the caller holds the hot ids.
+func (d *DB) inSession(ctx context.Context, timeout time.Duration, op string, hot []id.ID, write func(context.Context, *mongo.Session) error) error {
 	limited, cancel := d.primary.limit(ctx, timeout)
 	defer cancel()
 	release, err := d.Hold(limited, hot)
@@ -206,7 +228,7 @@ func (d *DB) WriteWithin(ctx context.Context, timeout time.Duration, op string, 
 	}
 	defer session.EndSession(context.WithoutCancel(ctx))
 	jobs := d.jobs.Added()
-	err = d.writeInLease(limited, session, fn)
+	err = write(limited, session)
 	if err == nil && d.jobs.Added() != jobs {
 		d.jobs.Wake() // sometimes needlessly: the jobs may be those of a concurrent write
 	}
@@ -245,7 +267,10 @@ func (d *DB) writeInLease(ctx context.Context, session *mongo.Session, fn func(c
 func (d *DB) writeInCall(ctx context.Context, session *mongo.Session, fn func(context.Context) error) error {
 	ctx, call := d.lease.Enter(ctx)
 	defer call.Leave()
-	return Retry(ctx, func() error { return d.attempt(ctx, session, d.beginning(fn), call.MayWrite) })
+	return Retry(ctx, func() error {
+		_, err := d.attempt(ctx, session, d.beginning(fn), call.MayWrite)
+		return err
+	})
 }
 
 // beginning returns a function that runs the function of BeginWith, and then fn.
@@ -274,26 +299,26 @@ func Retry(ctx context.Context, fn func() error) error {
 	}
 }
 
-// attempt runs one transaction, and commits it if the lease still allows that.
-func (d *DB) attempt(ctx context.Context, session *mongo.Session, fn func(context.Context) error, mayCommit func() error) error {
+// attempt runs one transaction, and commits it if the lease still allows that. It returns whether
+// the commit was sent.
+func (d *DB) attempt(ctx context.Context, session *mongo.Session, fn func(context.Context) error, mayCommit func() error) (sent bool, err error) {
 	if err := mayCommit(); err != nil {
-		return err
+		return false, err
 	}
-	err := session.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot()))
-	if err != nil {
-		return err
+	if err := session.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot())); err != nil {
+		return false, err
 	}
 	inside := mongo.NewSessionContext(ctx, session)
 	if err = fn(inside); err == nil {
 		err = errors.Join(ctx.Err(), mayCommit())
 	}
-	if err == nil {
+	if sent = err == nil; sent {
 		err = commit(inside, session)
 	}
 	if err != nil {
 		d.abort(inside, session, err)
 	}
-	return err
+	return sent, err
 }
 
 func commit(ctx context.Context, session *mongo.Session) error {

@@ -86,7 +86,8 @@ type Request struct {
 	N     int
 }
 
-// NextOfEach is Next for several posts, in two commands. It returns ErrNotFound if one is missing.
+// NextOfEach is Next for several posts, in two commands, and one more for each post whose comments
+// are older than its serial. It returns ErrNotFound if a post is missing.
 func NextOfEach(ctx context.Context, c *mongo.Collection, requests []Request) (firsts []int64, err error) {
 	if len(requests) == 1 {
 		first, err := Next(ctx, c, requests[0].Post, requests[0].Floor, requests[0].N, false)
@@ -95,7 +96,7 @@ func NextOfEach(ctx context.Context, c *mongo.Collection, requests []Request) (f
 	updates := mdb.Map(requests, func(r *Request) mongo.WriteModel {
 		return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", r.Post)).SetUpdate(assignment(r.Floor, r.N, false))
 	})
-	if _, err := c.BulkWrite(ctx, updates); err != nil {
+	if _, err := c.BulkWrite(ctx, updates, options.BulkWrite().SetOrdered(false)); err != nil {
 		return nil, err
 	}
 	docs, err := mdb.FindIn[postDocument](ctx, c, "_id", mdb.Map(requests, func(r *Request) social.PostID { return r.Post }),

@@ -20,17 +20,17 @@ type replyCount struct {
 // repliesOf counts the replies among new comments by their parents.
 func repliesOf(comments []Document) []replyCount {
 	var counts []replyCount
-	at := map[social.CommentID]int{}
+	at := map[replyCount]int{}
 	for i := range comments {
-		parent := comments[i].Parent
-		if parent.IsZero() {
+		of := replyCount{post: comments[i].Post, parent: comments[i].Parent}
+		if of.parent.IsZero() {
 			continue
 		}
-		if _, ok := at[parent]; !ok {
-			at[parent] = len(counts)
-			counts = append(counts, replyCount{post: comments[i].Post, parent: parent})
+		if _, ok := at[of]; !ok {
+			at[of] = len(counts)
+			counts = append(counts, of)
 		}
-		counts[at[parent]].n++
+		counts[at[of]].n++
 	}
 	return counts
 }
