@@ -44,7 +44,8 @@ func TestRefusedFileChangesNothing(t *testing.T) {
 	for name, c := range map[string]struct{ old, replaced, says string }{
 		"a stored zone's currency":   {"name: side, currency: EUR", "name: side, currency: USD", `line 8: zones.1.currency: The zone "example.org/side" has the currency EUR, which can't be changed.`},
 		"a stored budget's currency": {"budget: {currency: EUR", "budget: {currency: USD", "line 20: campaigns.0.budget.currency: The campaign has units that bid in another currency."},
-		"a stored unit's currency":   {"price: 250000, currency: EUR", "price: 250000, currency: USD", `line 27: units.0.bid.currency: The zone "example.org/top" has the currency EUR, and the bid USD.`},
+		"a stored unit's currency":   {"price: 250000, currency: EUR", "price: 250000, currency: USD", "line 27: units.0.bid.currency: The ad has the currency EUR, which can't be changed: create another ad instead."},
+		"the currency of no place":   {"price: 1000, currency: EUR", "price: 1000, currency: USD", "line 33: units.1.bid.currency: The ad has the currency EUR, which can't be changed: create another ad instead."},
 		"no such zone":               {"example.org/side]", "other.org/side]", `line 28: units.0.zones.1: There is no zone "other.org/side".`},
 	} {
 		if _, err := loadAny(t, service, strings.Replace(renamed, c.old, c.replaced, 1)); err == nil || err.Error() != c.says {

@@ -158,6 +158,9 @@ func (r *references) checkUnits(ctx context.Context, from int, units []ads.Unit)
 			return fault.NotFound(field+".campaign", "campaign")
 		}
 		if was := stored[u.ID]; was != nil {
+			if err := u.CheckCurrency(field, was); err != nil {
+				return err
+			}
 			u.Campaign = was.Campaign
 		}
 		if err := r.checkPlaces(field, &u, true); err != nil {

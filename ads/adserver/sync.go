@@ -34,30 +34,48 @@ func (s *Service) Sync(ctx context.Context, b ads.Batch) (Changes, error) {
 
 // differing returns the entries that are not stored as they are, with the stored revisions.
 func (s *Service) differing(ctx context.Context, b *ads.Batch, counts *Changes) (different ads.Batch, err error) {
-	different.Advertisers, err = compare(ctx, b.Advertisers, counts, s.store.Advertisers,
-		func(a *ads.Advertiser) ads.AdvertiserID { return a.ID }, func(a, stored *ads.Advertiser) { a.Revision = stored.Revision })
+	different.Advertisers, err = compare(ctx, b.Advertisers, counts, s.store.Advertisers, func(a *ads.Advertiser) ads.AdvertiserID { return a.ID }, adoptAdvertiser)
 	if err != nil {
 		return different, err
 	}
-	different.Campaigns, err = compare(ctx, b.Campaigns, counts, s.store.Campaigns,
-		func(c *ads.Campaign) ads.CampaignID { return c.ID }, func(c, stored *ads.Campaign) { c.Revision, c.Advertiser = stored.Revision, stored.Advertiser })
+	different.Campaigns, err = compare(ctx, b.Campaigns, counts, s.store.Campaigns, func(c *ads.Campaign) ads.CampaignID { return c.ID }, adoptCampaign)
 	if err != nil {
 		return different, err
 	}
-	different.Zones, err = compare(ctx, b.Zones, counts, s.zones,
-		func(z *ads.Zone) ads.ZoneID { return z.ID }, func(z, stored *ads.Zone) { z.Revision, stored.Units = stored.Revision, nil })
+	different.Zones, err = compare(ctx, b.Zones, counts, s.zones, func(z *ads.Zone) ads.ZoneID { return z.ID }, adoptZone)
 	if err != nil {
 		return different, err
 	}
-	different.Units, err = compare(ctx, b.Units, counts, s.store.Units, func(u *ads.Unit) ads.UnitID { return u.ID }, func(u, stored *ads.Unit) {
-		u.Revision, u.Campaign = stored.Revision, stored.Campaign
-		u.Impressions, u.Clicks, u.Conversions = stored.Impressions, stored.Clicks, stored.Conversions
-	})
+	different.Units, err = compare(ctx, b.Units, counts, s.store.Units, func(u *ads.Unit) ads.UnitID { return u.ID }, adoptUnit)
 	return different, err
 }
 
+// The functions below give an entry the parts of the stored one that it does not name, so that the
+// two can be compared.
+
+func adoptAdvertiser(a, stored *ads.Advertiser) error {
+	a.Revision = stored.Revision
+	return nil
+}
+
+func adoptCampaign(c, stored *ads.Campaign) error {
+	c.Revision, c.Advertiser = stored.Revision, stored.Advertiser
+	return nil
+}
+
+func adoptZone(z, stored *ads.Zone) error {
+	z.Revision, stored.Units = stored.Revision, nil
+	return nil
+}
+
+func adoptUnit(u, stored *ads.Unit) error {
+	u.Revision, u.Campaign = stored.Revision, stored.Campaign
+	u.Impressions, u.Clicks, u.Conversions = stored.Impressions, stored.Clicks, stored.Conversions
+	return u.CheckCurrency("", stored)
+}
+
 func compare[K comparable, V any](ctx context.Context, entries []V, counts *Changes,
-	read func(context.Context, []K) (map[K]*V, error), key func(*V) K, adopt func(entry, stored *V),
+	read func(context.Context, []K) (map[K]*V, error), key func(*V) K, adopt func(entry, stored *V) error,
 ) (different []V, err error) {
 	keys := make([]K, len(entries))
 	for i := range entries {
@@ -74,7 +92,9 @@ func compare[K comparable, V any](ctx context.Context, entries []V, counts *Chan
 			different = append(different, entry)
 			continue
 		}
-		adopt(&entry, stored)
+		if err := adopt(&entry, stored); err != nil {
+			return nil, err
+		}
 		if reflect.DeepEqual(&entry, stored) {
 			counts.Unchanged++
 			continue

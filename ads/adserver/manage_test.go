@@ -1,0 +1,29 @@
+package adserver_test
+
+import (
+	"testing"
+
+	"plaza/ads"
+	"plaza/fault"
+)
+
+// TestUnitsKeepTheirCurrency is about a unit in no zone, of a campaign without a budget: nothing
+// else refuses another currency.
+func TestUnitsKeepTheirCurrency(t *testing.T) {
+	w := newWorld(t)
+	u, dollars := w.unit(1_000), w.unit(1_000)
+	u.Zones, dollars.Zones, dollars.Bid.Currency = nil, nil, "USD"
+	for _, created := range []ads.Unit{u, dollars} {
+		if err := w.CreateUnit(w.ctx, created); err != nil {
+			t.Errorf("a new unit in %s: %v", created.Bid.Currency, err)
+		}
+	}
+	err := w.UpdateUnit(w.ctx, u.ID, func(u *ads.Unit) error { u.Bid.Currency = "USD"; return nil })
+	refused(t, err, fault.CodeInvalid, "bid.currency", "another currency")
+	u.Bid.Currency = "USD"
+	_, err = w.Sync(w.ctx, ads.Batch{Units: []ads.Unit{u}})
+	refused(t, err, fault.CodeInvalid, "bid.currency", "another currency from a file")
+	if err := w.UpdateUnit(w.ctx, u.ID, func(u *ads.Unit) error { u.Bid.Price = 2_000; return nil }); err != nil {
+		t.Errorf("another price: %v", err)
+	}
+}
