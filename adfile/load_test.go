@@ -35,6 +35,33 @@ func TestRefusedFileStoresNothing(t *testing.T) {
 	}
 }
 
+func TestFileMovesNothing(t *testing.T) {
+	service := adserver.New(adsmodel.New(), adserver.Options{})
+	for _, text := range []string{good, "advertisers: [{key: bolt, name: Bolt}]\n"} {
+		if _, err := loadAny(t, service, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const (
+		campaign = "The campaign belongs to another advertiser, which can't be changed: create another campaign instead."
+		ad       = "The ad belongs to another campaign, which can't be changed: create another ad instead."
+	)
+	for name, c := range map[string]struct{ text, old, replaced, says string }{
+		"a campaign":             {good, "key: ours, advertiser: acme", "key: ours, advertiser: bolt", "line 21: campaigns.1.advertiser: " + campaign},
+		"an ad":                  {good, "campaign: ours", "campaign: spring", "line 33: units.1.campaign: " + ad},
+		"a campaign, in a table": {goodCSV, "Ours,acme", "Ours,bolt", "line 6: advertiser: " + campaign},
+		"an ad, in a table":      {goodCSV, "ad,house,,,ours", "ad,house,,,spring", "line 9: campaign: " + ad},
+	} {
+		renamed := strings.Replace(c.text, "Acme", "Acme & Sons", 1)
+		if _, err := loadAny(t, service, strings.Replace(renamed, c.old, c.replaced, 1)); err == nil || err.Error() != c.says {
+			t.Errorf("%s: %v; want %s", name, err, c.says)
+		}
+		if sum, err := loadAny(t, service, good); err != nil || sum != (adfile.Summary{Unchanged: 7}) {
+			t.Fatalf("after %s: %+v, %v", name, sum, err)
+		}
+	}
+}
+
 func TestRefusedFileChangesNothing(t *testing.T) {
 	service := adserver.New(adsmodel.New(), adserver.Options{})
 	if _, err := loadAny(t, service, good); err != nil {

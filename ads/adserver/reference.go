@@ -11,10 +11,11 @@ import (
 )
 
 // CheckReferences finds the first entry that refers to something that is neither in the batch nor
-// stored, or whose currency differs from that of what it belongs to. It stores nothing, and accepts
-// a batch of any size. Errors name the entry and its part: NOT_FOUND for "campaigns.3.advertiser",
-// "units.3.campaign" and "units.3.zones.0"; INVALID for "campaigns.3.budget.currency",
-// "zones.3.currency", "units.3.bid.currency" and "units.3.zones.0".
+// stored, whose currency differs from that of what it belongs to, or that has another owner or
+// currency than the stored one. It stores nothing, and accepts a batch of any size. Errors name the
+// entry and its part: NOT_FOUND for "campaigns.3.advertiser", "units.3.campaign" and
+// "units.3.zones.0"; INVALID also for "campaigns.3.budget.currency", "zones.3.currency" and
+// "units.3.bid.currency".
 func (s *Service) CheckReferences(ctx context.Context, b ads.Batch) error {
 	r := newReferences(s)
 	for i := range b.Advertisers {
@@ -108,6 +109,9 @@ func (r *references) checkCampaigns(ctx context.Context, from int, campaigns []a
 		if r.advertisers[c.Advertiser] == nil {
 			return fault.NotFound(field+".advertiser", "advertiser")
 		}
+		if err := checkAdvertiser(field, c, stored[c.ID]); err != nil {
+			return err
+		}
 		if err := r.checkRebudgeting(ctx, field, stored[c.ID], c); err != nil {
 			return err
 		}
@@ -149,36 +153,50 @@ func (r *references) checkUnits(ctx context.Context, from int, units []ads.Unit)
 	if err != nil {
 		return err
 	}
-	if err := r.learnOf(ctx, units, stored); err != nil {
+	if err := r.learnOf(ctx, units); err != nil {
 		return err
 	}
 	for i := range units {
-		u, field := units[i], fmt.Sprintf("units.%d", from+i)
+		u, field := &units[i], fmt.Sprintf("units.%d", from+i)
 		if r.campaigns[u.Campaign] == nil {
 			return fault.NotFound(field+".campaign", "campaign")
 		}
-		if was := stored[u.ID]; was != nil {
-			if err := u.CheckCurrency(field, was); err != nil {
-				return err
-			}
-			u.Campaign = was.Campaign
+		if err := checkOrigin(field, u, stored[u.ID]); err != nil {
+			return err
 		}
-		if err := r.checkPlaces(field, &u, true); err != nil {
+		if err := r.checkPlaces(field, u, true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// learnOf reads what units refer to, and the campaigns of those that are stored already.
-func (r *references) learnOf(ctx context.Context, units []ads.Unit, stored map[ads.UnitID]*ads.Unit) error {
+// checkAdvertiser checks that a stored campaign remains with its advertiser; nil if none is stored.
+func checkAdvertiser(field string, c, stored *ads.Campaign) error {
+	if stored == nil || c.Advertiser == stored.Advertiser {
+		return nil
+	}
+	return fault.Invalidf(fault.Part(field, "advertiser"), "The campaign belongs to another advertiser, which can't be changed: create another campaign instead.")
+}
+
+// checkOrigin checks that a stored unit remains in its campaign, and keeps its currency; nil if
+// none is stored.
+func checkOrigin(field string, u, stored *ads.Unit) error {
+	if stored == nil {
+		return nil
+	}
+	if u.Campaign != stored.Campaign {
+		return fault.Invalidf(fault.Part(field, "campaign"), "The ad belongs to another campaign, which can't be changed: create another ad instead.")
+	}
+	return u.CheckCurrency(field, stored)
+}
+
+// learnOf reads what units refer to.
+func (r *references) learnOf(ctx context.Context, units []ads.Unit) error {
 	var campaigns []ads.CampaignID
 	var zones []ads.ZoneID
 	for i := range units {
 		campaigns = append(campaigns, units[i].Campaign)
-		if was := stored[units[i].ID]; was != nil {
-			campaigns = append(campaigns, was.Campaign)
-		}
 		zones = append(zones, units[i].Zones...)
 	}
 	if err := learn(ctx, r.campaigns, campaigns, r.service.store.Campaigns); err != nil {

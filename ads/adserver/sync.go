@@ -12,7 +12,8 @@ import (
 type Changes struct{ Added, Changed, Unchanged int }
 
 // Sync stores the entries of a batch that are new or that differ from the stored ones, in one
-// transaction. It ignores their revisions. Errors are those of Add.
+// transaction. It ignores their revisions. Errors are those of Add; INVALID for "advertiser",
+// "campaign" and "bid.currency", which can't be changed.
 func (s *Service) Sync(ctx context.Context, b ads.Batch) (Changes, error) {
 	if err := checkBatch(&b); err != nil {
 		return Changes{}, err
@@ -59,8 +60,8 @@ func adoptAdvertiser(a, stored *ads.Advertiser) error {
 }
 
 func adoptCampaign(c, stored *ads.Campaign) error {
-	c.Revision, c.Advertiser = stored.Revision, stored.Advertiser
-	return nil
+	c.Revision = stored.Revision
+	return checkAdvertiser("", c, stored)
 }
 
 func adoptZone(z, stored *ads.Zone) error {
@@ -69,9 +70,9 @@ func adoptZone(z, stored *ads.Zone) error {
 }
 
 func adoptUnit(u, stored *ads.Unit) error {
-	u.Revision, u.Campaign = stored.Revision, stored.Campaign
+	u.Revision = stored.Revision
 	u.Impressions, u.Clicks, u.Conversions = stored.Impressions, stored.Clicks, stored.Conversions
-	return u.CheckCurrency("", stored)
+	return checkOrigin("", u, stored)
 }
 
 func compare[K comparable, V any](ctx context.Context, entries []V, counts *Changes,
