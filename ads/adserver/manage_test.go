@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/fault"
 	"plaza/id"
 )
@@ -22,7 +23,7 @@ func TestUnitsKeepTheirCurrency(t *testing.T) {
 	err := w.UpdateUnit(w.ctx, u.ID, func(u *ads.Unit) error { u.Bid.Currency = "USD"; return nil })
 	refused(t, err, fault.CodeInvalid, "bid.currency", "another currency")
 	u.Bid.Currency = "USD"
-	_, err = w.Sync(w.ctx, ads.Batch{Units: []ads.Unit{u}})
+	_, err = w.Sync(w.ctx, ads.Batch{Units: []ads.Unit{u}}, adserver.Omitted{})
 	refused(t, err, fault.CodeInvalid, "bid.currency", "another currency from a file")
 	if err := w.UpdateUnit(w.ctx, u.ID, func(u *ads.Unit) error { u.Bid.Price = 2_000; return nil }); err != nil {
 		t.Errorf("another price: %v", err)
@@ -36,8 +37,8 @@ func TestSyncMovesNothing(t *testing.T) {
 	c := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: bolt.ID, Name: "Autumn", State: ads.Active}
 	w.add(ads.Batch{Advertisers: []ads.Advertiser{bolt}, Campaigns: []ads.Campaign{c}})
 	u.Campaign, c.Advertiser = c.ID, w.campaign.Advertiser
-	_, err := w.Sync(w.ctx, ads.Batch{Campaigns: []ads.Campaign{c}})
+	_, err := w.Sync(w.ctx, ads.Batch{Campaigns: []ads.Campaign{c}}, adserver.Omitted{})
 	refused(t, err, fault.CodeInvalid, "advertiser", "another advertiser")
-	_, err = w.Sync(w.ctx, ads.Batch{Units: []ads.Unit{u}})
+	_, err = w.Sync(w.ctx, ads.Batch{Units: []ads.Unit{u}}, adserver.Omitted{})
 	refused(t, err, fault.CodeInvalid, "campaign", "another campaign")
 }

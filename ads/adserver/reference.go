@@ -12,12 +12,13 @@ import (
 
 // CheckReferences finds the first entry that refers to something that is neither in the batch nor
 // stored, whose currency differs from that of what it belongs to, or that has another owner or
-// currency than the stored one. It stores nothing, and accepts a batch of any size. Errors name the
-// entry and its part: NOT_FOUND for "campaigns.3.advertiser", "units.3.campaign" and
-// "units.3.zones.0"; INVALID also for "campaigns.3.budget.currency", "zones.3.currency" and
-// "units.3.bid.currency".
-func (s *Service) CheckReferences(ctx context.Context, b ads.Batch) error {
+// currency than the stored one. It reads omitted parts, stores nothing, and accepts a batch of any
+// size. Errors name the entry and its part: NOT_FOUND for "campaigns.3.advertiser",
+// "units.3.campaign" and "units.3.zones.0"; INVALID also for "campaigns.3.budget",
+// "zones.3.currency" and "units.3.bid.currency".
+func (s *Service) CheckReferences(ctx context.Context, b ads.Batch, omitted Omitted) error {
 	r := newReferences(s)
+	r.omitted = omitted
 	for i := range b.Advertisers {
 		r.advertisers[b.Advertisers[i].ID] = &b.Advertisers[i]
 	}
@@ -46,13 +47,16 @@ func eachChunk[T any](entries []T, check func(from int, some []T) error) error {
 // stored; nil for objects that do not exist.
 type references struct {
 	service     *Service
+	omitted     Omitted
 	advertisers map[ads.AdvertiserID]*ads.Advertiser
 	campaigns   map[ads.CampaignID]*ads.Campaign
 	zones       map[ads.ZoneID]*ads.Zone
 }
 
 func newReferences(s *Service) *references {
-	return &references{s, map[ads.AdvertiserID]*ads.Advertiser{}, map[ads.CampaignID]*ads.Campaign{}, map[ads.ZoneID]*ads.Zone{}}
+	return &references{
+		service: s, advertisers: map[ads.AdvertiserID]*ads.Advertiser{}, campaigns: map[ads.CampaignID]*ads.Campaign{}, zones: map[ads.ZoneID]*ads.Zone{},
+	}
 }
 
 // learn reads the entries that are not known yet.
@@ -105,17 +109,17 @@ func (r *references) checkCampaigns(ctx context.Context, from int, campaigns []a
 		return err
 	}
 	for i := range campaigns {
-		c, field := &campaigns[i], fmt.Sprintf("campaigns.%d", from+i)
+		c, field := campaigns[i], fmt.Sprintf("campaigns.%d", from+i)
 		if r.advertisers[c.Advertiser] == nil {
 			return fault.NotFound(field+".advertiser", "advertiser")
 		}
-		if err := checkAdvertiser(field, c, stored[c.ID]); err != nil {
+		if err := r.omitted.adoptCampaign(field, &c, stored[c.ID]); err != nil {
 			return err
 		}
-		if err := r.checkRebudgeting(ctx, field, stored[c.ID], c); err != nil {
+		if err := r.checkRebudgeting(ctx, field, stored[c.ID], &c); err != nil {
 			return err
 		}
-		r.campaigns[c.ID] = c
+		r.campaigns[c.ID] = &c
 	}
 	return nil
 }
@@ -169,14 +173,6 @@ func (r *references) checkUnits(ctx context.Context, from int, units []ads.Unit)
 		}
 	}
 	return nil
-}
-
-// checkAdvertiser checks that a stored campaign remains with its advertiser; nil if none is stored.
-func checkAdvertiser(field string, c, stored *ads.Campaign) error {
-	if stored == nil || c.Advertiser == stored.Advertiser {
-		return nil
-	}
-	return fault.Invalidf(fault.Part(field, "advertiser"), "The campaign belongs to another advertiser, which can't be changed: create another campaign instead.")
 }
 
 // checkOrigin checks that a stored unit remains in its campaign, and keeps its currency; nil if
