@@ -19,6 +19,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/fault"
 	"plaza/id"
 )
@@ -47,6 +48,7 @@ func (e *Error) Error() string {
 // File is a parsed file.
 type File struct {
 	ads.Batch
+	omitted  adserver.Omitted
 	document *document
 	where    where
 }
@@ -56,7 +58,7 @@ type File struct {
 type where func(path []string) (line int, field string)
 
 func newFile(d *document, where where) (*File, error) {
-	f := &File{document: d, where: where}
+	f := &File{document: d, where: where, omitted: adserver.NewOmitted()}
 	if err := f.read(d); err != nil {
 		return nil, f.Locate(err)
 	}
@@ -92,7 +94,7 @@ type (
 		State      ads.State `yaml:"state"`
 		House      bool      `yaml:"house"`
 		Schedule   schedule  `yaml:"schedule"`
-		Budget     budget    `yaml:"budget"`
+		Budget     *budget   `yaml:"budget"` // {}: none
 		Caps       []limit   `yaml:"caps"`
 		// AttributionDays is how many days after its click a conversion counts.
 		AttributionDays *int `yaml:"attributionDays"`
@@ -190,6 +192,8 @@ func (f *File) read(d *document) error {
 		if err != nil {
 			return err
 		}
+		f.omitted.CampaignStates[read.ID] = c.State == ""
+		f.omitted.Budgets[read.ID] = c.Budget == nil
 		f.Campaigns = append(f.Campaigns, read)
 	}
 	for i, u := range d.Units {
@@ -200,6 +204,7 @@ func (f *File) read(d *document) error {
 		if err != nil {
 			return err
 		}
+		f.omitted.UnitStates[read.ID] = u.State == ""
 		f.Units = append(f.Units, read)
 	}
 	return nil
@@ -240,13 +245,16 @@ func weightsOf(given []keywordWeight) []ads.KeywordWeight {
 func (c *campaign) read(field string) (ads.Campaign, error) {
 	read := ads.Campaign{
 		ID: ads.CampaignID{ID: idOf("campaign", c.Key)}, Name: c.Name, State: cmp.Or(c.State, ads.Active), House: c.House,
-		Budget: ads.Budget(c.Budget), Caps: capsOf(c.Caps),
+		Caps: capsOf(c.Caps),
 		Schedule: ads.Schedule{
 			Start: c.Schedule.Start.UTC().Truncate(time.Millisecond), End: c.Schedule.End.UTC().Truncate(time.Millisecond), TimeZone: c.Schedule.TimeZone, FromHour: c.Schedule.FromHour, ToHour: c.Schedule.ToHour,
 		},
 	}
 	if c.Advertiser != "" {
 		read.Advertiser.ID = idOf("advertiser", c.Advertiser)
+	}
+	if c.Budget != nil {
+		read.Budget = ads.Budget(*c.Budget)
 	}
 	if c.AttributionDays != nil {
 		if err := ads.CheckAttribution(field+".attributionDays", *c.AttributionDays); err != nil {

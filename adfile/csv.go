@@ -206,9 +206,9 @@ func (r *row) campaign() campaign {
 	}
 }
 
-// budget returns the zero budget if there is no amount. The currency is then only validated.
-func (r *row) budget() budget {
-	b := budget{Total: r.money("total_budget"), Daily: r.money("daily_budget"), Even: r.flag("even")}
+// budget returns nil if there is no amount. The currency is then only validated.
+func (r *row) budget() *budget {
+	b := &budget{Total: r.money("total_budget"), Daily: r.money("daily_budget"), Even: r.flag("even")}
 	currency := ads.Currency(r.text("currency"))
 	if b.Total > 0 || b.Daily > 0 {
 		b.Currency = currency
@@ -220,7 +220,7 @@ func (r *row) budget() budget {
 	if mistake, ok := errors.AsType[*fault.Error](currency.Check("currency")); ok && currency != "" {
 		r.wrong("currency", mistake.Message)
 	}
-	return b
+	return nil
 }
 
 func (r *row) unit() unit {

@@ -35,7 +35,7 @@ func Load(ctx context.Context, service *adserver.Service, f *File, progress func
 	}
 	done, all := 0, len(f.Advertisers)+len(f.Zones)+len(f.Campaigns)+len(f.Units)
 	for _, part := range f.parts() {
-		changes, err := service.Sync(ctx, part.batch)
+		changes, err := service.Sync(ctx, part.batch, f.omitted)
 		if mistake, ok := errors.AsType[*fault.Error](err); ok && mistake.Code != fault.CodeUnavailable {
 			err = f.blame(ctx, service, part)
 		}
@@ -51,7 +51,7 @@ func Load(ctx context.Context, service *adserver.Service, f *File, progress func
 
 // checkReferences names the key in errors about missing references.
 func (f *File) checkReferences(ctx context.Context, service *adserver.Service) error {
-	err := service.CheckReferences(ctx, f.Batch)
+	err := service.CheckReferences(ctx, f.Batch, f.omitted)
 	mistake, ok := errors.AsType[*fault.Error](err)
 	if !ok || mistake.Field == "" {
 		return err
@@ -117,7 +117,7 @@ func (f *File) blame(ctx context.Context, service *adserver.Service, p part) err
 		default:
 			one.Units = p.batch.Units[i : i+1]
 		}
-		_, err := service.Sync(ctx, one)
+		_, err := service.Sync(ctx, one, f.omitted)
 		if err == nil {
 			continue
 		}

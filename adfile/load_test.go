@@ -35,6 +35,33 @@ func TestRefusedFileStoresNothing(t *testing.T) {
 	}
 }
 
+func TestFileMovesNothing(t *testing.T) {
+	service := adserver.New(adsmodel.New(), adserver.Options{})
+	for _, text := range []string{good, "advertisers: [{key: bolt, name: Bolt}]\n"} {
+		if _, err := loadAny(t, service, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const (
+		campaign = "The campaign belongs to another advertiser, which can't be changed: create another campaign instead."
+		ad       = "The ad belongs to another campaign, which can't be changed: create another ad instead."
+	)
+	for name, c := range map[string]struct{ text, old, replaced, says string }{
+		"a campaign":             {good, "key: ours, advertiser: acme", "key: ours, advertiser: bolt", "line 21: campaigns.1.advertiser: " + campaign},
+		"an ad":                  {good, "campaign: ours", "campaign: spring", "line 33: units.1.campaign: " + ad},
+		"a campaign, in a table": {goodCSV, "Ours,acme", "Ours,bolt", "line 6: advertiser: " + campaign},
+		"an ad, in a table":      {goodCSV, "ad,house,,,ours", "ad,house,,,spring", "line 9: campaign: " + ad},
+	} {
+		renamed := strings.Replace(c.text, "Acme", "Acme & Sons", 1)
+		if _, err := loadAny(t, service, strings.Replace(renamed, c.old, c.replaced, 1)); err == nil || err.Error() != c.says {
+			t.Errorf("%s: %v; want %s", name, err, c.says)
+		}
+		if sum, err := loadAny(t, service, good); err != nil || sum != (adfile.Summary{Unchanged: 7}) {
+			t.Fatalf("after %s: %+v, %v", name, sum, err)
+		}
+	}
+}
+
 func TestRefusedFileChangesNothing(t *testing.T) {
 	service := adserver.New(adsmodel.New(), adserver.Options{})
 	if _, err := loadAny(t, service, good); err != nil {
@@ -44,7 +71,8 @@ func TestRefusedFileChangesNothing(t *testing.T) {
 	for name, c := range map[string]struct{ old, replaced, says string }{
 		"a stored zone's currency":   {"name: side, currency: EUR", "name: side, currency: USD", `line 8: zones.1.currency: The zone "example.org/side" has the currency EUR, which can't be changed.`},
 		"a stored budget's currency": {"budget: {currency: EUR", "budget: {currency: USD", "line 20: campaigns.0.budget.currency: The campaign has units that bid in another currency."},
-		"a stored unit's currency":   {"price: 250000, currency: EUR", "price: 250000, currency: USD", `line 27: units.0.bid.currency: The zone "example.org/top" has the currency EUR, and the bid USD.`},
+		"a stored unit's currency":   {"price: 250000, currency: EUR", "price: 250000, currency: USD", "line 27: units.0.bid.currency: The ad has the currency EUR, which can't be changed: create another ad instead."},
+		"the currency of no place":   {"price: 1000, currency: EUR", "price: 1000, currency: USD", "line 33: units.1.bid.currency: The ad has the currency EUR, which can't be changed: create another ad instead."},
 		"no such zone":               {"example.org/side]", "other.org/side]", `line 28: units.0.zones.1: There is no zone "other.org/side".`},
 	} {
 		if _, err := loadAny(t, service, strings.Replace(renamed, c.old, c.replaced, 1)); err == nil || err.Error() != c.says {

@@ -110,9 +110,16 @@ type Profiles interface {
 	Reserve(ctx context.Context, r Reservation) (chosen []int, err error)
 	// Profile reads a profile; one that does not exist is empty.
 	Profile(ctx context.Context, id ProfileID) (*Profile, error)
-	// ForgetProfile deletes a profile.
-	ForgetProfile(ctx context.Context, id ProfileID) error
+	// ForgetUser deletes the profile of a user, and removes the user from some of their clicks and
+	// conversions, at most MaxForgotten of each; left means that there may be more. What these cost
+	// and how they count remains. It finds the user by the stored key, and does nothing if there is
+	// none. Engines do this when an account is deleted.
+	ForgetUser(ctx context.Context, user string) (left bool, err error)
 }
+
+// MaxForgotten is the most clicks, and the most conversions, that one call of Profiles.ForgetUser
+// changes.
+const MaxForgotten = 100
 
 // Recording is one impression, click or conversion.
 type Recording struct {

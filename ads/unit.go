@@ -80,6 +80,21 @@ func (u *Unit) Check(field string) error {
 	return nil
 }
 
+// CheckChange validates a changed unit. It keeps its currency: recordings have none of their own, so
+// reports and budgets would count what it has cost in the new one.
+func (u *Unit) CheckChange(before *Unit) error {
+	return fault.All(u.Check(""), u.CheckCurrency("", before))
+}
+
+// CheckCurrency checks that a changed unit still bids in the same currency. field is its path in
+// the input.
+func (u *Unit) CheckCurrency(field string, before *Unit) error {
+	if is := before.Bid.Currency; is != u.Bid.Currency {
+		return fault.Invalidf(fault.Part(field, "bid.currency"), "The ad has the currency %s, which can't be changed: create another ad instead.", is)
+	}
+	return nil
+}
+
 // CheckDraft validates a unit, apart from its ids.
 func (u *Unit) CheckDraft() error { return u.checkParts("") }
 

@@ -111,9 +111,6 @@ func (r mutationResolver) DeleteAccount(ctx context.Context, input model.DeleteA
 	if err != nil || len(mistakes) > 0 {
 		return &model.DeleteAccountPayload{UserErrors: mistakes}, err
 	}
-	if err := r.Advertising.Server.Forget(ctx, session.User.String()); err != nil {
-		r.Logger.WarnContext(ctx, "an ad profile could not be deleted and remains until it expires", "error", err)
-	}
 	r.leave(ctx, session)
 	return &model.DeleteAccountPayload{DeletedUserID: presenter.Unless(mistakes, session.User.String()), UserErrors: mistakes}, nil
 }

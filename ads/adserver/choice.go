@@ -113,7 +113,7 @@ func (s *Service) reserve(ctx context.Context, r ads.Reservation) ([]int, error)
 func (r *Request) profile(key []byte) ads.ProfileID {
 	switch {
 	case r.User != "":
-		return hashed(key, "user", r.User)
+		return ads.UserProfile(key, r.User)
 	case r.Visitor != "":
 		return VisitorProfile(key, r.Visitor)
 	default:
@@ -122,20 +122,8 @@ func (r *Request) profile(key []byte) ads.ProfileID {
 }
 
 // VisitorProfile returns the profile id of a visitor, under the database's key: see Keys.
-func VisitorProfile(key []byte, visitor string) ads.ProfileID { return hashed(key, "visitor", visitor) }
-
-// Forget deletes what is remembered about a user: their impressions of ads with caps.
-func (s *Service) Forget(ctx context.Context, user string) error {
-	key, err := s.signingKey(ctx)
-	if err != nil {
-		return err
-	}
-	return present(s.store.ForgetProfile(ctx, (&Request{User: user}).profile(key)))
-}
-
-// hashed makes an id from text that must not be stored in plain form.
-func hashed(key []byte, kind, text string) ads.ProfileID {
-	return ads.ProfileID{ID: [idSize]byte(mac(key, []byte(kind+":"+text)))}
+func VisitorProfile(key []byte, visitor string) ads.ProfileID {
+	return ads.Hashed(key, "visitor", visitor)
 }
 
 // award is a choice that has no tokens yet.

@@ -97,7 +97,7 @@ func (s *Service) placing(ctx context.Context, u *ads.Unit, newCurrency bool, er
 // misplaced returns an error for the zone or bid that is wrong, if it still is.
 func (s *Service) misplaced(ctx context.Context, u *ads.Unit, newCurrency bool) error {
 	r := newReferences(s)
-	if err := r.learnOf(ctx, []ads.Unit{*u}, nil); err != nil || r.campaigns[u.Campaign] == nil {
+	if err := r.learnOf(ctx, []ads.Unit{*u}); err != nil || r.campaigns[u.Campaign] == nil {
 		return err
 	}
 	return r.checkPlaces("", u, newCurrency)
@@ -160,15 +160,16 @@ func (s *Service) SetCampaignState(ctx context.Context, id ads.CampaignID, state
 	return s.UpdateCampaign(ctx, id, func(c *ads.Campaign) error { c.State = state; return nil })
 }
 
-// UpdateUnit changes a stored unit. Errors are those of CreateUnit; NOT_FOUND.
+// UpdateUnit changes a stored unit. Errors are those of CreateUnit; NOT_FOUND; INVALID for
+// "bid.currency", which can't be changed.
 func (s *Service) UpdateUnit(ctx context.Context, key ads.UnitID, change func(*ads.Unit) error) error {
-	var before ads.Currency
+	var before ads.Unit
 	var mistake error
-	return update(ctx, key, s.store.Units, func(u *ads.Unit) { before = u.Bid.Currency; mistake = change(u) }, func(u *ads.Unit) error {
-		if err := fault.All(mistake, u.Check("")); err != nil {
+	return update(ctx, key, s.store.Units, func(u *ads.Unit) { before = *u; mistake = change(u) }, func(u *ads.Unit) error {
+		if err := fault.All(mistake, u.CheckChange(&before)); err != nil {
 			return err
 		}
-		return s.placing(ctx, u, u.Bid.Currency != before, s.save(ctx, ads.Batch{Units: []ads.Unit{*u}}))
+		return s.placing(ctx, u, false, s.save(ctx, ads.Batch{Units: []ads.Unit{*u}}))
 	})
 }
 

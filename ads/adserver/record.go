@@ -128,7 +128,7 @@ func (s *Service) origin(ctx context.Context, address string) (ads.ProfileID, er
 	if origin, err := originOf(address); err == nil {
 		address = origin
 	}
-	return hashed(key, "address", address), nil
+	return ads.Hashed(key, "address", address), nil
 }
 
 // originOf identifies a client by its IP address: the whole address in IPv4, but only the first 64

@@ -11,12 +11,14 @@ import (
 )
 
 // CheckReferences finds the first entry that refers to something that is neither in the batch nor
-// stored, or whose currency differs from that of what it belongs to. It stores nothing, and accepts
-// a batch of any size. Errors name the entry and its part: NOT_FOUND for "campaigns.3.advertiser",
-// "units.3.campaign" and "units.3.zones.0"; INVALID for "campaigns.3.budget.currency",
-// "zones.3.currency", "units.3.bid.currency" and "units.3.zones.0".
-func (s *Service) CheckReferences(ctx context.Context, b ads.Batch) error {
+// stored, whose currency differs from that of what it belongs to, or that has another owner or
+// currency than the stored one. It reads omitted parts, stores nothing, and accepts a batch of any
+// size. Errors name the entry and its part: NOT_FOUND for "campaigns.3.advertiser",
+// "units.3.campaign" and "units.3.zones.0"; INVALID also for "campaigns.3.budget",
+// "zones.3.currency" and "units.3.bid.currency".
+func (s *Service) CheckReferences(ctx context.Context, b ads.Batch, omitted Omitted) error {
 	r := newReferences(s)
+	r.omitted = omitted
 	for i := range b.Advertisers {
 		r.advertisers[b.Advertisers[i].ID] = &b.Advertisers[i]
 	}
@@ -45,13 +47,16 @@ func eachChunk[T any](entries []T, check func(from int, some []T) error) error {
 // stored; nil for objects that do not exist.
 type references struct {
 	service     *Service
+	omitted     Omitted
 	advertisers map[ads.AdvertiserID]*ads.Advertiser
 	campaigns   map[ads.CampaignID]*ads.Campaign
 	zones       map[ads.ZoneID]*ads.Zone
 }
 
 func newReferences(s *Service) *references {
-	return &references{s, map[ads.AdvertiserID]*ads.Advertiser{}, map[ads.CampaignID]*ads.Campaign{}, map[ads.ZoneID]*ads.Zone{}}
+	return &references{
+		service: s, advertisers: map[ads.AdvertiserID]*ads.Advertiser{}, campaigns: map[ads.CampaignID]*ads.Campaign{}, zones: map[ads.ZoneID]*ads.Zone{},
+	}
 }
 
 // learn reads the entries that are not known yet.
@@ -104,14 +109,17 @@ func (r *references) checkCampaigns(ctx context.Context, from int, campaigns []a
 		return err
 	}
 	for i := range campaigns {
-		c, field := &campaigns[i], fmt.Sprintf("campaigns.%d", from+i)
+		c, field := campaigns[i], fmt.Sprintf("campaigns.%d", from+i)
 		if r.advertisers[c.Advertiser] == nil {
 			return fault.NotFound(field+".advertiser", "advertiser")
 		}
-		if err := r.checkRebudgeting(ctx, field, stored[c.ID], c); err != nil {
+		if err := r.omitted.adoptCampaign(field, &c, stored[c.ID]); err != nil {
 			return err
 		}
-		r.campaigns[c.ID] = c
+		if err := r.checkRebudgeting(ctx, field, stored[c.ID], &c); err != nil {
+			return err
+		}
+		r.campaigns[c.ID] = &c
 	}
 	return nil
 }
@@ -149,33 +157,42 @@ func (r *references) checkUnits(ctx context.Context, from int, units []ads.Unit)
 	if err != nil {
 		return err
 	}
-	if err := r.learnOf(ctx, units, stored); err != nil {
+	if err := r.learnOf(ctx, units); err != nil {
 		return err
 	}
 	for i := range units {
-		u, field := units[i], fmt.Sprintf("units.%d", from+i)
+		u, field := &units[i], fmt.Sprintf("units.%d", from+i)
 		if r.campaigns[u.Campaign] == nil {
 			return fault.NotFound(field+".campaign", "campaign")
 		}
-		if was := stored[u.ID]; was != nil {
-			u.Campaign = was.Campaign
+		if err := checkOrigin(field, u, stored[u.ID]); err != nil {
+			return err
 		}
-		if err := r.checkPlaces(field, &u, true); err != nil {
+		if err := r.checkPlaces(field, u, true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// learnOf reads what units refer to, and the campaigns of those that are stored already.
-func (r *references) learnOf(ctx context.Context, units []ads.Unit, stored map[ads.UnitID]*ads.Unit) error {
+// checkOrigin checks that a stored unit remains in its campaign, and keeps its currency; nil if
+// none is stored.
+func checkOrigin(field string, u, stored *ads.Unit) error {
+	if stored == nil {
+		return nil
+	}
+	if u.Campaign != stored.Campaign {
+		return fault.Invalidf(fault.Part(field, "campaign"), "The ad belongs to another campaign, which can't be changed: create another ad instead.")
+	}
+	return u.CheckCurrency(field, stored)
+}
+
+// learnOf reads what units refer to.
+func (r *references) learnOf(ctx context.Context, units []ads.Unit) error {
 	var campaigns []ads.CampaignID
 	var zones []ads.ZoneID
 	for i := range units {
 		campaigns = append(campaigns, units[i].Campaign)
-		if was := stored[units[i].ID]; was != nil {
-			campaigns = append(campaigns, was.Campaign)
-		}
 		zones = append(zones, units[i].Zones...)
 	}
 	if err := learn(ctx, r.campaigns, campaigns, r.service.store.Campaigns); err != nil {

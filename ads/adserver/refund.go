@@ -99,14 +99,14 @@ func (s *Service) origins(ctx context.Context, q ChargeQuery, to *ads.Selection)
 		if err := checkVisitor(q.Visitor); err != nil {
 			return err
 		}
-		to.Person = hashed(key, "visitor", q.Visitor)
+		to.Person = VisitorProfile(key, q.Visitor)
 	}
 	if q.Address != "" {
 		origin, err := originOf(strings.TrimSpace(q.Address))
 		if err != nil {
 			return fault.Invalidf("address", "This is not an IP address.")
 		}
-		to.Address = hashed(key, "address", origin)
+		to.Address = ads.Hashed(key, "address", origin)
 	}
 	return nil
 }

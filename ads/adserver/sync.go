@@ -12,14 +12,16 @@ import (
 type Changes struct{ Added, Changed, Unchanged int }
 
 // Sync stores the entries of a batch that are new or that differ from the stored ones, in one
-// transaction. It ignores their revisions. Errors are those of Add.
-func (s *Service) Sync(ctx context.Context, b ads.Batch) (Changes, error) {
+// transaction. Omitted parts remain as they are stored. It ignores the entries' revisions. Errors
+// are those of Add; INVALID for "advertiser", "campaign" and "bid.currency", which can't be changed,
+// and for a stored budget that does not suit the rest of its campaign.
+func (s *Service) Sync(ctx context.Context, b ads.Batch, omitted Omitted) (Changes, error) {
 	if err := checkBatch(&b); err != nil {
 		return Changes{}, err
 	}
 	for try := 1; ; try++ {
 		var counts Changes
-		different, err := s.differing(ctx, &b, &counts)
+		different, err := s.differing(ctx, &b, &omitted, &counts)
 		if err == nil {
 			_, err = s.put(ctx, different)
 		}
@@ -33,31 +35,44 @@ func (s *Service) Sync(ctx context.Context, b ads.Batch) (Changes, error) {
 }
 
 // differing returns the entries that are not stored as they are, with the stored revisions.
-func (s *Service) differing(ctx context.Context, b *ads.Batch, counts *Changes) (different ads.Batch, err error) {
-	different.Advertisers, err = compare(ctx, b.Advertisers, counts, s.store.Advertisers,
-		func(a *ads.Advertiser) ads.AdvertiserID { return a.ID }, func(a, stored *ads.Advertiser) { a.Revision = stored.Revision })
+func (s *Service) differing(ctx context.Context, b *ads.Batch, omitted *Omitted, counts *Changes) (different ads.Batch, err error) {
+	different.Advertisers, err = compare(ctx, b.Advertisers, counts, s.store.Advertisers, func(a *ads.Advertiser) ads.AdvertiserID { return a.ID }, adoptAdvertiser)
 	if err != nil {
 		return different, err
 	}
-	different.Campaigns, err = compare(ctx, b.Campaigns, counts, s.store.Campaigns,
-		func(c *ads.Campaign) ads.CampaignID { return c.ID }, func(c, stored *ads.Campaign) { c.Revision, c.Advertiser = stored.Revision, stored.Advertiser })
+	different.Campaigns, err = compare(ctx, b.Campaigns, counts, s.store.Campaigns, func(c *ads.Campaign) ads.CampaignID { return c.ID }, func(c, stored *ads.Campaign) error {
+		c.Revision = stored.Revision
+		return omitted.adoptCampaign("", c, stored)
+	})
 	if err != nil {
 		return different, err
 	}
-	different.Zones, err = compare(ctx, b.Zones, counts, s.zones,
-		func(z *ads.Zone) ads.ZoneID { return z.ID }, func(z, stored *ads.Zone) { z.Revision, stored.Units = stored.Revision, nil })
+	different.Zones, err = compare(ctx, b.Zones, counts, s.zones, func(z *ads.Zone) ads.ZoneID { return z.ID }, adoptZone)
 	if err != nil {
 		return different, err
 	}
-	different.Units, err = compare(ctx, b.Units, counts, s.store.Units, func(u *ads.Unit) ads.UnitID { return u.ID }, func(u, stored *ads.Unit) {
-		u.Revision, u.Campaign = stored.Revision, stored.Campaign
+	different.Units, err = compare(ctx, b.Units, counts, s.store.Units, func(u *ads.Unit) ads.UnitID { return u.ID }, func(u, stored *ads.Unit) error {
+		u.Revision = stored.Revision
 		u.Impressions, u.Clicks, u.Conversions = stored.Impressions, stored.Clicks, stored.Conversions
+		return omitted.adoptUnit(u, stored)
 	})
 	return different, err
 }
 
+func adoptAdvertiser(a, stored *ads.Advertiser) error {
+	a.Revision = stored.Revision
+	return nil
+}
+
+func adoptZone(z, stored *ads.Zone) error {
+	z.Revision, stored.Units = stored.Revision, nil
+	return nil
+}
+
+// compare returns the entries that are new, or differ from the stored ones after adopt has given
+// them what they do not say themselves.
 func compare[K comparable, V any](ctx context.Context, entries []V, counts *Changes,
-	read func(context.Context, []K) (map[K]*V, error), key func(*V) K, adopt func(entry, stored *V),
+	read func(context.Context, []K) (map[K]*V, error), key func(*V) K, adopt func(entry, stored *V) error,
 ) (different []V, err error) {
 	keys := make([]K, len(entries))
 	for i := range entries {
@@ -74,7 +89,9 @@ func compare[K comparable, V any](ctx context.Context, entries []V, counts *Chan
 			different = append(different, entry)
 			continue
 		}
-		adopt(&entry, stored)
+		if err := adopt(&entry, stored); err != nil {
+			return nil, err
+		}
 		if reflect.DeepEqual(&entry, stored) {
 			counts.Unchanged++
 			continue

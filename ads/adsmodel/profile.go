@@ -22,12 +22,25 @@ func (m *Store) Reserve(ctx context.Context, r ads.Reservation) ([]int, error) {
 	return p.Reserve(r), nil
 }
 
-// ForgetProfile implements ads.Profiles.
-func (m *Store) ForgetProfile(_ context.Context, id ads.ProfileID) error {
+// ForgetUser implements ads.Profiles.
+func (m *Store) ForgetUser(_ context.Context, user string) (left bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.profiles, id)
-	return nil
+	person := ads.UserProfile(m.key, user)
+	delete(m.profiles, person)
+	forgotten := map[ads.Kind]int{}
+	for key, e := range m.recordings {
+		switch {
+		case e.Profile != person || e.Kind == ads.Impression:
+		case forgotten[e.Kind] == ads.MaxForgotten:
+			left = true
+		default:
+			forgotten[e.Kind]++
+			e.Profile = ads.ProfileID{}
+			m.recordings[key] = e
+		}
+	}
+	return left, nil
 }
 
 // Profile implements ads.Profiles.

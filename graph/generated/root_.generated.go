@@ -1307,7 +1307,7 @@ input UpdateAdUnitInput {
   imageUrl: String
   "The landing page."
   landingUrl: String
-  "What the advertiser pays."
+  "What the advertiser pays. The currency can't be changed."
   bid: AdBidInput
   "Up to 50 keywords. Keywords that the ad keeps also keep their weights, unless ` + "`" + `keywordWeights` + "`" + ` is given."
   keywords: [String!]

@@ -1473,7 +1473,7 @@ type UpdateAdUnitInput struct {
 	ImageURL *string `json:"imageUrl,omitempty"`
 	// The landing page.
 	LandingURL *string `json:"landingUrl,omitempty"`
-	// What the advertiser pays.
+	// What the advertiser pays. The currency can't be changed.
 	Bid *AdBidInput `json:"bid,omitempty"`
 	// Up to 50 keywords. Keywords that the ad keeps also keep their weights, unless `keywordWeights` is given.
 	Keywords []string `json:"keywords,omitempty"`

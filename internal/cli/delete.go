@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"plaza/ads/adserver"
 	"plaza/social"
 	"plaza/storage"
 )
@@ -56,7 +55,7 @@ func (c *deleteUserCommand) delete(ctx context.Context, common *commonFlags, st 
 		return plainly(err)
 	}
 	fmt.Fprintf(out, "%s is deleted: the account is hidden, and no one else can sign up with the handle for %d days.\n", user.Handle, social.HandleRest/(24*time.Hour))
-	if err := errors.Join(adserver.New(st.Ads(), adserver.Options{}).Forget(ctx, gone.String()), removeLeft(ctx, st, gone, common.console.store == nil)); err != nil {
+	if err := removeLeft(ctx, st, gone, common.console.store == nil); err != nil {
 		return fmt.Errorf("the rest of the account's data will be removed in the background, by a running server or by the next one that starts: %w", err)
 	}
 	fmt.Fprintln(out, "All data of the account has been removed.")

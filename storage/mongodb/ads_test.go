@@ -114,8 +114,8 @@ func (s *turns) Profile(ctx context.Context, p ads.ProfileID) (*ads.Profile, err
 	return s.next().Profile(ctx, p)
 }
 
-func (s *turns) ForgetProfile(ctx context.Context, p ads.ProfileID) error {
-	return s.next().ForgetProfile(ctx, p)
+func (s *turns) ForgetUser(ctx context.Context, user string) (bool, error) {
+	return s.next().ForgetUser(ctx, user)
 }
 
 func (s *turns) RollUp(ctx context.Context, from, to, until time.Time) error {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/storage/sqlite/internal/adstore"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/idempotency"
 	"plaza/storage/sqlite/internal/invitations"
@@ -101,11 +102,15 @@ type removal func(tx *eventlog.Tx, user social.UserID) (left bool, err error)
 // removals are the removals of all nouns. Each is completed before the next begins.
 var removals = []removal{
 	cutFollows, cutOtherEdges, deletePostsBy, movePostsOn, eraseCommentsBy, takeBackMarks,
-	notifications.Forget, moderation.Forget, forgetKeys, deleteCirclesOf, deleteProfileOf, forgetInLog,
+	notifications.Forget, moderation.Forget, forgetKeys, forgetAds, deleteCirclesOf, deleteProfileOf, forgetInLog,
 }
 
 func forgetKeys(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
 	return idempotency.Forget(tx.Tx, user)
+}
+
+func forgetAds(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
+	return adstore.ForgetUser(tx.Tx, user.String())
 }
 
 // deleteLeft removes a user's data in chunks, one transaction each.

@@ -149,6 +149,7 @@ func (w *world) live() *life {
 	w.connect(l)
 	w.talk(l)
 	w.notifyAbout(l)
+	l.needles = append(l.needles, string(w.clickAds(l.ben.ID).Bytes()))
 	for _, reader := range []person{l.ada, l.ben, l.cem} { // where lists are kept, they are built
 		_, err := w.News(w.ctx, reader.ID, social.Page{Limit: 50})
 		w.ok(err, "News")

@@ -39,7 +39,7 @@ func CallEverything(t *testing.T, store ads.Store) {
 		w.ok(err, "ListZones")
 	}
 	lease := w.lease(leaseOf(c, 1_000, noon))
-	person := newPerson()
+	person := w.user("ada")
 	w.reserve(ads.Reservation{Profile: person, Count: 1, Now: noon, Candidates: []ads.Candidate{candidate(anAdvertiser(), capOf(id.New(), 1, ads.Day))}}, 0)
 	for _, kind := range ads.Kinds() {
 		r := recording(kind, u, zone)
@@ -88,10 +88,8 @@ func CallEverything(t *testing.T, store ads.Store) {
 	}
 	_, err = w.Profile(w.ctx, person)
 	w.ok(err, "Profile")
-	w.ok(w.ForgetProfile(w.ctx, newPerson()), "ForgetProfile")
 	w.ledger(c)
-	_, err = w.SigningKey(w.ctx, []byte("a key"))
-	w.ok(err, "SigningKey")
+	w.forget("ada")
 }
 
 // callRefunds refunds by each kind of selection, and refunds a person's excessive clicks.

@@ -15,7 +15,10 @@ var profileCases = []testCase{
 	{"ManyReservationsKeepACap", manyReservationsKeepACap},
 	{"UnshownReservationsStopCounting", whatWasNotShown},
 	{"ConfirmedImpressionsCountForTheirWindow", confirmedImpressionsCount},
-	{"ForgetProfileForgetsOneProfile", forgetProfile},
+	{"ForgetUserForgetsOneProfile", forgetProfile},
+	{"ForgetUserKeepsWhatClicksCost", forgetClicks},
+	{"ForgetUserTakesParts", forgetInParts},
+	{"ForgetUserNeedsAKey", forgetWithoutKey},
 	{"ReserveMatchesTheDomain", reserveMatchesTheDomain},
 }
 
@@ -43,20 +46,108 @@ func (w *world) reserve(r ads.Reservation, want ...int) {
 }
 
 func forgetProfile(w *world) {
-	gone, other, scope := newPerson(), newPerson(), id.New()
+	gone, other, scope := w.user("ada"), w.user("ben"), id.New()
 	of := func(person ads.ProfileID) ads.Reservation {
 		return ads.Reservation{Profile: person, Count: 1, Now: noon, Candidates: []ads.Candidate{candidate(anAdvertiser(), capOf(scope, 1, ads.Day))}}
 	}
 	w.reserve(of(gone), 0)
 	w.reserve(of(other), 0)
-	w.ok(w.ForgetProfile(w.ctx, gone), "ForgetProfile")
-	w.ok(w.ForgetProfile(w.ctx, gone), "ForgetProfile again")
+	w.forget("ada")
+	w.forget("ada")
+	w.forget("cem") // who has no profile
 	profile, err := w.Profile(w.ctx, gone)
 	w.ok(err, "Profile")
 	w.same(len(profile.Seen), 0, "what is left of the profile")
 	w.reserve(of(gone), 0)
 	w.reserve(of(other))
 }
+
+// user returns the profile of a user.
+func (w *world) user(name string) ads.ProfileID {
+	w.t.Helper()
+	key, err := w.SigningKey(w.ctx, []byte("a key"))
+	w.ok(err, "SigningKey")
+	return ads.UserProfile(key, name)
+}
+
+// forget forgets a user completely, and returns how many parts that took.
+func (w *world) forget(user string) (parts int) {
+	w.t.Helper()
+	for {
+		left, err := w.ForgetUser(w.ctx, user)
+		w.ok(err, "ForgetUser")
+		parts++
+		if !left {
+			return parts
+		}
+	}
+}
+
+// charged returns the newest charges of a campaign, those of a person if there is one.
+func (w *world) charged(c ads.Campaign, by ads.ProfileID) ads.Charges {
+	w.t.Helper()
+	s := selectionOf(c)
+	s.Person = by
+	found, err := w.Charged(w.ctx, s)
+	w.ok(err, "Charged")
+	return found
+}
+
+func forgetClicks(w *world) {
+	ada, ben := w.user("ada"), w.user("ben")
+	c, zone := w.budgeted(ads.Budget{Total: 1_000}), w.zone("top")
+	u := w.place(c, cpc(100), zone)
+	for _, person := range []ads.ProfileID{ada, ben} {
+		v := newVisit(u, zone)
+		v.clicked.Profile, v.converted.Profile = person, person
+		v.clicked.Cost, v.converted.Cost = 100, 30
+		for _, r := range []ads.Recording{v.shown, v.clicked, v.converted} {
+			w.record(r)
+		}
+	}
+	waiting := newVisit(u, zone).clicked
+	waiting.Profile = ada
+	w.same(w.take(waiting), true, "whether a click without an impression was recorded")
+
+	w.forget("ada")
+	w.forget("ada")
+	w.same(w.charged(c, ada), ads.Charges{}, "what the user is charged with")
+	w.same(w.charged(c, ben).Count, 2, "what another user is charged with")
+	all := w.charged(c, ads.ProfileID{})
+	w.same([]any{all.Count, all.Amount}, []any{4, ads.Micros(260)}, "all charges")
+	for _, charge := range all.Newest {
+		if charge.Person == ada {
+			w.t.Errorf("%+v names the user", charge)
+		}
+	}
+	w.counts(u, 2, 2)
+	w.converts(u, 2)
+	w.same(w.ledger(c).Spent, ads.Micros(260), "what was spent")
+}
+
+func forgetInParts(w *world) {
+	const clicks = ads.MaxForgotten + 1
+	ada := w.user("ada")
+	c, zone := w.budgeted(ads.Budget{Total: clicks}), w.zone("top")
+	u := w.place(c, cpc(1), zone)
+	for i := range clicks {
+		v := newVisit(u, zone)
+		v.clicked.Profile, v.clicked.Cost = ada, 1
+		v.clicked.At = noon.Add(time.Duration(i) * ads.ClickWindow / ads.MaxPersonClicks) // as fast as a person may click
+		v.clicked.WaitUntil = v.clicked.At
+		w.record(v.shown)
+		w.record(v.clicked)
+	}
+	w.same(w.charged(c, ada).Count, clicks, "what the user is charged with")
+	left, err := w.ForgetUser(w.ctx, "ada")
+	w.ok(err, "ForgetUser")
+	w.same([]any{left, w.charged(c, ada).Count}, []any{true, 1}, "what is left after the first part")
+	w.same(w.forget("ada"), 1, "further parts")
+	w.same(w.charged(c, ada).Count, 0, "what is left")
+	w.same(w.charged(c, ads.ProfileID{}).Count, clicks, "all charges")
+}
+
+func forgetWithoutKey(w *world) { w.same(w.forget("ada"), 1, "parts") }
 
 func reserveTakesTheBest(w *world) {
 	person, unit, campaign := newPerson(), id.New(), id.New()

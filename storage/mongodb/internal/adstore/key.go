@@ -15,12 +15,15 @@ type keyDoc struct {
 	Key     []byte `bson:"key"`
 }
 
+// signingKey is the id of the only key.
+const signingKey = "signing"
+
 // SigningKey implements ads.Keys.
 func (a *Store) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
 	var d keyDoc
 	err := a.calls.Read(ctx, "signing key", func(ctx context.Context) error {
 		return mdb.Retry(ctx, func() error {
-			return mdb.OrRetry(a.keys.FindOneAndUpdate(ctx, mdb.Doc("_id", "signing"), mdb.Doc("$setOnInsert", mdb.Doc("v", mdb.FirstVersion, "key", fresh)),
+			return mdb.OrRetry(a.keys.FindOneAndUpdate(ctx, mdb.Doc("_id", signingKey), mdb.Doc("$setOnInsert", mdb.Doc("v", mdb.FirstVersion, "key", fresh)),
 				options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d))
 		})
 	})

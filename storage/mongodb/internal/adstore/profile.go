@@ -130,12 +130,52 @@ func newCandidate(c *ads.Candidate, now time.Time) bsoncore.Document {
 		Build()
 }
 
-// ForgetProfile implements ads.Profiles.
-func (a *Store) ForgetProfile(ctx context.Context, id ads.ProfileID) error {
-	return a.calls.Read(ctx, "forget ad profile", func(ctx context.Context) error {
-		_, err := a.profiles.DeleteOne(ctx, mdb.Doc("_id", id))
+// ForgetUser implements ads.Profiles.
+func (a *Store) ForgetUser(ctx context.Context, user string) (left bool, err error) {
+	err = a.calls.Read(ctx, "forget user's ads", func(ctx context.Context) error {
+		var d keyDoc
+		err := mdb.OrNotFound(a.keys.FindOne(ctx, mdb.Doc("_id", signingKey)).Decode(&d))
+		if errors.Is(err, ads.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		left, err = a.forget(ctx, ads.UserProfile(d.Key, user))
 		return err
 	})
+	return left && err == nil, err
+}
+
+func (a *Store) forget(ctx context.Context, person ads.ProfileID) (left bool, err error) {
+	if _, err := a.profiles.DeleteOne(ctx, mdb.Doc("_id", person)); err != nil {
+		return false, err
+	}
+	for _, kind := range []ads.Kind{ads.Click, ads.Conversion} {
+		full, err := a.forgetIn(ctx, a.recordings(kind), person)
+		if err != nil {
+			return false, err
+		}
+		left = left || full
+	}
+	return left, nil
+}
+
+// forgetIn removes a person from some recordings. A transaction that counts one of them at the same
+// time fails, and is repeated.
+func (a *Store) forgetIn(ctx context.Context, recordings *mongo.Collection, person ads.ProfileID) (full bool, err error) {
+	type choiceDoc struct {
+		Choice ads.ChoiceID `bson:"_id"`
+	}
+	by := mdb.Doc("profile", person)
+	some, err := mdb.FindAll[choiceDoc](ctx, recordings, by, ads.MaxForgotten,
+		options.Find().SetHint(byPerson).SetLimit(ads.MaxForgotten).SetProjection(mdb.Doc("_id", 1)))
+	if err != nil || len(some) == 0 {
+		return false, err
+	}
+	choices := mdb.Map(some, func(d *choiceDoc) ads.ChoiceID { return d.Choice })
+	_, err = recordings.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", choices)), mdb.Doc("$unset", by))
+	return len(some) == ads.MaxForgotten, err
 }
 
 // Profile implements ads.Profiles.

@@ -15,7 +15,9 @@ var (
 	// Each reservation also removes some expired ones, so that they never pile up.
 	forgetSightings = sqldb.Define(`DELETE FROM ad_sightings WHERE (profile, scope, choice) IN
 		(SELECT profile, scope, choice FROM ad_sightings WHERE until <= ? ORDER BY until LIMIT 10)`)
-	forgetProfile    = sqldb.Define(`DELETE FROM ad_sightings WHERE profile = ?`)
+	forgetProfile  = sqldb.Define(`DELETE FROM ad_sightings WHERE profile = ?`)
+	forgetRecorded = sqldb.Define(`UPDATE ad_recordings SET profile = NULL WHERE (choice, kind) IN
+		(SELECT choice, kind FROM ad_recordings INDEXED BY ad_recordings_by_profile WHERE profile = ? LIMIT ?)`)
 	confirmSightings = sqldb.Define(`UPDATE ad_sightings SET until = keep WHERE profile = ? AND choice = ?`)
 )
 
@@ -88,12 +90,27 @@ func added(r *ads.Reservation, chosen []int) (seen []ads.Sighting) {
 	return seen
 }
 
-// ForgetProfile implements ads.Profiles.
-func (s *Store) ForgetProfile(ctx context.Context, id ads.ProfileID) error {
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(forgetProfile, id.Bytes())
+// ForgetUser implements ads.Profiles.
+func (s *Store) ForgetUser(ctx context.Context, user string) (left bool, err error) {
+	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		left, err = ForgetUser(tx, user)
 		return err
 	})
+	return left && err == nil, err
+}
+
+// ForgetUser does the same in a transaction.
+func ForgetUser(tx *sqldb.Tx, user string) (left bool, err error) {
+	var key []byte
+	if known, err := tx.Row(adKey, []any{&key}); err != nil || !known {
+		return false, err
+	}
+	person := ads.UserProfile(key, user)
+	if _, err := tx.Exec(forgetProfile, person.Bytes()); err != nil {
+		return false, err
+	}
+	rows, err := tx.Exec(forgetRecorded, person.Bytes(), ads.MaxForgotten)
+	return rows == ads.MaxForgotten, err
 }
 
 // Profile implements ads.Profiles.
