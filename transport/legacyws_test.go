@@ -166,6 +166,7 @@ func TestLegacyConnection(t *testing.T) {
 		"terminate":       {`{"type":"connection_terminate"}`, ``, 1000},
 		"unknown token":   {`{"type":"connection_init","payload":{"Authorization":"Bearer eve"}}`, `{"type":"connection_error","payload":{"message":"who are you?"`, 4403},
 		"broken database": {`{"type":"connection_init","payload":{"Authorization":"Bearer broken"}}`, `{"type":"connection_error","payload":{"message":"internal server error"`, 1011},
+		"no database":     {`{"type":"connection_init","payload":{"Authorization":"Bearer unavailable"}}`, `{"type":"connection_error","payload":{"message":"the database is unavailable"`, 1013},
 		"no init":         {`{"id":"1","type":"start","payload":{"query":"{viewer}"}}`, ``, 4401},
 	} {
 		t.Run(name, func(t *testing.T) {
