@@ -145,7 +145,7 @@ func (k *socket) fail(id string, err *gqlerror.Error) {
 
 // run is the goroutine of an operation. A subscription may continue without it, as a stream.
 func (k *socket) run(op *connections.Operation, req *request.Request) {
-	if k.executor.Serve(op.Context, k.authorization, req, sink{k, op, request.JSONString(op.ID)}) {
+	if op.Await() && k.executor.Serve(op.Context, k.authorization, req, sink{k, op, request.JSONString(op.ID)}) {
 		context.AfterFunc(op.Context, func() { k.operations.Finish(op) })
 		return
 	}
