@@ -45,7 +45,7 @@ func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 	f := &follower{h.log, h.logger, h.dispatch, h.allFallBehind}
 	stopped := make(chan struct{})
 	var watching sync.WaitGroup
-	watching.Go(func() { (&sessionWatch{h.service, h.registry, h.logger, h.EndSession}).run(ctx) })
+	watching.Go(func() { h.sessions().run(ctx) })
 	go func() {
 		defer close(stopped)
 		if stream == nil {
@@ -134,6 +134,17 @@ func (h *Hub) endAll(reason error) {
 func (h *Hub) EndSession(session [32]byte) {
 	defer h.sessionEnded(session)
 	h.end(h.registry.matching(func(s *Subscription) bool { return s.isOf(session) }), ErrSessionEnded)
+}
+
+// EndOldSessions does what EndSession does, for each session of a user that is no longer valid and
+// has a subscription on this server. Call it after a change that has ended sessions: the event log
+// reports them, too, but only after the answer.
+func (h *Hub) EndOldSessions(ctx context.Context, user social.UserID) {
+	h.sessions().endOld(ctx, func(s *Subscription) bool { return s.viewer == user })
+}
+
+func (h *Hub) sessions() *sessionWatch {
+	return &sessionWatch{h.service, h.registry, h.logger, h.EndSession}
 }
 
 func (h *Hub) close() {

@@ -35,13 +35,14 @@ func (w *sessionWatch) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-again.C:
-			w.endOld(ctx)
+			w.endOld(ctx, everyone)
 		}
 	}
 }
 
-func (w *sessionWatch) endOld(ctx context.Context) {
-	stored, issued := w.open()
+// endOld ends those of the sessions of some subscriptions that are no longer valid.
+func (w *sessionWatch) endOld(ctx context.Context, of func(*Subscription) bool) {
+	stored, issued := w.open(of)
 	for batch := range slices.Chunk(stored, sessionBatch) {
 		live, err := w.service.LiveSessions(ctx, batch)
 		if !w.endAllBut(ctx, live, batch, err) {
@@ -83,11 +84,11 @@ func (w *sessionWatch) endAllBut(ctx context.Context, live, batch [][32]byte, er
 	return true
 }
 
-// open returns the sessions that have a subscription on this server, without duplicates: those that
-// are stored, by their hashes, and those of tokens that other sites have issued.
-func (w *sessionWatch) open() (stored [][32]byte, issued []social.Session) {
+// open returns the sessions of some subscriptions, without duplicates: those that are stored, by
+// their hashes, and those of tokens that other sites have issued.
+func (w *sessionWatch) open(of func(*Subscription) bool) (stored [][32]byte, issued []social.Session) {
 	known := map[[32]byte]bool{}
-	for _, s := range w.registry.matching(func(s *Subscription) bool { return s.session != [32]byte{} }) {
+	for _, s := range w.registry.matching(func(s *Subscription) bool { return s.session != [32]byte{} && of(s) }) {
 		switch {
 		case known[s.session]:
 		case s.issued != nil:

@@ -80,6 +80,9 @@ func (r mutationResolver) ChangePassword(ctx context.Context, input model.Change
 	mistakes, err := r.mutate(ctx, func(social.UserID) error {
 		return r.Social.ChangePassword(ctx, session, input.CurrentPassword, input.NewPassword)
 	})
+	if err == nil && len(mistakes) == 0 {
+		r.Hub.EndOldSessions(ctx, session.User)
+	}
 	return &model.ChangePasswordPayload{Viewer: presenter.Unless(mistakes, model.Viewer{UserID: session.User}), UserErrors: mistakes}, err
 }
 
@@ -95,6 +98,7 @@ func (r mutationResolver) DeactivateAccount(ctx context.Context, input model.Dea
 	if err != nil || len(mistakes) > 0 {
 		return &model.DeactivateAccountPayload{UserErrors: mistakes}, err
 	}
+	r.Hub.EndOldSessions(ctx, session.User)
 	r.leave(ctx, session)
 	return &model.DeactivateAccountPayload{DeactivatedUserID: presenter.Unless(mistakes, session.User.String()), UserErrors: mistakes}, nil
 }
@@ -111,6 +115,7 @@ func (r mutationResolver) DeleteAccount(ctx context.Context, input model.DeleteA
 	if err != nil || len(mistakes) > 0 {
 		return &model.DeleteAccountPayload{UserErrors: mistakes}, err
 	}
+	r.Hub.EndOldSessions(ctx, session.User)
 	r.leave(ctx, session)
 	return &model.DeleteAccountPayload{DeletedUserID: presenter.Unless(mistakes, session.User.String()), UserErrors: mistakes}, nil
 }

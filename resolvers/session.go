@@ -55,5 +55,6 @@ func (r mutationResolver) RevokeOtherSessions(ctx context.Context) (*model.Revok
 	if err != nil {
 		return &model.RevokeOtherSessionsPayload{UserErrors: mistakes}, err
 	}
+	r.Hub.EndOldSessions(ctx, session.User)
 	return &model.RevokeOtherSessionsPayload{Viewer: presenter.Unless(mistakes, model.Viewer{UserID: session.User}), UserErrors: mistakes}, nil
 }

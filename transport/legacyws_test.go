@@ -156,6 +156,27 @@ func TestLegacyLimit(t *testing.T) {
 	c.wantPart(`{"id":"2","type":"error","payload":{"message":`, codes.RateLimited)
 }
 
+// TestLegacyReplacementAtTheLimit: an operation that replaces another one has room, as soon as that
+// has ended.
+func TestLegacyReplacementAtTheLimit(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, func(o *Options) { o.Connections.Limits.Operations = 1 })
+	s.resolver.Ended = make(chan string) // a replaced query goes on until the test receives from it
+	c := s.openLegacy(t, `{}`)
+	c.start("1", `{ waits }`)
+	receive(t, s.resolver.Started)
+	c.start("1", `{ waits }`)
+	c.start("1", `{ viewer }`)
+	c.start("2", `{ viewer }`)
+	c.wantPart(`{"id":"2","type":"error"`, codes.RateLimited)
+	receive(t, s.resolver.Ended)
+	c.wantPart(`{"id":"1","type":"data","payload":{"data":{"viewer":null}`)
+	c.want(`{"id":"1","type":"complete"}`)
+	if n := s.operations.Load(); n != 2 {
+		t.Errorf("%d operations ran; the second was replaced while it waited", n)
+	}
+}
+
 func TestLegacyConnection(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, nil)
@@ -166,6 +187,7 @@ func TestLegacyConnection(t *testing.T) {
 		"terminate":       {`{"type":"connection_terminate"}`, ``, 1000},
 		"unknown token":   {`{"type":"connection_init","payload":{"Authorization":"Bearer eve"}}`, `{"type":"connection_error","payload":{"message":"who are you?"`, 4403},
 		"broken database": {`{"type":"connection_init","payload":{"Authorization":"Bearer broken"}}`, `{"type":"connection_error","payload":{"message":"internal server error"`, 1011},
+		"no database":     {`{"type":"connection_init","payload":{"Authorization":"Bearer unavailable"}}`, `{"type":"connection_error","payload":{"message":"the database is unavailable"`, 1013},
 		"no init":         {`{"id":"1","type":"start","payload":{"query":"{viewer}"}}`, ``, 4401},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -101,8 +101,8 @@ func newTestServer(t *testing.T, change func(*Options)) *testServer {
 	return s
 }
 
-// authenticate accepts ada and bob; "Bearer broken" simulates an unavailable database, and "Bearer
-// panic" a defect.
+// authenticate accepts ada and bob; "Bearer broken" simulates a database that fails, "Bearer
+// unavailable", "Bearer slow" and "Bearer eager" temporary faults, and "Bearer panic" a defect.
 func (s *testServer) authenticate(ctx context.Context, authorization string) (context.Context, error) {
 	s.authentified.Add(1)
 	if _, revoked := s.revoked.Load(authorization); revoked {
@@ -115,6 +115,12 @@ func (s *testServer) authenticate(ctx context.Context, authorization string) (co
 		return context.WithValue(ctx, viewerKey{}, strings.TrimPrefix(authorization, "Bearer ")), nil
 	case "Bearer broken":
 		return ctx, errors.New(secret)
+	case "Bearer unavailable":
+		return ctx, codes.Errorf(codes.Unavailable, "the database is unavailable")
+	case "Bearer slow":
+		return ctx, context.DeadlineExceeded
+	case "Bearer eager":
+		return ctx, codes.Errorf(codes.RateLimited, "too many attempts")
 	case "Bearer panic":
 		panic(secret)
 	}

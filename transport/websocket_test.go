@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 
 	"plaza/internal/testtime"
 	"plaza/transport/codes"
+	"plaza/transport/execution"
 )
 
 // client is a websocket client that sends and expects raw messages.
@@ -230,6 +233,9 @@ func TestSocketCloseCodes(t *testing.T) {
 		{"bad token", []string{`{"type":"connection_init","payload":{"Authorization":"Bearer x"}}`}, 4403, "Forbidden"},
 		{"panic", []string{`{"type":"connection_init","payload":{"Authorization":"Bearer panic"}}`}, 1011, "Internal server error"},
 		{"failing database", []string{`{"type":"connection_init","payload":{"Authorization":"Bearer broken"}}`}, 1011, "Internal server error"},
+		{"unavailable database", []string{`{"type":"connection_init","payload":{"Authorization":"Bearer unavailable"}}`}, 1013, "Try again later"},
+		{"slow database", []string{`{"type":"connection_init","payload":{"Authorization":"Bearer slow"}}`}, 1013, "Try again later"},
+		{"too many attempts", []string{`{"type":"connection_init","payload":{"Authorization":"Bearer eager"}}`}, 1013, "Try again later"},
 		{"two inits", []string{initialise, initialise}, 4429, "Too many initialisation requests"},
 		{"subscribe before init", []string{`{"id":"1","type":"subscribe","payload":{"query":"{viewer}"}}`}, 4401, "Unauthorized"},
 		{"subscribe without id", []string{initialise, `{"type":"subscribe","payload":{"query":"{viewer}"}}`}, 4400, "subscribe has no id"},
@@ -339,6 +345,60 @@ func TestRevokedTokenIsRefusedAtTheNextOperation(t *testing.T) {
 	s.revoked.Store("Bearer ada", true)
 	c.subscribe("1", `{viewer}`)
 	c.wantClose(4403, "Forbidden")
+}
+
+// TestStoppedOperationsMakeRoom: at the limit, an operation that follows a stopped one is not refused.
+// A query that goes on after it was stopped has to end first.
+func TestStoppedOperationsMakeRoom(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, func(o *Options) { o.Connections.Limits.Operations = 1 })
+	s.resolver.Ended = make(chan string) // a stopped query goes on until the test receives from it
+	c := s.open(t)
+	c.subscribe("1", `{ waits }`)
+	receive(t, s.resolver.Started)
+	c.send(`{"id":"1","type":"complete"}`)
+	c.subscribe("2", `{ waits }`)
+	c.subscribe("3", `{ viewer }`)
+	c.wantPart(`{"id":"3","type":"error"`, codes.RateLimited) // the client listens to the second
+	c.send(`{"id":"2","type":"complete"}`)
+	c.subscribe("3", `{ viewer }`)
+	c.send(`{"type":"ping"}`)
+	c.want(`{"type":"pong"}`) // the server knows all this
+	receive(t, s.resolver.Ended)
+	c.wantPart(`{"id":"3","type":"next"`)
+	c.want(`{"id":"3","type":"complete"}`)
+	if n := s.operations.Load(); n != 2 {
+		t.Errorf("%d operations ran; the second was stopped while it waited", n)
+	}
+}
+
+// TestSubscriptionsTakeTurnsAtTheLimit: a client that never listens to more than it may is never
+// refused, however soon it starts the next subscription.
+func TestSubscriptionsTakeTurnsAtTheLimit(t *testing.T) {
+	t.Parallel()
+	var charges atomic.Int32
+	waiting := make(chan struct{}, 1)
+	s := newTestServer(t, func(o *Options) {
+		o.Connections.Limits.SignedOutOperations = 2
+		o.Execution.Charge = func(context.Context, execution.Charge) []execution.Quota {
+			if charges.Add(1)%2 == 1 { // the subscription's beginning
+				return nil
+			}
+			waiting <- struct{}{} // its event never comes
+			return []execution.Quota{{RetryAfter: time.Hour}}
+		}
+	})
+	c := s.open(t)
+	for i := range 200 {
+		id := strconv.Itoa(i % 2)
+		if i >= 2 {
+			c.send(`{"id":"` + id + `","type":"complete"}`)
+		}
+		c.subscribe(id, `subscription { tooSlow { n } }`)
+		c.send(`{"type":"ping"}`)
+		c.want(`{"type":"pong"}`) // and no refusal
+		receive(t, waiting)
+	}
 }
 
 func TestAuthenticationThatFailsCostsTheOperationOnly(t *testing.T) {

@@ -254,7 +254,7 @@ extend type Mutation {
     "The new token."
     input: CreateAccessTokenInput!
   ): CreateAccessTokenPayload @scope
-  "Revoke an access token: it becomes invalid, and its live connections close."
+  "Revoke an access token: it becomes invalid, and its live connections close, on other servers within a second."
   revokeAccessToken(
     "The token."
     input: RevokeAccessTokenInput!
@@ -3757,9 +3757,9 @@ type Mutation {
     "What the provider has said of you."
     input: SignInWithIdTokenInput!
   ): SignInWithIdTokenPayload
-  "Sign out: the token becomes invalid, and its live connections close. ` + "`" + `NOT_ALLOWED` + "`" + ` if another site has issued the token: sign out there."
+  "Sign out: the token becomes invalid, and its live connections close, on other servers within a second. ` + "`" + `NOT_ALLOWED` + "`" + ` if another site has issued the token: sign out there."
   signOut: SignOutPayload @scope
-  "Change your password; ` + "`" + `NOT_ALLOWED` + "`" + ` if your account has none, because another site signs you in. All your other sessions and access tokens become invalid, and their live connections close; this session continues."
+  "Change your password; ` + "`" + `NOT_ALLOWED` + "`" + ` if your account has none, because another site signs you in. All your other sessions and access tokens become invalid, and their live connections close, on other servers within a second; this session continues."
   changePassword(
     "Your password, and the new one."
     input: ChangePasswordInput!
@@ -3794,7 +3794,7 @@ type Subscription {
     "Begin with what was written after this: the cursor of an item, or of an entry of Viewer.news. Without it, the subscription begins now."
     after: String
   ): NewsItemAdded! @scope(needs: READ_FEED)
-  "Comments on one post, as they are written."
+  "Comments on one post, as they are written. A reply raises the ` + "`" + `repliesCount` + "`" + ` of its parent: select ` + "`" + `comment { parent { id repliesCount } }` + "`" + `."
   commentAdded(
     "The post's id."
     postId: ID!
@@ -3806,7 +3806,7 @@ type Subscription {
     "Begin with what was written after this: the cursor of an item, or of an entry of Viewer.incoming. Without it, the subscription begins now."
     after: String
   ): IncomingAdded! @scope(needs: READ_FEED)
-  "Your notifications, when they are new, when they change, and when they disappear because of a deletion. Marking them as read sends nothing, and neither does what you do yourself to see less, such as a block."
+  "Your notifications, when they are new, when they change, and when they disappear because of a deletion. Marking them as read sends nothing, and neither does what you do yourself to see less, such as a block. Notifications about people who unfollow or block you, or who deactivate or delete their account, disappear from the list without an item: read it again when you show it."
   notificationAdded(
     "Begin with what happened after this: the cursor of an item, or of an entry of Viewer.notifications. Without it, the subscription begins now."
     after: String
@@ -3828,7 +3828,7 @@ type Subscription {
     "Begin with each post as it is now. Those that do not exist, or that you may not see, arrive as REMOVED."
     current: Boolean! = false
   ): PostChanged! @scope(needs: READ_PUBLIC)
-  "Edits and deletions of the comments on one post. If a deletion changes the ` + "`" + `repliesCount` + "`" + ` of a comment above, or removes tombstones above, these arrive, too."
+  "Edits and deletions of the comments on one post. If a deletion changes the ` + "`" + `repliesCount` + "`" + ` of a comment above, or removes tombstones above, these arrive, too. A new comment sends nothing here: see ` + "`" + `commentAdded` + "`" + `."
   commentChanged(
     "The post's id."
     postId: ID!
@@ -4043,12 +4043,12 @@ type Session {
 }
 
 extend type Mutation {
-  "End one of your sessions: its token becomes invalid, and its live connections close."
+  "End one of your sessions: its token becomes invalid, and its live connections close, on other servers within a second."
   revokeSession(
     "The session."
     input: RevokeSessionInput!
   ): RevokeSessionPayload @scope
-  "End all your sessions except this one: their tokens become invalid, and their live connections close. Access tokens remain valid."
+  "End all your sessions except this one: their tokens become invalid, and their live connections close, on other servers within a second. Access tokens remain valid."
   revokeOtherSessions: RevokeOtherSessionsPayload @scope
 }
 

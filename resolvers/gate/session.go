@@ -16,7 +16,7 @@ type sessionKey struct{}
 var SignedOut = []string{"signIn", "signInWithIdToken", "signUp", "requestPasswordReset", "resetPassword", "confirmEmail"}
 
 // ErrUnauthenticated refuses signed-out requests for what needs a session.
-var ErrUnauthenticated = &fault.Error{Code: fault.CodeUnauthenticated, Message: "Sign in first: send the header Authorization: Bearer <token>."}
+var ErrUnauthenticated = &fault.Error{Code: fault.CodeUnauthenticated, Message: "Sign in first: send Authorization: Bearer <token>, as a header or in the payload of connection_init."}
 
 // Authenticate stores the session of an Authorization header ("" if signed out) in ctx. Error:
 // UNAUTHENTICATED.

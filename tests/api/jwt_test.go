@@ -210,7 +210,7 @@ func TestUnavailableSite(t *testing.T) {
 	if v := verdictOf(t, ada, `{ viewer { user { id } } }`, nil, ""); v.code != "UNAVAILABLE" {
 		t.Errorf("without keys: %s", v.raw)
 	}
-	if code := ada.Rejected(t); code != 1011 {
+	if code := ada.Rejected(t); code != 1013 {
 		t.Errorf("a websocket without keys is closed with %d", code)
 	}
 	w.site.Down.Store(false)

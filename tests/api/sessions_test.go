@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"plaza/social"
 	"plaza/social/accounts"
 	"plaza/social/network"
+	"plaza/storage"
 )
 
 // session is an entry of Viewer.sessions.
@@ -203,6 +205,63 @@ func TestAnEndedSessionEndsNoOthers(t *testing.T) {
 		}
 		if _, err := service.Authenticate(t.Context(), token); err == nil {
 			t.Error("a session outlives the change of the password")
+		}
+	})
+}
+
+// silentLog is a store whose event log does not report that sessions have ended.
+type silentLog struct{ storage.Store }
+
+type silentStream struct{ social.EventStream }
+
+// Tail implements social.EventLog.
+func (s silentLog) Tail(ctx context.Context, position string) (social.EventStream, error) {
+	stream, err := s.Store.Tail(ctx, position)
+	if err != nil {
+		return nil, err
+	}
+	return silentStream{stream}, nil
+}
+
+// Next implements social.EventStream.
+func (s silentStream) Next(ctx context.Context) (social.Event, error) {
+	for {
+		e, err := s.EventStream.Next(ctx)
+		if err != nil || e.Kind != social.EventSessionEnded {
+			return e, err
+		}
+	}
+}
+
+// TestOtherSessionsEndBeforeTheAnswer: once a mutation that ends the user's other sessions has its
+// answer, these get no items from the same server. The event log is not needed for that.
+func TestOtherSessionsEndBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Serve(t, silentLog{e.Open(t)})
+		bob := plaza.As(t, "bob").Connect(t)
+		bob.Subscribe(plaza, "news", plazatest.NewsSubscription)
+		for handle, c := range map[string]struct {
+			mutation string
+			stays    int // the subscription of the session itself
+		}{
+			"ada":  {`changePassword(input: {currentPassword: "password of ada", newPassword: "another password"})`, 1},
+			"cara": {`revokeOtherSessions`, 1},
+			"dan":  {`deactivateAccount(input: {password: "password of dan"})`, 0},
+			"eve":  {`deleteAccount(input: {password: "password of eve"})`, 0},
+		} {
+			laptop := plaza.As(t, handle)
+			phone, _ := signInAgain(t, laptop, handle)
+			own, other := laptop.Connect(t), phone.Connect(t)
+			own.Subscribe(plaza, "news", plazatest.NewsSubscription)
+			before := plaza.Server.Hub.Subscriptions() - 1
+			other.Subscribe(plaza, "news", plazatest.NewsSubscription)
+			other.Subscribe(plaza, "again", plazatest.NewsSubscription)
+			laptop.Do(t, `mutation { `+c.mutation+` { userErrors { code } } }`, nil, nil)
+			if got := plaza.Server.Hub.Subscriptions() - before; got != c.stays {
+				t.Errorf("%s: %d subscriptions remain, want %d", c.mutation, got, c.stays)
+			}
+			other.MustClose()
 		}
 	})
 }

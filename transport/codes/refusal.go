@@ -32,3 +32,12 @@ func IsServers(err *gqlerror.Error) bool {
 	}
 	return false
 }
+
+// IsTemporary reports whether the same request may succeed later.
+func IsTemporary(err *gqlerror.Error) bool {
+	switch Of(err) {
+	case RateLimited, Timeout, Unavailable:
+		return true
+	}
+	return false
+}

@@ -3,6 +3,7 @@ package connections
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -11,8 +12,22 @@ type Operation struct {
 	ID        string          // unique among those that the client listens to
 	Context   context.Context // of what the operation does
 	cancel    context.CancelFunc
-	streaming bool // a subscription; guarded by Operations.mu
-	stopped   bool // the client no longer listens; guarded by Operations.mu
+	turn      chan struct{} // closed when it may run; nil if it may at once
+	seated    bool          // counted in Operations.seated; guarded by Operations.mu
+	streaming bool          // a subscription; guarded by Operations.mu
+	stopped   bool          // the client no longer listens; guarded by Operations.mu
+}
+
+// Await waits until the operation may run. It returns false if the operation was stopped before.
+func (op *Operation) Await() bool {
+	if op.turn == nil {
+		return true
+	}
+	select {
+	case <-op.turn:
+	case <-op.Context.Done():
+	}
+	return op.Context.Err() == nil
 }
 
 // Cancel ends what the operation does.
@@ -28,8 +43,9 @@ func (op *Operation) stop() {
 type Operations struct {
 	mu      sync.Mutex
 	byID    map[string]*Operation // those that the client listens to
-	running int                   // those that have not ended, stopped ones included
-	pending sync.WaitGroup        // the same, and what is being sent for them
+	seated  int                   // those that may run and have not ended, stopped ones included
+	queue   []*Operation          // those that wait for one of these to end
+	pending sync.WaitGroup        // all that have not ended, and what is being sent for them
 	drained func()                // is called once no query or mutation is left; nil as long as new ones may come
 	ended   bool                  // the connection has ended
 }
@@ -43,6 +59,11 @@ var (
 
 // Start reserves an id and counts the operation, whose context is derived from ctx, which must end
 // with the connection. [Operations.Finish] counts it out.
+//
+// The client listens to at most maximum operations, and at most as many run. Those that it has
+// stopped run until they notice. It knows nothing of that, so a new one that finds too many of them
+// is not refused: [Operation.Await] makes it wait. If it did not, a client could have any number of
+// queries run, by stopping each at once.
 func (o *Operations) Start(ctx context.Context, id string, maximum int) (*Operation, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -51,7 +72,7 @@ func (o *Operations) Start(ctx context.Context, id string, maximum int) (*Operat
 		return nil, ErrDraining
 	case o.byID[id] != nil:
 		return nil, ErrOperationExists
-	case o.running >= maximum:
+	case len(o.byID) >= maximum:
 		return nil, ErrTooManyOperations
 	}
 	op := &Operation{ID: id}
@@ -60,9 +81,20 @@ func (o *Operations) Start(ctx context.Context, id string, maximum int) (*Operat
 		o.byID = map[string]*Operation{}
 	}
 	o.byID[id] = op
-	o.running++
+	o.seat(op, maximum)
 	o.pending.Add(1)
 	return op, nil
+}
+
+// seat lets an operation run, or queues it. It is called with o.mu held.
+func (o *Operations) seat(op *Operation, maximum int) {
+	if o.seated < maximum {
+		op.seated = true
+		o.seated++
+		return
+	}
+	op.turn = make(chan struct{})
+	o.queue = append(o.queue, op)
 }
 
 // Finish counts an operation out.
@@ -70,10 +102,26 @@ func (o *Operations) Finish(op *Operation) {
 	o.mu.Lock()
 	op.stop()
 	o.forget(op)
-	o.running--
+	o.unseat(op)
 	o.mu.Unlock()
 	o.checkDrained()
 	o.pending.Done()
+}
+
+// unseat lets the next operation of the queue run in place of one that has ended. It is called with
+// o.mu held.
+func (o *Operations) unseat(op *Operation) {
+	switch {
+	case !op.seated:
+		o.queue = slices.DeleteFunc(o.queue, func(queued *Operation) bool { return queued == op })
+	case len(o.queue) == 0:
+		o.seated--
+	default:
+		next := o.queue[0]
+		o.queue = o.queue[1:]
+		next.seated = true
+		close(next.turn)
+	}
 }
 
 // Stop is for a client that no longer listens. It returns false for an unknown id, which is one that

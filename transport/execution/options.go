@@ -19,8 +19,9 @@ type Options struct {
 	// must derive from the given one. Default: everyone is anonymous.
 	//
 	// An error rejects the request: 401 over HTTP; a websocket is closed with 4403. If
-	// ErrorPresenter turns it into INTERNAL (an unavailable database), it is 500 over HTTP, 1011 in
-	// connection_init, and an error message for an operation.
+	// ErrorPresenter turns it into UNAVAILABLE or TIMEOUT (the database does not answer), it is 503
+	// over HTTP, 1013 in connection_init, and an error message for an operation; INTERNAL is 500,
+	// 1011 and an error message.
 	Authenticate func(ctx context.Context, authorization string) (context.Context, error)
 
 	// AroundOperations wrap each operation, the first outermost. They install the loaders for

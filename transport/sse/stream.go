@@ -201,7 +201,7 @@ func (s *stream) notStarted(id string, err error) *Failure {
 
 // run is the goroutine of an operation. A subscription may continue without it.
 func (s *stream) run(op *operation, req *request.Request) {
-	if s.handler.executor.Serve(op.Context, s.authorization, req, sink{s, op}) {
+	if op.Await() && s.handler.executor.Serve(op.Context, s.authorization, req, sink{s, op}) {
 		context.AfterFunc(op.Context, func() { s.finished(op) })
 		return
 	}

@@ -98,12 +98,17 @@ func (k *socket) initialise(m *message) {
 	k.protocol.keepAlive(k)
 }
 
+// rejectIdentity closes the socket. Clients connect again after 1013, and often never after 1011: the
+// library graphql-ws takes 1011 for final.
 func (k *socket) rejectIdentity(err *gqlerror.Error) {
-	if codes.IsServers(err) {
+	switch {
+	case codes.IsTemporary(err):
+		k.close(websocket.CloseTryAgainLater, "Try again later")
+	case codes.IsServers(err):
 		k.close(websocket.CloseInternalServerErr, "Internal server error")
-		return
+	default:
+		k.close(closeForbidden, "Forbidden")
 	}
-	k.close(closeForbidden, "Forbidden")
 }
 
 // subscribe starts an operation, of any type.
@@ -140,7 +145,7 @@ func (k *socket) fail(id string, err *gqlerror.Error) {
 
 // run is the goroutine of an operation. A subscription may continue without it, as a stream.
 func (k *socket) run(op *connections.Operation, req *request.Request) {
-	if k.executor.Serve(op.Context, k.authorization, req, sink{k, op, request.JSONString(op.ID)}) {
+	if op.Await() && k.executor.Serve(op.Context, k.authorization, req, sink{k, op, request.JSONString(op.ID)}) {
 		context.AfterFunc(op.Context, func() { k.operations.Finish(op) })
 		return
 	}
