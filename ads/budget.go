@@ -63,8 +63,8 @@ func (b *Budget) checkAmounts(field string) error {
 }
 
 // Ledger records what was taken out of a campaign's budget. Money that was taken has been spent or
-// is on lease: Spent ≤ Taken. Taken never exceeds the budget; the total and the daily amount can be
-// lowered, but not below it.
+// is on lease: Spent ≤ Taken. Taken never exceeds the budget, unless the budget is lowered: then
+// nothing can be taken until it is less again.
 type Ledger struct {
 	Taken, Spent Micros // since the campaign was created
 	// Day is the campaign's day that DayTaken and DaySpent belong to.

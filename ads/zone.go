@@ -101,6 +101,9 @@ type RunningUnit struct {
 	Schedule       Schedule
 	House          bool
 	Limited        bool // whether the campaign has a budget
+	// CampaignRevision is the campaign's: when it grows, servers stop spending what they have on
+	// lease of its earlier budget. It is 0 if an earlier version of Plaza has stored the copy.
+	CampaignRevision int
 	// Attribution is how many days after its click a conversion counts.
 	Attribution int
 }
@@ -109,7 +112,7 @@ type RunningUnit struct {
 func Running(u *Unit, c *Campaign, a *Advertiser) RunningUnit {
 	return RunningUnit{
 		Unit: u.ID, Campaign: c.ID, AdvertiserID: a.ID, Advertiser: a.Name, Creative: u.Creative, Bid: u.Bid, ECPM: u.ECPM(),
-		Keywords: u.Keywords, KeywordWeights: u.KeywordWeights, Weight: u.Weight, Schedule: c.Schedule, House: c.House, Limited: c.Budget.Limited(), Attribution: c.AttributionDays(),
+		Keywords: u.Keywords, KeywordWeights: u.KeywordWeights, Weight: u.Weight, Schedule: c.Schedule, House: c.House, Limited: c.Budget.Limited(), CampaignRevision: c.Revision, Attribution: c.AttributionDays(),
 		Caps: slices.Concat(scoped(u.ID.ID, u.Caps), scoped(c.ID.ID, c.Caps), scoped(a.ID.ID, a.Caps)),
 	}
 }

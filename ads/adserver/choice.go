@@ -2,7 +2,6 @@ package adserver
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -80,19 +79,16 @@ func (s *Service) Choose(ctx context.Context, r Request) ([]Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	funded := fund(t.order, r.Count, func(c *contender) bool { return s.wallet.holdFor(ctx, c) })
+	stakes := newStakes(s.wallet, r.Count)
+	funded := fund(t.order, r.Count, func(c *contender) bool { return stakes.cover(ctx, c) })
 	reservation := reservation(t.profile, funded, r.Count, t.now)
 	chosen, err := s.reserve(ctx, reservation)
+	stakes.settle(funded, chosen)
 	choices := make([]Choice, 0, len(chosen))
 	for _, i := range chosen {
 		choice := funded[i].chosen(t.place, t.profile, r.Staff, t.now).choice(t.key)
 		choice.Counted = hasCaps(&reservation)
 		choices = append(choices, choice)
-	}
-	for i, c := range funded {
-		if c.held > 0 && !slices.Contains(chosen, i) {
-			s.wallet.back(c.grant, c.held)
-		}
 	}
 	if err == nil && t.currency != "" && !r.Staff {
 		s.counter.chosen(t.place, t.currency, r.Count, len(choices))

@@ -53,14 +53,14 @@ func (s *Service) judge(ctx context.Context, t *ranking, count int) error {
 	if err != nil {
 		return err
 	}
-	spending, alone := s.wallet.copied(books.copied(), t.now), s.wallet.copied(books, t.now)
-	funded := fund(t.order, count, func(c *contender) bool { return spending.holdFor(ctx, c) })
+	stakes, alone := newStakes(s.wallet.copied(books.copied(), t.now), count), s.wallet.copied(books, t.now)
+	funded := fund(t.order, count, func(c *contender) bool { return stakes.cover(ctx, c) })
 	for _, c := range t.order {
 		switch {
 		case c.verdict != Lost:
 		case !seen.Allows(c.Caps, t.now):
 			c.verdict = AtCap
-		case c.Limited && c.grant == nil && !alone.affords(ctx, c):
+		case c.Limited && !c.covered && !alone.affords(ctx, c):
 			c.verdict = NoBudget
 		}
 	}

@@ -34,8 +34,8 @@ type contender struct {
 	boost   int // the highest weight of a matching keyword; 1 if none matches
 	score   float64
 	verdict Verdict
-	grant   *grant // the balance that held was put aside from
-	held    ads.Micros
+	covered bool   // there is money for it, if it is limited: see stakes
+	grant   *grant // the balance that pays for it; nil unless it is limited, and was chosen
 
 	// The sort keys: higher worth comes first, then chance decides, and among units that take turns
 	// the draw.
@@ -176,15 +176,15 @@ func drawn(group []*contender, below func(n int) int) []*contender {
 }
 
 // fund puts money aside for contenders, best first, until enough of them are certain to be chosen:
-// those without caps, of different advertisers. It drops the rest, which cannot be needed. hold
+// those without caps, of different advertisers. It drops the rest, which cannot be needed. cover
 // puts aside what one contender may cost.
-func fund(order []*contender, count int, hold func(*contender) bool) (funded []*contender) {
+func fund(order []*contender, count int, cover func(*contender) bool) (funded []*contender) {
 	sure := map[ads.AdvertiserID]bool{}
 	for _, c := range order {
 		if len(sure) == count {
 			break
 		}
-		if c.Limited && !hold(c) {
+		if c.Limited && !cover(c) {
 			c.verdict = NoBudget
 			continue
 		}
@@ -194,26 +194,6 @@ func fund(order []*contender, count int, hold func(*contender) bool) (funded []*
 		}
 	}
 	return funded
-}
-
-// holdFor puts aside what a contender is expected to cost.
-func (w *wallet) holdFor(ctx context.Context, c *contender) bool {
-	key, cost := priceOf(c.RunningUnit)
-	g, ok := w.hold(ctx, key, cost)
-	if ok {
-		c.grant, c.held = g, cost
-	}
-	return ok
-}
-
-// affords reports whether the wallet covers what a contender is expected to cost.
-func (w *wallet) affords(ctx context.Context, c *contender) bool {
-	key, cost := priceOf(c.RunningUnit)
-	g, ok := w.hold(ctx, key, cost)
-	if ok {
-		w.back(g, cost)
-	}
-	return ok
 }
 
 // priceOf returns what choosing a unit is expected to cost, and the purse that pays for it: with a

@@ -180,6 +180,7 @@ func (s *Service) refund(ctx context.Context, r *ads.Refund) (*ads.Refund, error
 		if err != nil {
 			return nil, present(err)
 		}
+		s.wallet.refunded(next.Campaign)
 		if r = next; r.Done {
 			break
 		}

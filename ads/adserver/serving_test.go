@@ -17,11 +17,12 @@ import (
 // stage is a world with campaigns of several advertisers in one zone.
 type stage struct {
 	*world
-	zone ads.ZoneID
+	zone     ads.ZoneID
+	visitors int // how many new ones there were
 }
 
 func newStage(t *testing.T, design ads.Design) *stage {
-	s := &stage{newWorld(t), ads.ZoneID{Site: "example.org", Name: "stage"}}
+	s := &stage{world: newWorld(t), zone: ads.ZoneID{Site: "example.org", Name: "stage"}}
 	s.add(ads.Batch{Zones: []ads.Zone{{ID: s.zone, Currency: "EUR", Design: design}}})
 	return s
 }

@@ -35,36 +35,8 @@ type wallet struct {
 
 	mu      sync.Mutex
 	purses  map[purseKey]*purse
-	returns []*grant // leases that are no longer used but have money left
-}
-
-// purseKey identifies what a purse pays for.
-type purseKey struct {
-	campaign ads.CampaignID
-	kind     ads.Kind
-	price    ads.Micros // of a click or a conversion; 0: impressions of any price
-}
-
-// expects reports whether a purse holds expected costs instead of money.
-func (k *purseKey) expects() bool { return k.kind != ads.Impression }
-
-// purse is one balance.
-type purse struct {
-	grant *grant // where the balance comes from; nil if the purse is empty
-	left  ads.Micros
-	until time.Time // when the balance expires
-
-	refused  ads.Micros    // until again, anything that costs this or more is refused
-	again    time.Time     //
-	fetching chan struct{} // closed when the current fetch ends; nil if there is none
-	waiting  int           // how many choices wait for a fetch
-}
-
-// grant is a lease, or an expected cost, and the amount that choices have put aside from it.
-type grant struct {
-	ads.Lease
-	key  purseKey
-	used ads.Micros
+	epochs  int      // how many have begun, in all purses
+	returns []*grant // leases of which a part must be returned
 }
 
 func newWallet(t till, o Options) *wallet {
@@ -72,19 +44,21 @@ func newWallet(t till, o Options) *wallet {
 }
 
 // hold puts aside a cost. It waits for the database only if the server's balance is too small, and
-// gives up if no more is available.
-func (w *wallet) hold(ctx context.Context, key purseKey, cost ads.Micros) (*grant, bool) {
+// gives up if no more is available. revision is that of the campaign as the caller knows it: money
+// that an earlier one granted is not spent.
+func (w *wallet) hold(ctx context.Context, key purseKey, revision int, cost ads.Micros) (*grant, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.purse(key)
+	w.notice(p, revision)
 	for ctx.Err() == nil {
 		if p.fetching != nil {
 			w.wait(ctx, p, p.fetching)
 			continue
 		}
 		now := w.now()
-		if p.take(cost, now) {
-			return p.grant, true
+		if g := p.take(cost, now); g != nil {
+			return g, true
 		}
 		if p.refuses(cost, now) {
 			return nil, false
@@ -94,10 +68,23 @@ func (w *wallet) hold(ctx context.Context, key purseKey, cost ads.Micros) (*gran
 	return nil, false
 }
 
+// notice begins a new epoch if the campaign has changed: its budget may be another one.
+func (w *wallet) notice(p *purse, revision int) {
+	if revision > p.revision {
+		p.revision, p.epoch, p.again = revision, w.nextEpoch(), time.Time{}
+	}
+}
+
+// nextEpoch returns an epoch that no purse had before, not even one that has been dropped.
+func (w *wallet) nextEpoch() int {
+	w.epochs++
+	return w.epochs
+}
+
 func (w *wallet) purse(key purseKey) *purse {
 	p := w.purses[key]
 	if p == nil {
-		p = &purse{}
+		p = &purse{epoch: w.nextEpoch()}
 		w.purses[key] = p
 	}
 	return p
@@ -115,91 +102,85 @@ func (w *wallet) wait(ctx context.Context, p *purse, fetched <-chan struct{}) {
 	p.waiting--
 }
 
-func (p *purse) take(cost ads.Micros, now time.Time) bool {
-	if p.left < cost || !now.Before(p.until) {
-		return false
-	}
-	p.left -= cost
-	p.grant.used += cost
-	return true
-}
-
-func (p *purse) refuses(cost ads.Micros, now time.Time) bool {
-	return cost >= p.refused && now.Before(p.again)
-}
-
 // fetch starts to exchange the rest of the balance for the amount that all waiting choices need, or
 // more. The balance cannot be used meanwhile.
 func (w *wallet) fetch(key purseKey, p *purse, cost ads.Micros, now time.Time) {
 	fetched := make(chan struct{})
-	old, left := p.grant, p.left
-	p.fetching, p.grant, p.left = fetched, nil, 0
-	next := &grant{Lease: ads.Lease{ID: ads.LeaseID{ID: id.New()}, Campaign: key.campaign}, key: key}
-	r := ads.LeaseRequest{ID: next.ID, Campaign: key.campaign, Price: cost, Count: 1 + p.waiting, Now: now}
-	if left > 0 {
-		r.Return = ads.Return{Lease: old.Lease, Used: old.used}
+	next := &grant{Lease: ads.Lease{ID: ads.LeaseID{ID: id.New()}, Campaign: key.campaign}, key: key, epoch: p.epoch}
+	old := p.empty()
+	e := exchange{
+		next: next, unused: emptied(old),
+		request: ads.LeaseRequest{ID: next.ID, Campaign: key.campaign, Price: cost, Count: 1 + p.waiting, Now: now},
 	}
+	if !key.expects() {
+		e.returns = returnsOf(old)
+	}
+	p.fetching, p.next = fetched, next
 	p.waiting++
 	w.mu.Unlock()
 	w.spawn(func() {
-		amount, err := w.ask(next, r, left)
+		amount, err := w.ask(&e)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if err != nil { // report a lasting error on every other call only
-			w.giveBack(old)
-			w.giveBack(next)
+			w.giveBack(append(old, next)...)
 			cost = 0
 		}
 		p.fill(next, amount, cost, w.now()) // measure from now: fetching may have taken longer than a balance lasts
-		p.fetching = nil
+		p.fetching, p.next = nil, nil
 		close(fetched)
 	})
 	w.mu.Lock()
 	p.waiting--
 }
 
-// ask fetches money.
-func (w *wallet) ask(next *grant, r ads.LeaseRequest, left ads.Micros) (ads.Micros, error) {
+// exchange is what a fetch gives back and asks for.
+type exchange struct {
+	request ads.LeaseRequest
+	next    *grant
+	returns []ads.Return // of the leases that are exchanged
+	unused  ads.Micros   // the rest of what is exchanged
+}
+
+// ask fetches money. It usually has one lease to return, and does so in the same transaction.
+func (w *wallet) ask(e *exchange) (ads.Micros, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), w.patience)
 	defer cancel()
-	if key := next.key; key.expects() {
+	r, key := e.request, e.next.key
+	if key.expects() {
 		return w.till.Expect(ctx, ads.Expectation{
-			Campaign: r.Campaign, Kind: key.kind, Price: key.price, Each: r.Price, Count: r.Count, Return: left, Now: r.Now,
+			Campaign: r.Campaign, Kind: key.kind, Price: key.price, Each: r.Price, Count: r.Count, Return: e.unused, Now: r.Now,
 		})
+	}
+	for i, each := range e.returns {
+		if i == 0 {
+			r.Return = each
+		} else if err := w.till.Return(ctx, each); err != nil {
+			return 0, err
+		}
 	}
 	lease, err := w.till.Lease(ctx, r)
 	if err != nil || lease == nil {
 		return 0, err
 	}
-	next.Lease = *lease
+	e.next.Lease = *lease
 	return lease.Amount, nil
 }
 
-// fill stores what was fetched, or remembers what was refused.
-func (p *purse) fill(next *grant, amount, cost ads.Micros, now time.Time) {
-	if amount == 0 {
-		p.refused, p.again = cost, now.Add(askAgain)
-		return
-	}
-	p.grant, p.left, p.until, p.again = next, amount, now.Add(ads.LeaseLife), time.Time{}
-}
-
-// back returns what was put aside and not used.
+// back returns what was put aside and not used. The next choice can spend it, even if its lease has
+// been exchanged meanwhile: the exchange has left it on the lease.
 func (w *wallet) back(g *grant, cost ads.Micros) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	g.used -= cost
-	if p := w.purses[g.key]; p != nil && p.grant == g {
-		p.left += cost
-		return
-	}
-	w.giveBack(g)
+	w.purse(g.key).put(g, cost)
 }
 
-// giveBack schedules the rest of a grant to be returned. Expected costs fade by themselves.
-func (w *wallet) giveBack(g *grant) {
-	if g != nil && !g.key.expects() {
-		w.returns = append(w.returns, g)
+// giveBack schedules the rest of leases to be returned. Expected costs fade by themselves.
+func (w *wallet) giveBack(grants ...*grant) {
+	for _, g := range grants {
+		if !g.key.expects() {
+			w.returns = append(w.returns, g)
+		}
 	}
 }
 
@@ -209,8 +190,23 @@ func (w *wallet) spent(campaign ads.CampaignID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for key, p := range w.purses {
-		if key.campaign == campaign && key.expects() {
-			p.until = time.Time{}
+		if key.campaign != campaign || !key.expects() {
+			continue
+		}
+		p.epoch = w.nextEpoch()
+		if p.next != nil { // otherwise, frequent clicks could keep choices waiting
+			p.next.epoch = p.epoch
+		}
+	}
+}
+
+// refunded makes the wallet ask again for money that was refused.
+func (w *wallet) refunded(campaign ads.CampaignID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for key, p := range w.purses {
+		if key.campaign == campaign {
+			p.again = time.Time{}
 		}
 	}
 }
@@ -232,6 +228,7 @@ func (w *wallet) tidy(ctx context.Context, all bool) error {
 			w.undo(g)
 			return err
 		}
+		w.refunded(g.Campaign)
 	}
 }
 
@@ -248,18 +245,16 @@ func (w *wallet) ended(all bool) (unused []ads.Expectation) {
 	defer w.mu.Unlock()
 	now := w.now()
 	for key, p := range w.purses {
-		if p.fetching != nil || p.waiting > 0 || (!all && now.Before(p.until)) {
+		if p.fetching != nil || p.waiting > 0 {
 			continue
 		}
-		switch {
-		case p.left == 0:
-		case key.expects():
-			unused = append(unused, ads.Expectation{Campaign: key.campaign, Kind: key.kind, Return: p.left, Now: now})
-		default:
-			w.giveBack(p.grant)
+		old := p.expire(now, all)
+		rest := emptied(old)
+		w.giveBack(old...)
+		if key.expects() && rest > 0 {
+			unused = append(unused, ads.Expectation{Campaign: key.campaign, Kind: key.kind, Return: rest, Now: now})
 		}
-		p.grant, p.left = nil, 0
-		if !now.Before(p.again) {
+		if (all || !now.Before(p.until)) && !now.Before(p.again) {
 			delete(w.purses, key)
 		}
 	}
@@ -274,7 +269,8 @@ func (w *wallet) nextReturn() (*grant, ads.Return) {
 	}
 	g := w.returns[0]
 	w.returns = w.returns[1:]
-	return g, ads.Return{Lease: g.Lease, Used: g.used}
+	r := g.toReturn()
+	return g, r
 }
 
 // copied returns a wallet with the same balances of some campaigns, and their ledgers as its till:
@@ -287,12 +283,8 @@ func (w *wallet) copied(books *drafts, now time.Time) *wallet {
 		if books.campaigns[key.campaign] == nil {
 			continue
 		}
-		c := &purse{left: p.left, until: p.until, refused: p.refused, again: p.again}
-		if p.grant != nil {
-			g := *p.grant
-			c.grant = &g
-		}
-		other.purses[key] = c
+		other.purses[key] = p.copied()
 	}
+	other.epochs = w.epochs
 	return other
 }

@@ -71,9 +71,11 @@ func addStoresABatch(w *world) {
 	}}, "the zone")
 }
 
-// running returns a zone's copy of a unit by the first advertiser.
+// running returns a zone's copy of a unit by the first advertiser, whose campaign has not changed.
 func (b *sample) running(unit int) ads.RunningUnit {
-	return ads.Running(&b.Units[unit], &b.Campaigns[0], &b.Advertisers[0])
+	stored := b.Campaigns[0]
+	stored.Revision = 1
+	return ads.Running(&b.Units[unit], &stored, &b.Advertisers[0])
 }
 
 func addAgainChangesNothing(w *world) {

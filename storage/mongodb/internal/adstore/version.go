@@ -12,9 +12,12 @@ const (
 	// ledgers have their expected cost. If these fields are absent, they are 0: the default number
 	// of days, or none.
 	conversionsVersion = 2
-	// weightsVersion is for adUnits and adZones. Since version 3, keywords of units can have
-	// weights; if absent, they have none.
+	// weightsVersion is for adUnits, and an earlier version of adZones. Since version 3, keywords of
+	// units can have weights; if absent, they have none.
 	weightsVersion = 3
+	// budgetsVersion is for adZones. Since version 4, units say which revision of their campaign
+	// they were copied from; if absent, servers learn of a lowered budget when their leases end.
+	budgetsVersion = 4
 )
 
 // Versions returns the newest versions that this package reads and writes, for the collections that
@@ -23,6 +26,6 @@ func Versions() map[string]int {
 	return map[string]int{
 		"adImpressions": recordingsVersion, "adClicks": recordingsVersion, "adConversions": recordingsVersion,
 		"adCampaigns": conversionsVersion, "adTallies": conversionsVersion, "adLedgers": conversionsVersion,
-		"adUnits": weightsVersion, "adZones": weightsVersion,
+		"adUnits": weightsVersion, "adZones": budgetsVersion,
 	}
 }

@@ -39,7 +39,9 @@ type runningDoc struct {
 	Schedule       scheduleDoc        `bson:"schedule,omitempty"`
 	House          bool               `bson:"house,omitempty"`
 	Limited        bool               `bson:"limited,omitempty"`
-	Attribution    int                `bson:"attribution,omitempty"` // absent if written by a server that did not know conversions
+	// Since version 4; absent if written by a server that did not know it.
+	CampaignRevision int `bson:"campaignRevision,omitempty"`
+	Attribution      int `bson:"attribution,omitempty"` // absent if written by a server that did not know conversions
 }
 
 func (d *zoneDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
@@ -89,6 +91,8 @@ func (d *runningDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.Bool(v, &d.House)
 	case "limited":
 		r.Bool(v, &d.Limited)
+	case "campaignRevision":
+		r.Int(v, &d.CampaignRevision)
 	case "attribution":
 		r.Int(v, &d.Attribution)
 	default:
@@ -116,7 +120,7 @@ func newRunningDoc(r ads.RunningUnit) runningDoc {
 	return runningDoc{
 		Unit: r.Unit, Campaign: r.Campaign, AdvertiserID: r.AdvertiserID, Advertiser: r.Advertiser, Creative: creativeDoc(r.Creative),
 		Bid: bidDoc(r.Bid), ECPM: r.ECPM, Keywords: r.Keywords, KeywordWeights: newKeywordWeightDocs(r.KeywordWeights), Weight: r.Weight, Caps: newScopeCapDocs(r.Caps),
-		Schedule: newScheduleDoc(r.Schedule), House: r.House, Limited: r.Limited, Attribution: r.Attribution,
+		Schedule: newScheduleDoc(r.Schedule), House: r.House, Limited: r.Limited, CampaignRevision: r.CampaignRevision, Attribution: r.Attribution,
 	}
 }
 
@@ -124,7 +128,7 @@ func (d *runningDoc) running() ads.RunningUnit {
 	return ads.RunningUnit{
 		Unit: d.Unit, Campaign: d.Campaign, AdvertiserID: d.AdvertiserID, Advertiser: d.Advertiser, Creative: ads.Creative(d.Creative),
 		Bid: ads.Bid(d.Bid), ECPM: d.ECPM, Keywords: d.Keywords, KeywordWeights: readKeywordWeights(d.KeywordWeights), Weight: d.Weight, Caps: readScopeCaps(d.Caps),
-		Schedule: d.Schedule.schedule(), House: d.House, Limited: d.Limited, Attribution: cmp.Or(d.Attribution, ads.DefaultAttribution),
+		Schedule: d.Schedule.schedule(), House: d.House, Limited: d.Limited, CampaignRevision: d.CampaignRevision, Attribution: cmp.Or(d.Attribution, ads.DefaultAttribution),
 	}
 }
 

@@ -15,7 +15,7 @@ var (
 		WHERE zone > ?1 AND zone < ?2 ORDER BY zone $order LIMIT ?3`)
 	runningInZone = sqldb.Define(`SELECT u.id, u.campaign, a.id, a.name, u.headline, u.body, u.image_url, u.landing_url,
 		u.bid_model, u.bid_price, u.bid_currency, u.impressions, u.clicks, u.conversions, u.keywords, u.keyword_weights, u.weight, u.caps,
-		c.schedule, c.house, c.budget_total, c.budget_daily, c.caps, c.attribution, a.caps
+		c.schedule, c.house, c.budget_total, c.budget_daily, c.caps, c.attribution, c.revision, a.caps
 		FROM ad_placements p CROSS JOIN ad_units u ON u.id = p.unit
 		CROSS JOIN ad_campaigns c ON c.id = u.campaign CROSS JOIN ad_advertisers a ON a.id = c.advertiser
 		WHERE p.zone = ? AND p.running = 1 ORDER BY p.ecpm DESC, p.unit`)
@@ -82,7 +82,7 @@ func scanRunning(scan sqldb.Scan) (ads.RunningUnit, error) {
 	var keywords, weights, unitCaps, schedule, campaignCaps, advertiserCaps string
 	err := scan(sqldb.Into(&u.ID.ID), sqldb.Into(&c.ID.ID), sqldb.Into(&a.ID.ID), &a.Name, &u.Headline, &u.Body, &u.ImageURL, &u.LandingURL,
 		&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.Impressions, &u.Clicks, &u.Conversions, &keywords, &weights, &u.Weight, &unitCaps,
-		&schedule, &c.House, &c.Budget.Total, &c.Budget.Daily, &campaignCaps, &c.Attribution, &advertiserCaps)
+		&schedule, &c.House, &c.Budget.Total, &c.Budget.Daily, &campaignCaps, &c.Attribution, &c.Revision, &advertiserCaps)
 	if err != nil {
 		return ads.RunningUnit{}, err
 	}
