@@ -111,8 +111,8 @@ type Profiles interface {
 	// Profile reads a profile; one that does not exist is empty.
 	Profile(ctx context.Context, id ProfileID) (*Profile, error)
 	// ForgetUser deletes the profile of a user, and removes the user from some of their clicks and
-	// conversions, at most MaxForgotten of each; left means that there may be more. What these cost
-	// and how they count remains. It finds the user by the stored key, and does nothing if there is
+	// conversions, at most MaxForgotten of each; left means that there may be more. Their cost, and
+	// how they count, stay the same. It finds the user by the stored key, and does nothing if there is
 	// none. Engines do this when an account is deleted.
 	ForgetUser(ctx context.Context, user string) (left bool, err error)
 }

@@ -115,6 +115,9 @@ func (r mutationResolver) DeleteAccount(ctx context.Context, input model.DeleteA
 	if err != nil || len(mistakes) > 0 {
 		return &model.DeleteAccountPayload{UserErrors: mistakes}, err
 	}
+	if err := r.Advertising.Server.Forget(ctx, session.User.String()); err != nil {
+		r.Logger.WarnContext(ctx, "what is remembered of the ads that a deleted user has seen will be removed in the background", "error", err)
+	}
 	r.Hub.EndOldSessions(ctx, session.User)
 	r.leave(ctx, session)
 	return &model.DeleteAccountPayload{DeletedUserID: presenter.Unless(mistakes, session.User.String()), UserErrors: mistakes}, nil

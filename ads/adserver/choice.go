@@ -122,6 +122,14 @@ func VisitorProfile(key []byte, visitor string) ads.ProfileID {
 	return ads.Hashed(key, "visitor", visitor)
 }
 
+// Forget deletes what is remembered about the ads that a user has seen, and removes the user from
+// their latest clicks. The deletion of the account does that in the background, too, for all clicks;
+// but not if a server of the previous version carries it out.
+func (s *Service) Forget(ctx context.Context, user string) error {
+	_, err := s.store.ForgetUser(ctx, user)
+	return present(err)
+}
+
 // award is a choice that has no tokens yet.
 type award struct {
 	unit    *ads.RunningUnit

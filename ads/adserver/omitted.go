@@ -19,7 +19,8 @@ func NewOmitted() Omitted {
 }
 
 // adoptCampaign gives a campaign the stored parts that it leaves out, and checks whether the stored
-// one may become so; nil if none is stored. A house ad costs nothing, and so it loses its budget.
+// one may be changed to it. stored is nil if there is none. A house ad costs nothing, and so it
+// loses its budget.
 func (o *Omitted) adoptCampaign(field string, c, stored *ads.Campaign) error {
 	if stored == nil {
 		return nil

@@ -29,7 +29,7 @@ type purse struct {
 	revision int // the newest revision of the campaign that choices have seen
 
 	refused  ads.Micros    // until again, anything that costs this or more is refused
-	again    time.Time     //
+	again    time.Time     // when to ask again
 	fetching chan struct{} // closed when the current fetch ends; nil if there is none
 	next     *grant        // what the current fetch asks for
 	waiting  int           // how many choices wait for a fetch

@@ -70,7 +70,7 @@ func adoptZone(z, stored *ads.Zone) error {
 }
 
 // compare returns the entries that are new, or differ from the stored ones after adopt has given
-// them what they do not say themselves.
+// them the parts that they leave out.
 func compare[K comparable, V any](ctx context.Context, entries []V, counts *Changes,
 	read func(context.Context, []K) (map[K]*V, error), key func(*V) K, adopt func(entry, stored *V) error,
 ) (different []V, err error) {

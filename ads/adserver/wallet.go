@@ -193,27 +193,38 @@ func (w *wallet) spent(campaign ads.CampaignID) {
 		if key.campaign != campaign || !key.expects() {
 			continue
 		}
+		next := p.next
+		isCurrent := next != nil && next.epoch == p.epoch
 		p.epoch = w.nextEpoch()
-		if p.next != nil { // otherwise, frequent clicks could keep choices waiting
-			p.next.epoch = p.epoch
+		if isCurrent { // otherwise, frequent clicks could keep choices waiting
+			next.epoch = p.epoch
 		}
 	}
 }
 
-// refunded makes the wallet ask again for money that was refused.
-func (w *wallet) refunded(campaign ads.CampaignID) {
+// refunded makes the wallet ask again for money that was refused to some campaigns.
+func (w *wallet) refunded(campaigns ...ads.CampaignID) {
+	if len(campaigns) == 0 {
+		return
+	}
+	set := make(map[ads.CampaignID]bool, len(campaigns))
+	for _, c := range campaigns {
+		set[c] = true
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for key, p := range w.purses {
-		if key.campaign == campaign {
+		if set[key.campaign] {
 			p.again = time.Time{}
 		}
 	}
 }
 
 // tidy returns what is left of balances that have expired, or of all of them. If that fails, the
-// next call tries again.
+// next call tries again to return leases; expected costs fade.
 func (w *wallet) tidy(ctx context.Context, all bool) error {
+	var returned []ads.CampaignID
+	defer func() { w.refunded(returned...) }()
 	for _, e := range w.ended(all) {
 		if _, err := w.till.Expect(ctx, e); err != nil {
 			return err
@@ -228,7 +239,7 @@ func (w *wallet) tidy(ctx context.Context, all bool) error {
 			w.undo(g)
 			return err
 		}
-		w.refunded(g.Campaign)
+		returned = append(returned, g.Campaign)
 	}
 }
 

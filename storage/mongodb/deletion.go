@@ -74,7 +74,7 @@ type deletion struct {
 	together int // the most edges to remove in one transaction: fewer after attempts that met many conflicts
 }
 
-// removals are the steps. Each removes a part, and returns whether it found any. Follows come
+// removals are the steps. Each removes a part, and returns whether there may be more. Follows come
 // first, so that the posts are in no one else's news when they are deleted.
 func (d deletion) removals() []func(context.Context) (did bool, err error) {
 	return []func(context.Context) (bool, error){

@@ -9,7 +9,7 @@ import (
 )
 
 // clickAds lets a user see an ad that has a cap, click on it and convert, and then click on an ad
-// whose impression is not known. It returns the keyed hash that stands for the user.
+// whose impression is not known. It returns the user's keyed hash.
 func (w *world) clickAds(user social.UserID) ads.ProfileID {
 	w.t.Helper()
 	store, now := w.Ads(), time.Now().UTC().Truncate(time.Millisecond)

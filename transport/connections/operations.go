@@ -18,7 +18,8 @@ type Operation struct {
 	stopped   bool          // the client no longer listens; guarded by Operations.mu
 }
 
-// Await waits until the operation may run. It returns false if the operation was stopped before.
+// Await waits until the operation may run. It returns false if the operation was stopped while it
+// waited.
 func (op *Operation) Await() bool {
 	if op.turn == nil {
 		return true
