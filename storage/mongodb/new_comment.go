@@ -40,7 +40,9 @@ func (s *Store) insertComments(ctx context.Context, comments []*newComment) erro
 	}
 	events := mdb.Map(comments, func(c **newComment) social.Event {
 		e := (*c).event
-		e.Comment = (*c).stored.ID
+		if (*c).given.ID.IsZero() {
+			e.Comment = (*c).stored.ID
+		}
 		return e
 	})
 	if err := s.log.Append(ctx, events...); err != nil {

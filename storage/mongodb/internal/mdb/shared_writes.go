@@ -92,11 +92,11 @@ func (s *SharedWrites[T]) together(ctx context.Context, _ struct{}, batch []*sha
 	if len(waiting) == 0 {
 		return nil
 	}
-	sent, err := s.db.TryWrite(social.WithAttempts(ctx, attempts...), s.op, func(ctx context.Context) error {
+	isOpen, err := s.db.TryWrite(social.WithAttempts(ctx, attempts...), s.op, func(ctx context.Context) error {
 		return s.store(ctx, writesOf(waiting))
 	})
 	for _, w := range waiting {
-		w.outcome, w.apart = err, err != nil && !sent
+		w.outcome, w.apart = err, err != nil && !isOpen
 	}
 	return nil
 }

@@ -198,19 +198,20 @@ func (d *DB) WriteWithin(ctx context.Context, timeout time.Duration, op string, 
 	})
 }
 
-// TryWrite is Write with a single attempt, which waits for no other writers. If there is an error
-// and the commit was not sent, then nothing is stored.
-func (d *DB) TryWrite(ctx context.Context, op string, fn func(context.Context) error) (sent bool, err error) {
+// TryWrite is Write with a single attempt, which waits for no other writers. After an error, isOpen
+// says that the outcome is unknown: otherwise nothing is stored.
+func (d *DB) TryWrite(ctx context.Context, op string, fn func(context.Context) error) (isOpen bool, err error) {
 	err = d.inSession(ctx, d.timeout, op, nil, func(ctx context.Context, session *mongo.Session) error {
 		if err := d.lease.AwaitWrites(ctx); err != nil {
 			return err
 		}
 		ctx, call := d.lease.Enter(ctx)
 		defer call.Leave()
-		sent, err = d.attempt(ctx, session, d.beginning(fn), call.MayWrite)
+		sent, err := d.attempt(ctx, session, d.beginning(fn), call.MayWrite)
+		isOpen = err != nil && sent && (isUnknownCommit(err) || !isTransient(err))
 		return err
 	})
-	return sent, err
+	return isOpen, err
 }
 
 // inSession runs write in a session for transactions, while the caller holds the hot ids.
