@@ -4,7 +4,7 @@ package importer
 type Count struct {
 	Total   int // how many the data contains
 	Added   int // how many of them are new
-	Refused int // users who have deleted their accounts; memberships with one of these, or between users one of whom blocks the other
+	Refused int // users who have deleted their accounts; memberships of these, and of users who block each other
 }
 
 // Existing returns how many existed before.

@@ -18,7 +18,7 @@ type stakes struct {
 
 // stake is an amount that pays for one contender.
 type stake struct {
-	by     *contender // for whom it was put aside; another one can use it
+	by     *contender // the one that it was put aside for; another one can use it
 	grant  *grant
 	amount ads.Micros
 	spent  bool

@@ -10,7 +10,7 @@ import (
 
 // withoutHidden drops the notices of acts that their recipients do not see now, by InNotification,
 // and the losses of acts that they did not see. It keeps the acts of and for users who are away,
-// because they may come back; until then no one reads these.
+// because they may come back. Until then these are not shown.
 func (s *Service) withoutHidden(ctx context.Context, t threadsRead, notices []social.Notice) ([]social.Notice, error) {
 	relations, err := s.recipientRelations(ctx, t, notices)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Service) withoutHidden(ctx context.Context, t threadsRead, notices []so
 	return kept, err
 }
 
-// asIfBack returns relations to users none of whom is away.
+// asIfBack returns relations as if all users who are away were back.
 func asIfBack(relations map[social.UserID]social.Relation) map[social.UserID]social.Relation {
 	back := make(map[social.UserID]social.Relation, len(relations))
 	for user, relation := range relations {

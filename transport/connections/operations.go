@@ -62,7 +62,7 @@ var (
 // with the connection. [Operations.Finish] counts it out.
 //
 // The client listens to at most maximum operations, and at most as many run. Those that it has
-// stopped run until they notice. It knows nothing of that, so a new one that finds too many of them
+// stopped run until they notice. It does not know that, so a new one that finds too many of them
 // is not refused: [Operation.Await] makes it wait. If it did not, a client could have any number of
 // queries run, by stopping each at once.
 func (o *Operations) Start(ctx context.Context, id string, maximum int) (*Operation, error) {

@@ -11,7 +11,8 @@
 //     each of many lists with one command.
 //   - Calls: a [DB] gives each read and each transaction a deadline, and retries a transaction
 //     after a conflict or a change of primary. It asks a [Lease] whether this server may still act.
-//     [Locks] and [WriteQueue] keep writers of one process from meeting in the database.
+//     [Locks] and [WriteQueue] keep writers of one process from meeting in the database, and
+//     [SharedWrites] lets them share transactions.
 //   - Errors: [Translate] turns the driver's errors into the domain's. A DB returns no errors of
 //     the driver.
 package mdb
