@@ -27,11 +27,11 @@ func TestHotThreadsShareTransactions(t *testing.T) {
 			w.comment(p, tombstone, ada)
 			w.ok(w.DeleteComment(w.ctx, tombstone.ID, happened(social.EventCommentDeleted)))
 			replies := map[social.CommentID]int{tombstone.ID: 1}
-			hot := func(spoil func(i int, c *social.Comment) (want error)) {
+			hot := func(change func(i int, c *social.Comment) (want error)) {
 				made, errs, wants := make([]*social.Comment, 64), make([]error, 64), make([]error, 64)
 				for i := range made {
 					made[i] = newComment(p, parents[i%3], ada)
-					wants[i] = spoil(i, made[i])
+					wants[i] = change(i, made[i])
 				}
 				atOnce(len(errs), func(i int) { errs[i] = w.InsertComment(w.ctx, made[i], happened(social.EventCommentAdded)) })
 				for i, err := range errs {
@@ -50,15 +50,7 @@ func TestHotThreadsShareTransactions(t *testing.T) {
 			}
 			wantCounts(t, w, p.ID, 3+64, 1)
 			hot(func(i int, c *social.Comment) error {
-				switch i % 8 {
-				case 0:
-					c.Slug, c.Path = parents[1].Slug, parents[1].Slug
-					return social.ErrTaken
-				case 4:
-					c.Parent, c.Path, c.TreePath = tombstone.ID, tombstone.Slug+"/"+c.Slug, social.NewTreePath(tombstone, c.ID)
-					return social.ErrNotFound
-				}
-				return nil
+				return spoil(i, c, parents[1], tombstone)
 			})
 			wantCounts(t, w, p.ID, 3+64+48, 1)
 			for _, c := range w.thread(p.ID, social.OrderOldest) {
@@ -88,10 +80,10 @@ func TestCommentsOnDifferentPostsShareTransactions(t *testing.T) {
 				w.comment(posts[i], tombstones[i], ada)
 				w.ok(w.DeleteComment(w.ctx, tombstones[i].ID, happened(social.EventCommentDeleted)))
 			}
-			everyone := func(spoil func(i int, c *social.Comment) (want error)) {
+			everyone := func(change func(i int, c *social.Comment) (want error)) {
 				atOnce(writers, func(i int) {
 					c := newComment(posts[i], parents[i], ada)
-					want := spoil(i, c)
+					want := change(i, c)
 					if err := w.InsertComment(w.ctx, c, happened(social.EventCommentAdded)); !errors.Is(err, want) {
 						t.Errorf("writer %d: %v, want %v", i, err, want)
 					}
@@ -103,15 +95,7 @@ func TestCommentsOnDifferentPostsShareTransactions(t *testing.T) {
 				t.Errorf("%d comments took %d transactions", writers, n)
 			}
 			everyone(func(i int, c *social.Comment) error {
-				switch i % 8 {
-				case 0:
-					c.Slug, c.Path = parents[i].Slug, parents[i].Slug
-					return social.ErrTaken
-				case 4:
-					c.Parent, c.Path, c.TreePath = tombstones[i].ID, tombstones[i].Slug+"/"+c.Slug, social.NewTreePath(tombstones[i], c.ID)
-					return social.ErrNotFound
-				}
-				return nil
+				return spoil(i, c, parents[i], tombstones[i])
 			})
 			for i, p := range posts {
 				replies := 2
@@ -127,6 +111,20 @@ func TestCommentsOnDifferentPostsShareTransactions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// spoil gives some comments the slug of another one, and makes others replies to a tombstone. It
+// returns the error that such a comment must get.
+func spoil(i int, c, taken, tombstone *social.Comment) (want error) {
+	switch i % 8 {
+	case 0:
+		c.Slug, c.Path = taken.Slug, taken.Slug
+		return social.ErrTaken
+	case 4:
+		c.Parent, c.Path, c.TreePath = tombstone.ID, tombstone.Slug+"/"+c.Slug, social.NewTreePath(tombstone, c.ID)
+		return social.ErrNotFound
+	}
+	return nil
 }
 
 // TestTwinSlugsInOneTransaction checks that of waiting comments with the same slug one is stored,

@@ -202,3 +202,102 @@ func (s *Store) putMark(ctx context.Context, kind markKind, d *markDoc) (*markDo
 func (s *Store) setMark(kind markKind, d *markDoc) bson.D {
 	return mdb.Doc("$set", append(mdb.Doc("v", s.writes(kind.of.Name()), "user", d.User), kind.value(d)))
 }
+
+// countMark updates the count of a post after a user's mark has come or gone.
+func (s *Store) countMark(ctx context.Context, kind markKind, d *markDoc, by int, e social.Event) error {
+	if err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", d.post()), mdb.Doc("$inc", mdb.Doc(kind.counter(d), by, "changes", 1))); err != nil {
+		return err
+	}
+	if err := s.feeds.PostsChanged(ctx, d.post()); err != nil {
+		return err
+	}
+	return s.log.Append(ctx, e)
+}
+
+// DeleteReaction implements social.Posts.
+func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user social.UserID, e social.Event) error {
+	return s.db.Write(ctx, "delete reaction", []id.ID{post.ID}, func(ctx context.Context) error {
+		var before markDoc
+		err := mdb.OrNotFound(s.reactions.FindOneAndDelete(ctx, mdb.Doc("_id", mdb.PairKey(post.ID, user.ID))).Decode(&before))
+		if errors.Is(err, social.ErrNotFound) {
+			return s.postExists(ctx, post)
+		}
+		if err != nil {
+			return err
+		}
+		return s.countMark(ctx, s.reactionKind(), &before, -1, e)
+	})
+}
+
+// MuteThread implements social.Posts.
+func (s *Store) MuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (muted bool, err error) {
+	err = s.db.Write(ctx, "mute thread", []id.ID{post.ID}, func(ctx context.Context) error {
+		muted = false
+		mark := &markDoc{ID: mdb.PairKey(post.ID, user.ID), User: user, Mutes: true}
+		before, err := s.putMark(ctx, s.muteKind(), mark)
+		if err != nil {
+			return err
+		}
+		if before != nil {
+			return s.postExists(ctx, post)
+		}
+		muted = true
+		return s.countMark(ctx, s.muteKind(), mark, 1, e)
+	})
+	return muted && err == nil, err
+}
+
+// UnmuteThread implements social.Posts.
+func (s *Store) UnmuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (unmuted bool, err error) {
+	err = s.db.Write(ctx, "unmute thread", []id.ID{post.ID}, func(ctx context.Context) error {
+		unmuted = false
+		mark := &markDoc{ID: mdb.PairKey(post.ID, user.ID)}
+		result, err := s.threadMutes.DeleteOne(ctx, mdb.Doc("_id", mark.ID))
+		if err != nil {
+			return err
+		}
+		if result.DeletedCount == 0 {
+			return s.postExists(ctx, post)
+		}
+		unmuted = true
+		return s.countMark(ctx, s.muteKind(), mark, -1, e)
+	})
+	return unmuted && err == nil, err
+}
+
+// MutedThreads implements social.Posts.
+func (s *Store) MutedThreads(ctx context.Context, mutes []social.ThreadMute) (map[social.ThreadMute]bool, error) {
+	keys := mdb.Map(mutes, func(m *social.ThreadMute) bson.Binary { return mdb.PairKey(m.Post.ID, m.User.ID) })
+	all := make(map[social.ThreadMute]bool)
+	err := s.marks(ctx, "muted threads", s.threadMutes, keys, func(d *markDoc) { all[social.ThreadMute{Post: d.post(), User: d.User}] = d.Mutes })
+	return all, err
+}
+
+// Votes implements social.Posts.
+func (s *Store) Votes(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]int, error) {
+	all := make(map[social.PostID]int)
+	err := s.marks(ctx, "votes", s.votes, markKeys(user, posts), func(d *markDoc) { all[d.post()] = d.Option })
+	return all, err
+}
+
+// Reactions implements social.Posts.
+func (s *Store) Reactions(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]social.ReactionKind, error) {
+	all := make(map[social.PostID]social.ReactionKind)
+	err := s.marks(ctx, "reactions", s.reactions, markKeys(user, posts), func(d *markDoc) { all[d.post()] = d.Kind })
+	return all, err
+}
+
+// markKeys returns the keys of a user's marks at posts.
+func markKeys(user social.UserID, posts []social.PostID) []bson.Binary {
+	return mdb.Map(posts, func(post *social.PostID) bson.Binary { return mdb.PairKey(post.ID, user.ID) })
+}
+
+func (s *Store) marks(ctx context.Context, op string, c *mongo.Collection, keys []bson.Binary, take func(*markDoc)) error {
+	return s.db.Read(ctx, op, func(ctx context.Context) error {
+		docs, err := mdb.FindIn[markDoc](ctx, c, "_id", keys)
+		for i := range docs {
+			take(&docs[i])
+		}
+		return err
+	})
+}

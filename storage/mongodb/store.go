@@ -195,13 +195,6 @@ func (s *Store) Close() error {
 	return connect.Disconnect(s.client())
 }
 
-// newPost is a post on its way into the database.
-type newPost struct {
-	given  social.Post
-	event  social.Event
-	stored *social.Post // set by the transaction
-}
-
 // eraseTimes bounds how long EraseComments deletes by itself before it leaves the rest to the
 // workers (inCall), and how long one attempt of a worker takes (inJob, which is well below
 // jobs.AttemptTime).

@@ -67,7 +67,7 @@ func (s *SharedWrites[T]) ofOneKey(ctx context.Context, key id.ID, batch []*shar
 			return err
 		case !own.apart:
 			return own.outcome
-		case own.hasLeft():
+		case isClosed(own.left):
 			return context.Canceled
 		}
 	}
@@ -83,7 +83,7 @@ func (s *SharedWrites[T]) together(ctx context.Context, _ struct{}, batch []*sha
 	waiting := make([]*sharedWrite[T], 0, len(batch))
 	var attempts []social.Attempt
 	for _, w := range batch {
-		if w.hasLeft() {
+		if isClosed(w.left) {
 			w.outcome = context.Canceled
 			continue
 		}
@@ -99,15 +99,6 @@ func (s *SharedWrites[T]) together(ctx context.Context, _ struct{}, batch []*sha
 		w.outcome, w.apart = err, err != nil && !isOpen
 	}
 	return nil
-}
-
-func (w *sharedWrite[T]) hasLeft() bool {
-	select {
-	case <-w.left:
-		return true
-	default:
-		return false
-	}
 }
 
 func writesOf[T any](batch []*sharedWrite[T]) []T {

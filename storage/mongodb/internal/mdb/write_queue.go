@@ -39,9 +39,11 @@ type queuedWrite[T any] struct {
 // hasLeft reports whether the caller has stopped waiting. A write that has not begun by then must
 // not begin: it could happen at any later time, even long after the caller has reported the
 // failure.
-func (w *queuedWrite[T]) hasLeft() bool {
+func (w *queuedWrite[T]) hasLeft() bool { return isClosed(w.left) }
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-w.left:
+	case <-c:
 		return true
 	default:
 		return false
