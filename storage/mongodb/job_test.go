@@ -102,6 +102,36 @@ func TestAJobIsLeasedToOneAtATime(t *testing.T) {
 	}
 }
 
+// TestJobsThatAreStoredLate: most claims begin near the job that was leased last. They find jobs that
+// became due a little earlier, and the next search of the whole queue finds all others.
+func TestJobsThatAreStoredLate(t *testing.T) {
+	t.Parallel()
+	s, ctx, now := openInside(t, Options{}), t.Context(), time.Now()
+	add := func(due time.Time) jobs.ID {
+		j := jobs.Job{ID: jobs.ID{ID: id.New()}, Kind: pushJob, Due: due}
+		ok(t, s.jobs.AddAs(ctx, j))
+		return j.ID
+	}
+	claim := func(at time.Time, want jobs.ID) {
+		t.Helper()
+		var got jobs.ID
+		if j := must(s.jobs.Claim(ctx, at))(t); j != nil {
+			got = j.ID
+		}
+		if got != want {
+			t.Errorf("job %v was claimed, want %v", got, want)
+		}
+	}
+	claim(now, add(now))
+	claim(now, add(now.Add(-900*time.Millisecond)))
+	old := add(now.Add(-10 * time.Second))
+	claim(now.Add(900*time.Millisecond), jobs.ID{})
+	claim(now.Add(time.Second), old)
+	older := add(now.Add(-20 * time.Second))
+	claim(now.Add(-time.Second), older) // the clock was set back
+	claim(now, jobs.ID{})
+}
+
 func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
@@ -115,7 +145,7 @@ func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 		t.Fatalf("after the first attempt: %+v", b)
 	}
 	for attempt := 2; attempt <= jobs.MaxAttempts; attempt++ {
-		j := must(s.jobs.Claim(ctx, time.Now().Add(time.Hour)))(t)
+		j := must(s.jobs.Claim(ctx, time.Now().Add(time.Duration(attempt)*time.Hour)))(t)
 		if j == nil || j.Attempts != attempt {
 			t.Fatalf("attempt %d: %+v", attempt, j)
 		}
@@ -241,6 +271,7 @@ func workOff(t *testing.T, s *Store, times int) (jobs int) {
 		}
 		for range times {
 			ok(t, s.feeds.Do(t.Context(), j))
+			j.Attempts++
 		}
 		ok(t, s.jobs.Finish(t.Context(), j))
 	}
@@ -334,7 +365,9 @@ func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
 // fails, and returns the error.
 func tryLater(t *testing.T, s *Store, limit time.Duration) error {
 	t.Helper()
-	j := must(s.jobs.Claim(t.Context(), time.Now().Add(time.Hour)))(t)
+	q := jobs.NewQueue(jobsOf(s), jobSweep) // which searches from the beginning
+	q.Know(s.feeds.JobKinds()...)
+	j := must(q.Claim(t.Context(), time.Now().Add(time.Hour)))(t)
 	if j == nil {
 		t.Fatal("there is no job")
 	}

@@ -45,6 +45,7 @@ type meeting struct {
 	between        interrupter
 	reader, author social.UserID
 	fickle         social.UserID // has a post, and is followed from time to time
+	strays         bool          // whether the news may have posts by fickle while it is not followed
 	circle         social.CircleID
 }
 
@@ -141,6 +142,9 @@ func (m *meeting) check(what string, args ...any) {
 	post := func(p **social.Post) social.PostID { return (*p).ID }
 	got := mdb.Map(must(m.other.News(m.t.Context(), m.reader, page))(m.t), post)
 	want := mdb.Map(must(truthOf(m.other).News(m.t.Context(), m.reader, page))(m.t), post)
+	if m.strays {
+		got = slices.DeleteFunc(got, func(post social.PostID) bool { return !slices.Contains(want, post) })
+	}
 	if _, isKept := listsOf(m.other); !isKept {
 		storedParts(m.t, keptNews(m.t, m.other), m.reader)
 	}
@@ -220,9 +224,8 @@ func buildingMeetsEverything(t *testing.T, m *meeting, change func()) {
 	}
 }
 
-// TestAFullListIsRead between the two updates of a push: the first one finds no room in it, and the
-// second one makes it dormant. The reader must not make room meanwhile, because the post would be
-// missing.
+// TestAFullListIsRead before a job makes it dormant. The reader must not make room meanwhile: a
+// server of an earlier version may have left a post out, because the list was full.
 func TestAFullListIsRead(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t, FeedsHybrid)
@@ -236,11 +239,18 @@ func TestAFullListIsRead(t *testing.T) {
 	if n := must(lists.CountDocuments(t.Context(), full))(t); n != 1 {
 		t.Error("a reader has made room in a full list")
 	}
-	m.post(m.author)
-	if n := must(lists.CountDocuments(t.Context(), full))(t); n != 0 {
-		t.Error("a push without room has not made the list dormant")
+	isFull := func() bool {
+		return must(lists.CountDocuments(t.Context(), mdb.Doc("_id", m.reader, "ready", true)))(t) == 1
 	}
-	m.check("after a push without room")
+	for range 20 * 16 { // one in 16 posts looks for full lists
+		if m.post(m.author); !isFull() {
+			break
+		}
+	}
+	if isFull() {
+		t.Error("no post has made the full list dormant")
+	}
+	m.check("after the list became dormant")
 }
 
 // TestFollowingWhileListsAreBuilt builds the reader's list or feed before each of the commands of a
@@ -281,12 +291,16 @@ func followsMeetBuilding(t *testing.T, m *meeting) {
 }
 
 // TestUnfollowingDuringPushes lets the reader unfollow an author, and get a feed without them,
-// before each of the commands that push the author's post to followers. The post must not be pushed
-// after that.
+// before each of the commands that push the author's post to followers. A copy must not be pushed
+// after that; the service drops the post itself (social.InNews).
 func TestUnfollowingDuringPushes(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
-		t.Run(layout, func(t *testing.T) { pushesMeetUnfollows(t, newMeeting(t, layout)) })
+		t.Run(layout, func(t *testing.T) {
+			m := newMeeting(t, layout)
+			m.strays = layout != TinyMonth
+			pushesMeetUnfollows(t, m)
+		})
 	}
 }
 

@@ -111,10 +111,7 @@ func (f *bucketLayout) Do(ctx context.Context, j *jobs.Job) error {
 	if j.Kind == jobBucketPull {
 		return f.kept.pull(ctx, j.Post, users)
 	}
-	if err := f.kept.push(ctx, j.Post, nil, users); err != nil {
-		return err
-	}
-	if err := f.unpush(ctx, j, users, f.kept.pull); err != nil || !j.IsFirst() {
+	if err := f.kept.push(ctx, j.Post, nil, users); err != nil || !j.IsFirst() {
 		return err
 	}
 	return f.kept.build(ctx, j.Author)

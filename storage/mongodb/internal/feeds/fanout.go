@@ -45,11 +45,6 @@ func (e *base) share(ctx context.Context, j *jobs.Job) ([]social.UserID, error) 
 	return followers, nil
 }
 
-// unpush takes the post of a push job back from those users who no longer follow its author.
-func (e *base) unpush(ctx context.Context, j *jobs.Job, users []social.UserID, pull func(context.Context, social.PostID, []social.UserID) error) error {
-	return e.undoUnfollowed(ctx, j, users, func(ctx context.Context, users []social.UserID) error { return pull(ctx, j.Post, users) })
-}
-
 // undoUnfollowed undoes a change of feeds for those users who no longer follow the author: they may
 // have unfollowed, and their feeds may have been built again, after the job had read the followers
 // and before it changed the feeds. A user who follows the author again at the same time writes to

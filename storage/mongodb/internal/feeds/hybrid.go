@@ -169,7 +169,7 @@ func (f *hybridLayout) PostsAdded(ctx context.Context, posts []*social.Post) err
 // would conflict with all jobs that push to the author. If it fails, the job does it a moment
 // later.
 func (f *hybridLayout) PostStored(ctx context.Context, p *social.Post) {
-	_ = f.push(ctx, p.ID, []social.UserID{p.Author})
+	_ = f.push(ctx, p.ID, []social.UserID{p.Author}, false)
 }
 
 // PostDeleted adds the job that takes the post out of lists. Until then, readers find no post with

@@ -32,7 +32,7 @@ import (
 type newsListDoc struct {
 	User    social.UserID   `bson:"_id"`
 	Version int             `bson:"v"`
-	IDs     []social.PostID `bson:"ids,omitempty"`    // in no order, including those of deleted posts
+	IDs     []social.PostID `bson:"ids,omitempty"`    // in no order, some of them twice, including those of deleted posts
 	Merged  []social.UserID `bson:"merged,omitempty"` // followed authors whose posts may be missing in IDs: see hybridLayout
 	Floor   social.PostID   `bson:"floor,omitempty"`  // posts before this one are not in IDs; zero: all are
 	Pushed  int             `bson:"pushed"`           // how many ids were pushed since IDs was cut
@@ -62,10 +62,12 @@ func (l *newsListDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 
 const (
 	// listLength is how many ids a list has when it is built or cut, and maxPushed is how many are
-	// pushed to it until it becomes dormant. The largest page fits. A push costs more, the longer
-	// the list is (ADR 8).
+	// pushed to it until it may become dormant. The largest page fits.
 	listLength = 128
 	maxPushed  = 128
+	// restEvery is the average number of posts after which lists with so many become dormant: to
+	// look for them costs a quarter of a push.
+	restEvery = 16
 	// cutAfter is how many pushed ids make a reader cut the list.
 	cutAfter = 64
 	// buildAttempts bounds how often a list is built again because its user's follows have changed
@@ -87,8 +89,8 @@ func (f *hybridLayout) list(ctx context.Context, user social.UserID) (*newsListD
 	return l, f.upkeep(mdb.Outside(ctx), user, l)
 }
 
-// isDue reports whether it is time for the upkeep of a list. A full list has none: a push is about
-// to make it dormant.
+// isDue reports whether it is time for the upkeep of a list. A full list has none: a job will make
+// it dormant, and servers of earlier versions do not push to it any more.
 func (l *newsListDoc) isDue(now time.Time) bool {
 	return l.Pushed < maxPushed && (l.Pushed >= cutAfter || now.Sub(l.UsedAt) >= listUse)
 }

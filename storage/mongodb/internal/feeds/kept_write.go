@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,6 +14,9 @@ import (
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
 )
+
+// tidyPer is how many times open parts are looked at while as many posts come as a closed part has.
+const tidyPer = 8
 
 // push puts a post into the feeds of users once, except for stale ones. It has a copy if copies are
 // kept and the post still exists.
@@ -144,11 +148,15 @@ func (f *keptFeed) refreshStale(ctx context.Context, user social.UserID, copies 
 }
 
 // tidy closes parts where open ones are full, or have posts of an earlier month, before another
-// post comes. It reports whether the last of the users has the post already: in most jobs that is
-// the author, whose feed has had it since PostStored.
+// post comes. Most posts do without it if months do not matter, because to look for these parts
+// costs a fifth of a push. It reports whether the last of the users has the post already: in most
+// jobs that is the author, whose feed has had it since PostStored.
 func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.UserID) (lastHas bool, err error) {
 	if len(users) == 0 {
 		return false, nil
+	}
+	if !f.copies && rand.N(1+f.size/tidyPer) > 0 { //nolint:gosec // chance needs no secure randomness
+		users = users[len(users)-1:]
 	}
 	had := mdb.Doc("_id", users[len(users)-1], "from", mdb.Doc("$lte", post), "ids", post)
 	either := bson.A{mdb.Doc("count", mdb.Doc("$gte", 2*f.size)), had}

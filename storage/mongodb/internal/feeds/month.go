@@ -175,7 +175,7 @@ func (f *monthLayout) copy(ctx context.Context, j *jobs.Job) error {
 	if err := f.copyTo(ctx, f.newsOf, j, copies[0], users); err != nil || j.Kind == jobMonthRefresh {
 		return err
 	}
-	return f.unpush(ctx, j, users, f.newsOf.pull)
+	return f.undoUnfollowed(ctx, j, users, func(ctx context.Context, left []social.UserID) error { return f.newsOf.pull(ctx, j.Post, left) })
 }
 
 // copyTo pushes or refreshes a copy in some feeds. The last of them may have none yet: it is the

@@ -2,10 +2,13 @@ package feeds
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/batch"
+	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -19,18 +22,52 @@ import (
 // read as in the layout read.
 const maxPending = 200
 
+// pendingFloors has an id for each kind of push: no job is about a post before it. Without it, each
+// page would walk over the index entries of all jobs that were finished lately, which mongod keeps
+// for minutes. It follows from what a page has read: ids of posts are in the order of their commits
+// (ADR 27), so later jobs are about later posts, except for backdated and moved ones.
+type pendingFloors struct {
+	mu sync.Mutex
+	of map[jobs.Kind]social.PostID
+}
+
+// floorAge is how far behind the clock floors stay, because of reads that take long, and of clocks
+// that differ.
+const floorAge = 10 * time.Second
+
+func (f *pendingFloors) get(kind jobs.Kind) social.PostID {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.of[kind]
+}
+
+// raise takes account of all posts after the floor, in order, that jobs had yet to push at a time.
+func (f *pendingFloors) raise(kind jobs.Kind, posts []jobs.Pending, at time.Time) {
+	floor := social.PostID{ID: id.FirstAt(at.Add(-floorAge))}
+	if len(posts) > 0 && posts[0].Post.Compare(floor.ID) <= 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.of[kind].Compare(floor.ID) < 0 {
+		f.of[kind] = floor
+	}
+}
+
 // pending reads the posts within a page's bounds that jobs of a kind have yet to push. It returns
 // false if there are too many.
 func (e *base) pending(ctx context.Context, kind jobs.Kind, p social.Page) (posts []jobs.Pending, ok bool, err error) {
-	bounds := mdb.Doc("$gt", mdb.ZeroKey)
-	if p.Before != "" {
-		bounds = mdb.Doc("$gt", mdb.IDKey(p.Before))
-	}
+	now, after := time.Now(), social.Key(e.floors.get(kind).Bytes())
+	bounds := mdb.Doc("$gt", mdb.IDKey(max(after, p.Before)))
 	if p.After != "" {
 		bounds = append(bounds, bson.E{Key: "$lt", Value: mdb.IDKey(p.After)})
 	}
 	posts, err = e.jobs.Pending(ctx, kind, bounds, maxPending)
-	return posts, len(posts) < maxPending, err
+	ok = err == nil && len(posts) < maxPending
+	if ok && p.After == "" && p.Before <= after {
+		e.floors.raise(kind, posts, now)
+	}
+	return posts, ok, err
 }
 
 // pendingNews returns those posts that are by each viewer or by people that the viewer follows. No

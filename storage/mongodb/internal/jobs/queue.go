@@ -76,6 +76,10 @@ const (
 	// LeaseTime is how long a job stays with a server that may be dead: feeds are complete a few
 	// seconds after a crash.
 	LeaseTime = 6 * time.Second
+	// wholeEvery is how often a busy server looks at all jobs, and maxLate how long after they became
+	// due it finds jobs without that.
+	wholeEvery = time.Second
+	maxLate    = time.Second
 	// MaxAttempts is the number of attempts after which a job is given up. They take about an hour
 	// and a half.
 	MaxAttempts = 24
@@ -119,6 +123,7 @@ func (q *Queue) Know(kinds ...Kind) {
 // Queue is the durable queue: documents of the collection jobs.
 type Queue struct {
 	jobs  *mongo.Collection
+	last  atomic.Pointer[search]
 	again Kind          // not counted until it is due, because it only repeats a job
 	kinds []Kind        // those that this server can do; a newer server may add and do others
 	made  atomic.Int64  // how many this process has added
@@ -192,15 +197,38 @@ func (q *Queue) Wake() {
 // Claim leases the job of a known kind that has been due for longest, or returns nil if there is
 // none. It has to skip due jobs of unknown kinds, but only servers of an older version ever see
 // those. An index that includes the kind would cost a write for each change of a job.
+//
+// mongod keeps the index entries of finished jobs for minutes, and a search of the whole queue walks
+// over them. So this process does that once in wholeEvery, and otherwise begins near the job that it
+// has leased last. A job that was stored later than maxLate after it was due waits that long.
 func (q *Queue) Claim(ctx context.Context, now time.Time) (*Job, error) {
-	var j Job
-	err := q.jobs.FindOneAndUpdate(ctx, mdb.Doc("due", mdb.Doc("$lte", now), "kind", mdb.Doc("$in", q.kinds)),
-		mdb.Doc("$set", mdb.Doc("due", now.Add(LeaseTime), "lease", ID{id.New()}), "$inc", mdb.Doc("attempts", 1)),
-		options.FindOneAndUpdate().SetSort(mdb.Doc("due", 1)).SetHint(byDue).SetReturnDocument(options.After)).Decode(&j)
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return nil, nil
+	at := search{whole: now}
+	if last := q.last.Load(); last != nil && !now.Before(last.whole) && now.Sub(last.whole) < wholeEvery {
+		at = *last
 	}
-	return &j, err
+	j, lease := new(Job), ID{id.New()}
+	err := q.jobs.FindOneAndUpdate(ctx, mdb.Doc("due", mdb.Doc("$gte", at.since, "$lte", now), "kind", mdb.Doc("$in", q.kinds)),
+		mdb.Doc("$set", mdb.Doc("due", now.Add(LeaseTime), "lease", lease), "$inc", mdb.Doc("attempts", 1)),
+		options.FindOneAndUpdate().SetSort(mdb.Doc("due", 1)).SetHint(byDue)).Decode(j)
+	switch {
+	case errors.Is(err, mongo.ErrNoDocuments):
+		at.since = now.Add(-maxLate)
+		q.last.Store(&at)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	at.since = j.Due.Add(-maxLate)
+	q.last.Store(&at)
+	j.Due, j.Lease, j.Attempts = now.Add(LeaseTime), lease, j.Attempts+1
+	return j, nil
+}
+
+// search is where a claim begins: jobs that became due earlier are found by the next search of the
+// whole queue.
+type search struct {
+	since time.Time
+	whole time.Time // when the whole queue was searched
 }
 
 // held matches a job as long as its lease is the one that j has.
