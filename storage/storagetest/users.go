@@ -305,6 +305,7 @@ var sessionCases = []testCase{
 	{"SessionsOfAUser", sessionsOfAUser},
 	{"DeleteSessionEndsOneSession", deleteSessionEndsOneSession},
 	{"EndSessionsKeepsOne", endSessionsKeepsOne},
+	{"EndSessionsOfEachOther", endSessionsOfEachOther},
 	{"AccessTokensAreSessions", accessTokensAreSessions},
 	{"SetPasswordEndsOtherSessions", setPasswordEndsOtherSessions},
 	{"SetPasswordNeedsTheOldHash", setPasswordNeedsTheOldHash},
@@ -478,6 +479,21 @@ func endSessionsKeepsOne(w *world) {
 	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{}, social.AllSessions), "EndSessions of all")
 	w.mustEnd(tail, 2)
 	w.mustBeValid(4)
+}
+
+// endSessionsOfEachOther lets two sessions end all but themselves at the same time: one of them stays.
+func endSessionsOfEachOther(w *world) {
+	for range 10 {
+		ada := w.user()
+		w.insertSessions(ada.ID, 1, 2)
+		errs := together(2, func(i int) error {
+			return w.EndSessions(w.ctx, ada.ID, [32]byte{byte(i + 1)}, social.SignIns)
+		})
+		kept := byte(1 + slices.Index(errs, nil))
+		w.fails(errs[2-kept], social.ErrNotFound, "the slower EndSessions")
+		w.mustBeValid(kept)
+		w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{}, social.AllSessions), "EndSessions of all")
+	}
 }
 
 func accessTokensAreSessions(w *world) {

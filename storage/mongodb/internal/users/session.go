@@ -181,10 +181,14 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.
 	})
 }
 
-// EndSessions implements social.Sessions.
+// EndSessions implements social.Sessions. Two calls that keep different sessions conflict, because
+// each takes a serial.
 func (s *Store) EndSessions(ctx context.Context, user social.UserID, keep [32]byte, which social.SessionKinds) error {
-	return s.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error {
+	return s.db.Write(ctx, "end sessions", []id.ID{user.ID}, func(ctx context.Context) error {
 		if keep != [32]byte{} {
+			if _, err := serials.Next(ctx, s.users, user, 0, 1, false); err != nil {
+				return err
+			}
 			if err := mdb.OrNotFound(s.sessions.FindOne(ctx, mdb.Doc("_id", mdb.HashKey(keep))).Err()); err != nil {
 				return err
 			}
