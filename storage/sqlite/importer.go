@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"plaza/social"
@@ -93,7 +94,10 @@ func (l *loader) membership(m social.Membership, edge social.EdgeID) (added bool
 	if gone, err := l.Exists(isEitherDeleted, m.Owner.Bytes(), m.Member.Bytes()); err != nil || gone {
 		return false, err
 	}
-	if err := l.require(m); err != nil {
+	if has, err := l.hasCircle(m); err != nil || !has {
+		return false, err
+	}
+	if err := l.requireMember(m.Member); err != nil {
 		return false, err
 	}
 	if blocked, err := isEitherBlocked(l, m.Owner, m.Member); err != nil || blocked {
@@ -102,18 +106,23 @@ func (l *loader) membership(m social.Membership, edge social.EdgeID) (added bool
 	return join(l.Tx, m, edge, l.counts)
 }
 
-func (l *loader) require(m social.Membership) error {
-	if owner, seen := l.owners[m.Circle]; !seen || owner != m.Owner {
-		if err := requireCircle(l, m.Circle, m.Owner); err != nil {
-			return err
-		}
-		l.owners[m.Circle] = m.Owner
+// hasCircle reports whether the owner has the circle.
+func (l *loader) hasCircle(m social.Membership) (bool, error) {
+	if l.owners[m.Circle] == m.Owner {
+		return true, nil
 	}
-	if !l.users[m.Member] {
-		if err := requireUser(l, m.Member); err != nil {
-			return err
-		}
-		l.users[m.Member] = true
+	err := requireCircle(l, m.Circle, m.Owner)
+	if errors.Is(err, social.ErrNotFound) {
+		return false, nil
 	}
-	return nil
+	l.owners[m.Circle] = m.Owner
+	return err == nil, err
+}
+
+func (l *loader) requireMember(user social.UserID) error {
+	if l.users[user] {
+		return nil
+	}
+	l.users[user] = true
+	return requireUser(l, user)
 }

@@ -10,13 +10,15 @@ import (
 var importerCases = []testCase{
 	{"ImportUsersStoresUsers", importUsersStoresUsers},
 	{"ImportUsersKeepsExistingUsers", importUsersKeepsExistingUsers},
+	{"ImportUsersKeepsThoseWhoAreAway", importUsersKeepsThoseWhoAreAway},
 	{"ImportUsersRejectsATakenHandle", importUsersRejectsATakenHandle},
 	{"ImportCirclesStoresCircles", importCirclesStoresCircles},
 	{"ImportMembershipsBeginsFollows", importMembershipsBeginsFollows},
 	{"ImportMembershipsCanBeRepeated", importMembershipsCanBeRepeated},
 	{"ImportMembershipsWithOtherFollows", importMembershipsWithOtherFollows},
 	{"ImportMembershipsSkipsBlockedPairs", importMembershipsSkipsBlockedPairs},
-	{"ImportMembershipsNeedsUsersAndCircles", importMembershipsNeedsUsersAndCircles},
+	{"ImportMembershipsNeedsUsers", importMembershipsNeedsUsers},
+	{"ImportMembershipsSkipsMissingCircles", importMembershipsSkipsMissingCircles},
 	{"ImportsTakeLargeBatches", importsTakeLargeBatches},
 }
 
@@ -55,6 +57,19 @@ func importUsersKeepsExistingUsers(w *world) {
 	w.same(circles, []*social.Circle{&old.Following}, "the circles of the user who existed")
 	w.same(w.getUser(fresh.User.ID), &fresh.User, "the new user")
 	absent(w, "user by a handle that was not stored", w.UsersByHandle, "another_name")
+}
+
+func importUsersKeepsThoseWhoAreAway(w *world) {
+	u := newUser()
+	w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")
+	again := func(when string) {
+		w.t.Helper()
+		w.same(number(w)(w.ImportUsers(w.ctx, []social.NewUser{u})), 0, "the number of users added %s", when)
+	}
+	w.ok(w.Leave(w.ctx, u.User.ID, now(), standingEvent(u.User.ID)), "Leave")
+	again("while one of them is away")
+	w.did(true)(w.Return(w.ctx, u.User.ID, standingEvent(u.User.ID)))
+	again("when they are back")
 }
 
 func importUsersRejectsATakenHandle(w *world) {
@@ -183,23 +198,31 @@ func importMembershipsSkipsBlockedPairs(w *world) {
 	w.graphIs(people, follows{ada: {dia}, ben: {cem}})
 }
 
-func importMembershipsNeedsUsersAndCircles(w *world) {
+func importMembershipsNeedsUsers(w *world) {
+	people := w.users(2)
+	ada, ben := people[0], people[1]
+	var b batch
+	b.add(ada.Following, ada, ben)
+	b.add(ada.Following, ada, person{ID: newUserID()})
+	if _, err := w.ImportMemberships(w.ctx, b.memberships, b.edges); err == nil {
+		w.t.Error("importing an absent member: no error")
+	}
+	w.graphIs(people, follows{}) // all or nothing
+}
+
+func importMembershipsSkipsMissingCircles(w *world) {
 	people := w.users(3)
 	ada, ben, cem := people[0], people[1], people[2]
-	for name, bad := range map[string]social.Membership{
-		"an absent circle":      {Circle: newCircleID(), Owner: ada.ID, Member: cem.ID},
-		"another user's circle": {Circle: ben.Following, Owner: ada.ID, Member: cem.ID},
-		"an absent member":      {Circle: ada.Following, Owner: ada.ID, Member: newUserID()},
-	} {
-		var b batch
-		b.add(ada.Following, ada, ben)
-		b.add(ben.Following, ben, ada)
-		b.memberships[1] = bad
-		if _, err := w.ImportMemberships(w.ctx, b.memberships, b.edges); err == nil {
-			w.t.Errorf("importing into %s: no error", name)
-		}
-		w.graphIs(people, follows{}) // all or nothing
-	}
+	deleted := w.circle(ada, "Friends")
+	w.ok(w.DeleteCircle(w.ctx, deleted, event(social.EventCircleDeleted)), "DeleteCircle")
+	var b batch
+	b.add(deleted, ada, cem)
+	b.add(ada.Following, ada, ben)
+	b.add(newCircleID(), ada, cem)
+	b.add(ben.Following, ada, cem) // another user's
+	b.add(ben.Following, ben, ada)
+	w.same(w.importIt(&b), 2, "the number of memberships added")
+	w.graphIs(people, follows{ada: {ben}, ben: {ada}})
 }
 
 func importsTakeLargeBatches(w *world) {

@@ -45,7 +45,9 @@ func (s *Store) Gone(ctx context.Context, users []social.UserID) (map[social.Use
 			return nil, err
 		}
 		for j := range docs {
-			gone[docs[j].Owner] = docs[j].Gone
+			if docs[j].Gone { // otherwise they are away, or were
+				gone[docs[j].Owner] = true
+			}
 		}
 	}
 	return gone, nil

@@ -20,9 +20,9 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 		return 0, nil
 	}
 	err = s.db.Write(ctx, "import memberships", nil, func(ctx context.Context) error {
+		added = 0
 		among, with, err := s.amongThere(ctx, memberships, edges)
 		if err != nil || len(among) == 0 {
-			added = 0
 			return err
 		}
 		batch, err := s.newImport(ctx, among, with)
@@ -38,20 +38,26 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 	return added, nil
 }
 
-// amongThere omits memberships whose owner or member has deleted their account.
+// amongThere omits memberships whose owner or member has deleted their account, or whose owner has
+// no such circle.
 func (s *Store) amongThere(ctx context.Context, memberships []social.Membership, edges []social.EdgeID) ([]social.Membership, []social.EdgeID, error) {
-	people := map[social.UserID]bool{}
+	people, circles := map[social.UserID]bool{}, map[social.CircleID]social.UserID{}
 	for _, m := range memberships {
 		people[m.Owner], people[m.Member] = true, true
+		circles[m.Circle] = m.Owner
 	}
 	gone, err := s.Gone(ctx, keysOf(people))
-	if err != nil || len(gone) == 0 {
-		return memberships, edges, err
+	if err != nil {
+		return nil, nil, err
 	}
-	var among []social.Membership
-	var with []social.EdgeID
+	own := mdb.Doc("_id", mdb.Doc("$in", keysOf(circles)), "owner", mdb.Doc("$in", slices.Collect(maps.Values(circles))))
+	owners, err := s.circleOwners(ctx, own, len(circles))
+	if err != nil {
+		return nil, nil, err
+	}
+	among, with := make([]social.Membership, 0, len(memberships)), make([]social.EdgeID, 0, len(edges))
 	for i, m := range memberships {
-		if !gone[m.Owner] && !gone[m.Member] {
+		if !gone[m.Owner] && !gone[m.Member] && owners[m.Circle] == m.Owner {
 			among, with = append(among, m), append(with, edges[i])
 		}
 	}
@@ -79,9 +85,6 @@ type members struct {
 
 // newImport reads the existing edges, and adds the memberships to them.
 func (s *Store) newImport(ctx context.Context, memberships []social.Membership, ids []social.EdgeID) (*edgeImport, error) {
-	if err := s.checkCircles(ctx, memberships); err != nil {
-		return nil, err
-	}
 	docs, err := s.edgesThere(ctx, memberships)
 	if err != nil {
 		return nil, err
@@ -115,26 +118,6 @@ func (s *Store) edgesThere(ctx context.Context, memberships []social.Membership)
 		docs = append(docs, some...)
 	}
 	return docs, nil
-}
-
-// checkCircles returns ErrNotFound if a membership's circle is missing, or does not belong to its
-// owner.
-func (s *Store) checkCircles(ctx context.Context, memberships []social.Membership) error {
-	owners := make(map[social.CircleID]social.UserID)
-	for _, m := range memberships {
-		owners[m.Circle] = m.Owner
-	}
-	few := mdb.Doc("_id", mdb.Doc("$in", keysOf(owners)), "owner", mdb.Doc("$in", slices.Collect(maps.Values(owners))))
-	owners, err := s.circleOwners(ctx, few, len(owners))
-	if err != nil {
-		return err
-	}
-	for _, m := range memberships {
-		if owner, ok := owners[m.Circle]; !ok || owner != m.Owner {
-			return social.ErrNotFound
-		}
-	}
-	return nil
 }
 
 // circleOwners reads the owners of circles, up to most, which filter matches by _id.
