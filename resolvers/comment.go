@@ -61,6 +61,18 @@ func (r commentResolver) Discussion(ctx context.Context, obj *model.Comment, fir
 	return connectComments(ctx, threadList(ctx, discussion), relay.ArgsOf(first, after, last, before))
 }
 
+// ViewerCanEdit resolves Comment.viewerCanEdit.
+func (r commentResolver) ViewerCanEdit(ctx context.Context, obj *model.Comment) (bool, error) {
+	if obj.Author != obj.Viewer.ID {
+		return false, nil
+	}
+	post, err := loaders.For(ctx).Posts.Load(ctx, obj.Comment.Post)
+	if err != nil || post == nil {
+		return false, err
+	}
+	return social.CanEditComment(obj.Viewer.ID, obj.Comment, post), nil
+}
+
 // ViewerCanDelete resolves Comment.viewerCanDelete.
 func (r commentResolver) ViewerCanDelete(ctx context.Context, obj *model.Comment) (bool, error) {
 	post, err := loaders.For(ctx).Posts.Load(ctx, obj.Comment.Post)

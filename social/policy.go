@@ -259,9 +259,11 @@ func CanReply(viewer UserID, c *Comment, p *Post, toAuthor Relation, maxDepth in
 // CanVote reports whether the viewer may vote now in a poll that they see.
 func CanVote(viewer UserID, p *Poll, now time.Time) bool { return !viewer.IsZero() && !p.IsClosed(now) }
 
-// CanEditComment reports whether the viewer may edit a comment that they see. A hidden comment stays
-// as moderators have seen it.
-func CanEditComment(viewer UserID, c *Comment) bool { return wroteComment(viewer, c) && !c.Hidden }
+// CanEditComment reports whether the viewer may edit a comment that they see, on this post. What is
+// hidden stays as moderators have seen it.
+func CanEditComment(viewer UserID, c *Comment, p *Post) bool {
+	return wroteComment(viewer, c) && !c.Hidden && !IsHidden(p)
+}
 
 func wroteComment(viewer UserID, c *Comment) bool {
 	return !viewer.IsZero() && !c.Deleted && viewer == c.Author

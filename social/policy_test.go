@@ -200,7 +200,7 @@ func TestHiddenComments(t *testing.T) {
 	if seen := social.CommentSeen(author, hidden); *seen != *hidden || !social.CanSeeComment(author, &alone, social.Relation{}) || !social.CanReadComment(author, hidden, social.Relation{}) {
 		t.Errorf("its author sees %+v", seen)
 	}
-	if !social.CanDeleteComment(author, hidden, post) || social.CanEditComment(author, hidden) || social.CanReply(author, hidden, post, social.Relation{}, 9) {
+	if !social.CanDeleteComment(author, hidden, post) || social.CanEditComment(author, hidden, post) || social.CanReply(author, hidden, post, social.Relation{}, 9) {
 		t.Error("its author may do something else with it than deleting it")
 	}
 	for _, who := range []social.UserID{author, viewer} {
@@ -213,8 +213,8 @@ func TestHiddenComments(t *testing.T) {
 		t.Error("it is in previews")
 	}
 	posts := &social.Post{Author: author, Audience: social.Audience{Kind: social.AudienceHidden}, Replies: social.ReplyPolicy{Kind: social.RepliesEveryone}}
-	if social.CanComment(author, posts, social.Relation{}) {
-		t.Error("the author of a hidden post may comment on it")
+	if social.CanComment(author, posts, social.Relation{}) || social.CanEditComment(author, &social.Comment{Author: author}, posts) {
+		t.Error("the author of a hidden post may write comments on it")
 	}
 }
 
@@ -224,7 +224,7 @@ func TestSignedOutIsNoAuthor(t *testing.T) {
 	post := &social.Post{Audience: social.Audience{Kind: social.AudienceOnlyMe}, Replies: social.ReplyPolicy{Kind: social.RepliesEveryone}}
 	comment := &social.Comment{}
 	if social.CanSeePost(anyone, post, social.Relation{}) || social.CanEditPost(anyone, post) || social.CanDeletePost(anyone, post) ||
-		social.CanEditComment(anyone, comment) || social.CanDeleteComment(anyone, comment, post) || social.CanComment(anyone, post, social.Relation{}) ||
+		social.CanEditComment(anyone, comment, post) || social.CanDeleteComment(anyone, comment, post) || social.CanComment(anyone, post, social.Relation{}) ||
 		social.CanPostOnWall(&social.User{WallPolicy: social.WallEveryone, ID: owner}, anyone, social.Relation{}) {
 		t.Error("a signed-out viewer has a right that needs an account")
 	}

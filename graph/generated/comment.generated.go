@@ -32,7 +32,7 @@ type CommentResolver interface {
 	Replies(ctx context.Context, obj *model.Comment, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Discussion(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	ViewerCanReply(ctx context.Context, obj *model.Comment) (bool, error)
-
+	ViewerCanEdit(ctx context.Context, obj *model.Comment) (bool, error)
 	ViewerCanDelete(ctx context.Context, obj *model.Comment) (bool, error)
 }
 type DeleteCommentPayloadResolver interface {
@@ -214,6 +214,13 @@ func (ec *executionContext) _Comment_viewerCanReply(ctx context.Context, field g
 	fc := &graphql.FieldContext{Object: "Comment", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
 		return ec.resolvers.Comment().ViewerCanReply(ctx, obj)
+	}, ec.marshalNBoolean2bool)
+}
+
+func (ec *executionContext) _Comment_viewerCanEdit(ctx context.Context, field graphql.CollectedField, obj *model.Comment) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Comment", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.Comment().ViewerCanEdit(ctx, obj)
 	}, ec.marshalNBoolean2bool)
 }
 
@@ -528,7 +535,9 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 				return ec._Comment_viewerCanReply(ctx, field, obj)
 			})
 		case "viewerCanEdit":
-			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanEdit()))
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._Comment_viewerCanEdit(ctx, field, obj)
+			})
 		case "viewerCanDelete":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._Comment_viewerCanDelete(ctx, field, obj)

@@ -1639,7 +1639,7 @@ type Comment implements Node {
   ): CommentConnection
   "Whether you may reply."
   viewerCanReply: Boolean!
-  "Whether you may edit the comment: you wrote it, and it is not hidden."
+  "Whether you may edit the comment: you wrote it, and neither it nor the post is hidden."
   viewerCanEdit: Boolean!
   "Whether you may delete the comment: true if you wrote it or the post, or if the post is on your wall."
   viewerCanDelete: Boolean!

@@ -11,9 +11,6 @@ type Comment struct {
 	Viewer *network.Viewer
 }
 
-// ViewerCanEdit says whether the viewer may edit the comment.
-func (c *Comment) ViewerCanEdit() bool { return social.CanEditComment(c.Viewer.ID, c.Comment) }
-
 // IsNode marks Comment as a Node.
 func (*Comment) IsNode() {}
 

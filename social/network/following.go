@@ -110,25 +110,33 @@ func (s *Service) Unfollow(ctx context.Context, viewer, user social.UserID) erro
 // Block makes the two users invisible to each other. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Block(ctx context.Context, viewer, user social.UserID) (*social.User, error) {
 	defer s.noteHiding()
-	if err := notOneself(viewer, user); err != nil {
-		return nil, err
-	}
-	v := s.Viewer(viewer)
-	relations, err := v.Relations(ctx, []social.UserID{user})
-	if err != nil {
-		return nil, err
-	}
-	if relations[user].Blocks { // already blocked: nothing changes
-		return s.blockedUser(ctx, user)
-	}
-	blocked, err := v.user(ctx, "userId", user)
-	if err != nil {
-		return nil, err
+	u, isBlocked, err := s.blockable(ctx, viewer, user)
+	if err != nil || isBlocked {
+		return u, err
 	}
 	e := s.event(social.EventBlocked, viewer)
 	e.Target = user
 	_, err = s.store.Block(ctx, social.Edge{ID: social.EdgeID{ID: s.givenID()}, From: viewer, To: user}, e)
-	return blocked, memberError(err)
+	return u, memberError(err)
+}
+
+// blockable reads a user whom the viewer sees or blocks, and reports which. Errors: NOT_FOUND,
+// INVALID (oneself).
+func (s *Service) blockable(ctx context.Context, viewer, user social.UserID) (u *social.User, isBlocked bool, err error) {
+	if err := notOneself(viewer, user); err != nil {
+		return nil, false, err
+	}
+	v := s.Viewer(viewer)
+	relations, err := v.Relations(ctx, []social.UserID{user})
+	if err != nil {
+		return nil, false, err
+	}
+	if relations[user].Blocks {
+		u, err = s.blockedUser(ctx, user)
+		return u, true, err
+	}
+	u, err = v.user(ctx, "userId", user)
+	return u, false, err
 }
 
 // blockedUser reads a user the viewer blocks: the one case in which a block does not hide
@@ -144,24 +152,17 @@ func (s *Service) blockedUser(ctx context.Context, user social.UserID) (*social.
 	return users[user], nil
 }
 
-// Unblock removes a block; without one, the user must be visible to the viewer. Errors: NOT_FOUND,
-// INVALID (oneself).
+// Unblock removes a block; without one, the user must be visible to the viewer. A block of someone
+// who is away stays, because the viewer can't see it. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Unblock(ctx context.Context, viewer, user social.UserID) error {
-	if err := notOneself(viewer, user); err != nil {
+	_, isBlocked, err := s.blockable(ctx, viewer, user)
+	if err != nil || !isBlocked {
 		return err
 	}
 	e := s.event(social.EventUnblocked, viewer)
 	e.Target = user
-	done, err := s.store.Unblock(ctx, viewer, user, e)
-	if err != nil {
-		return memberError(err)
-	}
-	if done { // the block may have been of a user who has since deleted their account, or is away
-		_, err = s.blockedUser(ctx, user)
-		return err
-	}
-	_, err = s.Viewer(viewer).user(ctx, "userId", user)
-	return err
+	_, err = s.store.Unblock(ctx, viewer, user, e)
+	return memberError(err)
 }
 
 // Mute keeps a user's posts out of the viewer's wall, news and incoming. Errors: NOT_FOUND, INVALID

@@ -37,10 +37,14 @@ func (s *Service) CreatePost(ctx context.Context, author social.UserID, in NewPo
 	if in.Content.Poll != nil {
 		p.Votes = make([]int, len(in.Content.Poll.Options))
 	}
-	if err := s.reviewPost(ctx, social.PublishPost, p); err != nil {
+	asked, err := s.reviewPost(ctx, social.PublishPost, p)
+	if err == nil && asked {
+		err = s.CheckPost(ctx, author, in)
+	}
+	if err != nil {
 		return nil, err
 	}
-	err := s.store.InsertPost(ctx, p, s.postEvent(social.EventPostCreated, author, p))
+	err = s.store.InsertPost(ctx, p, s.postEvent(social.EventPostCreated, author, p))
 	if errors.Is(err, social.ErrNotFound) {
 		return nil, fault.NotFound("wallOwnerId", "user")
 	}
@@ -132,7 +136,8 @@ func (s *Service) EditPost(ctx context.Context, viewer social.UserID, post socia
 		replaced := &social.Version{Content: p.Content, Audience: p.Audience, EditedAt: p.EditedAt}
 		p.Content = content.Edited(p.Content)
 		p.Edits++
-		return replaced, s.reviewPost(ctx, social.PublishPostEdit, p)
+		_, err := s.reviewPost(ctx, social.PublishPostEdit, p) // if the post has changed meanwhile, it is not updated
+		return replaced, err
 	})
 }
 
@@ -154,7 +159,8 @@ func (s *Service) SetAudience(ctx context.Context, viewer social.UserID, post so
 		if wasReviewed {
 			return nil, nil
 		}
-		return nil, s.reviewPost(ctx, social.PublishAudience, p)
+		_, err := s.reviewPost(ctx, social.PublishAudience, p)
+		return nil, err
 	})
 }
 
@@ -182,7 +188,7 @@ func (s *Service) SetCommentOrder(ctx context.Context, viewer social.UserID, pos
 func (s *Service) updatePost(ctx context.Context, viewer social.UserID, post social.PostID, kind social.EventKind, wrong error,
 	change func(*social.Post) (replaced *social.Version, err error),
 ) (*social.Post, error) {
-	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	p, err := s.Viewer(viewer).post(ctx, post)
 	if err == nil && !social.CanEditPost(viewer, p) {
 		err = notEditable(p)
 	}
@@ -211,7 +217,7 @@ func notEditable(p *social.Post) error {
 // DeletePost removes a post by the viewer, or on the viewer's wall. Errors: NOT_FOUND, NOT_ALLOWED.
 func (s *Service) DeletePost(ctx context.Context, viewer social.UserID, post social.PostID) error {
 	defer s.noteHiding()
-	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	p, err := s.Viewer(viewer).post(ctx, post)
 	if err != nil {
 		return err
 	}
@@ -224,7 +230,7 @@ func (s *Service) DeletePost(ctx context.Context, viewer social.UserID, post soc
 // Vote votes in a poll, or changes the viewer's vote. Errors: NOT_FOUND, INVALID (not a poll, no
 // such option), CLOSED.
 func (s *Service) Vote(ctx context.Context, viewer social.UserID, post social.PostID, option int) error {
-	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	p, err := s.Viewer(viewer).post(ctx, post)
 	if err != nil {
 		return err
 	}
@@ -242,7 +248,7 @@ func (s *Service) Vote(ctx context.Context, viewer social.UserID, post social.Po
 
 // React stores the viewer's reaction to a post, replacing an earlier one. Error: NOT_FOUND.
 func (s *Service) React(ctx context.Context, viewer social.UserID, post social.PostID, kind social.ReactionKind) error {
-	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	p, err := s.Viewer(viewer).post(ctx, post)
 	if err != nil {
 		return err
 	}
@@ -251,7 +257,7 @@ func (s *Service) React(ctx context.Context, viewer social.UserID, post social.P
 
 // Unreact removes the viewer's reaction. Error: NOT_FOUND.
 func (s *Service) Unreact(ctx context.Context, viewer social.UserID, post social.PostID) error {
-	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	p, err := s.Viewer(viewer).post(ctx, post)
 	if err != nil {
 		return err
 	}

@@ -20,35 +20,36 @@ func (r Reviews) sees(audience social.AudienceKind) bool {
 	return r.Reviewer != nil && (r.AllAudiences || audience == social.AudiencePublic)
 }
 
-// review asks whether something valid may be published; p lacks the handle. Errors: REJECTED;
-// social.ErrNotReviewed; those of RequireStanding: the reviewer takes its time, in which moderators
-// may have suspended the author.
-func (s *Service) review(ctx context.Context, p social.Publication) error {
+// review asks whether something valid may be published; p lacks the handle. It reports whether it
+// has asked: the reviewer takes its time, in which the place of p may have been hidden or closed, so
+// callers check that again. Errors: REJECTED; social.ErrNotReviewed; those of RequireStanding:
+// moderators may have suspended the author meanwhile.
+func (s *Service) review(ctx context.Context, p social.Publication) (asked bool, err error) {
 	if !s.reviews.sees(p.Audience) {
-		return nil
+		return false, nil
 	}
 	authors, err := s.people.Users(ctx, []social.UserID{p.Author})
 	if err != nil {
-		return err
+		return false, err
 	}
 	if authors[p.Author] == nil {
-		return social.ErrAccountGone
+		return false, social.ErrAccountGone
 	}
 	p.Handle = authors[p.Author].Handle
 	verdict, err := s.reviews.Reviewer.Review(ctx, &p)
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return true, ctx.Err()
 	case err != nil && !s.reviews.PublishUnreviewed:
-		return social.ErrNotReviewed
+		return true, social.ErrNotReviewed
 	case err == nil && !verdict.Allowed:
-		return verdict.Rejection()
+		return true, verdict.Rejection()
 	}
-	return s.RequireStanding(ctx, p.Author)
+	return true, s.RequireStanding(ctx, p.Author)
 }
 
 // reviewPost reviews a post as it is about to be.
-func (s *Service) reviewPost(ctx context.Context, kind social.PublicationKind, p *social.Post) error {
+func (s *Service) reviewPost(ctx context.Context, kind social.PublicationKind, p *social.Post) (asked bool, err error) {
 	publication := social.Publication{Kind: kind, Author: p.Author, Audience: p.Audience.Kind, Post: p.ID, Content: p.Content}
 	if kind == social.PublishPost {
 		publication.Post = social.PostID{}
@@ -57,7 +58,7 @@ func (s *Service) reviewPost(ctx context.Context, kind social.PublicationKind, p
 }
 
 // reviewComment reviews a comment on a post as it is about to be.
-func (s *Service) reviewComment(ctx context.Context, kind social.PublicationKind, p *social.Post, c *social.Comment) error {
+func (s *Service) reviewComment(ctx context.Context, kind social.PublicationKind, p *social.Post, c *social.Comment) (asked bool, err error) {
 	publication := social.Publication{Kind: kind, Author: c.Author, Audience: p.Audience.Kind, Post: p.ID, Comment: c.ID, Text: c.Text}
 	if kind == social.PublishComment {
 		publication.Comment = social.CommentID{}

@@ -21,10 +21,8 @@ type NewComment struct {
 // NOT_FOUND (post or parent), NOT_ALLOWED (the post's reply policy), TOO_DEEP, THREAD_FULL; REJECTED
 // and social.ErrNotReviewed, if there are Reviews.
 func (s *Service) AddComment(ctx context.Context, author social.UserID, in NewComment) (*social.Comment, error) {
-	v := s.Viewer(author)
-	post, closed := v.commentable(ctx, in.Post)
-	parent, unfit := s.parent(ctx, v, in)
-	if err := fault.All(closed, unfit, social.CheckCommentText(in.Text)); err != nil {
+	post, parent, err := s.place(ctx, author, in)
+	if err := fault.All(err, social.CheckCommentText(in.Text)); err != nil {
 		return nil, err
 	}
 	c := &social.Comment{Post: in.Post, Parent: in.Parent, Author: author, Text: in.Text}
@@ -37,16 +35,29 @@ func (s *Service) AddComment(ctx context.Context, author social.UserID, in NewCo
 	if parent != nil && social.IsTooDeep(parent, s.maxDepth) {
 		return nil, fault.Errorf(fault.CodeTooDeep, "parentId", "A thread has at most %d levels.", s.maxDepth)
 	}
-	if err := s.reviewComment(ctx, social.PublishComment, post, c); err != nil {
+	asked, err := s.reviewComment(ctx, social.PublishComment, post, c)
+	if err == nil && asked {
+		_, _, err = s.place(ctx, author, in)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return c, s.insertComment(ctx, c, parent, s.postEvent(social.EventCommentAdded, author, post))
 }
 
+// place reads the post and the parent (nil: none) of a comment that the author may write. Errors:
+// those of commentable and parent.
+func (s *Service) place(ctx context.Context, author social.UserID, in NewComment) (post *social.Post, parent *social.Comment, err error) {
+	v := s.Viewer(author)
+	post, closed := v.commentable(ctx, in.Post)
+	parent, unfit := s.parent(ctx, v, in)
+	return post, parent, fault.All(closed, unfit)
+}
+
 // commentable reads a post that the viewer may comment on. Errors: NOT_FOUND; NOT_ALLOWED, the same
 // for all reply policies, so that it reveals nothing about the author's circles.
 func (v *Viewer) commentable(ctx context.Context, id social.PostID) (*social.Post, error) {
-	post, err := v.post(ctx, "postId", id)
+	post, err := v.post(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +72,7 @@ func (v *Viewer) commentable(ctx context.Context, id social.PostID) (*social.Pos
 // NOT_FOUND.
 func (s *Service) MuteThread(ctx context.Context, viewer social.UserID, post social.PostID) error {
 	defer s.noteHiding()
-	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	p, err := s.Viewer(viewer).post(ctx, post)
 	if err != nil {
 		return err
 	}
@@ -71,7 +82,7 @@ func (s *Service) MuteThread(ctx context.Context, viewer social.UserID, post soc
 
 // UnmuteThread removes the mute. Error: NOT_FOUND.
 func (s *Service) UnmuteThread(ctx context.Context, viewer social.UserID, post social.PostID) error {
-	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	p, err := s.Viewer(viewer).post(ctx, post)
 	if err != nil {
 		return err
 	}
@@ -130,44 +141,38 @@ func (s *Service) insertComment(ctx context.Context, c, parent *social.Comment, 
 // NOT_FOUND, NOT_ALLOWED, THREAD_FULL (only for a text that is longer than before); REJECTED and
 // social.ErrNotReviewed, if there are Reviews.
 func (s *Service) EditComment(ctx context.Context, viewer social.UserID, comment social.CommentID, text string) error {
-	c, forbidden := s.Viewer(viewer).editable(ctx, comment)
+	c, post, forbidden := s.Viewer(viewer).editable(ctx, comment)
 	if err := fault.All(forbidden, social.CheckCommentText(text)); err != nil {
 		return err
 	}
-	if err := s.reviewEdit(ctx, viewer, c, text); err != nil {
+	edited := *c
+	edited.Text = text
+	asked, err := s.reviewComment(ctx, social.PublishCommentEdit, post, &edited)
+	if err == nil && asked {
+		_, _, err = s.Viewer(viewer).editable(ctx, comment)
+	}
+	if err != nil {
 		return err
 	}
 	return commentError(s.store.EditComment(ctx, comment, text, s.Moment(), s.commentEvent(social.EventCommentEdited, viewer, c)))
 }
 
-// reviewEdit reviews a comment with another text.
-func (s *Service) reviewEdit(ctx context.Context, viewer social.UserID, c *social.Comment, text string) error {
-	if s.reviews.Reviewer == nil {
-		return nil
-	}
-	post, err := s.Viewer(viewer).post(ctx, "commentId", c.Post)
-	if err != nil {
-		return err
-	}
-	edited := *c
-	edited.Text = text
-	return s.reviewComment(ctx, social.PublishCommentEdit, post, &edited)
-}
-
-// editable reads a comment that the viewer may edit. Errors: NOT_FOUND, NOT_ALLOWED.
-func (v *Viewer) editable(ctx context.Context, comment social.CommentID) (*social.Comment, error) {
-	c, err := v.comment(ctx, "commentId", comment)
+// editable reads a comment that the viewer may edit, and its post. Errors: NOT_FOUND, NOT_ALLOWED.
+func (v *Viewer) editable(ctx context.Context, comment social.CommentID) (*social.Comment, *social.Post, error) {
+	c, post, err := v.commentOn(ctx, "commentId", comment)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case c.Deleted:
-		return nil, fault.NotFound("commentId", "comment")
+		return nil, nil, fault.NotFound("commentId", "comment")
 	case c.Hidden:
-		return nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "This comment is hidden by moderators: you may only delete it.")
-	case !social.CanEditComment(v.ID, c):
-		return nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not edit this comment.")
+		return nil, nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "This comment is hidden by moderators: you may only delete it.")
+	case social.IsHidden(post):
+		return nil, nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "The post is hidden by moderators: you may only delete your comment.")
+	case !social.CanEditComment(v.ID, c, post):
+		return nil, nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not edit this comment.")
 	}
-	return c, nil
+	return c, post, nil
 }
 
 // Deletion is a comment that was deleted.
@@ -181,12 +186,7 @@ type Deletion struct {
 // NOT_FOUND, NOT_ALLOWED.
 func (s *Service) DeleteComment(ctx context.Context, viewer social.UserID, comment social.CommentID) (*Deletion, error) {
 	defer s.noteHiding()
-	v := s.Viewer(viewer)
-	c, err := v.comment(ctx, "commentId", comment)
-	if err != nil {
-		return nil, err
-	}
-	post, err := v.post(ctx, "commentId", c.Post)
+	c, post, err := s.Viewer(viewer).commentOn(ctx, "commentId", comment)
 	if err != nil {
 		return nil, err
 	}
@@ -268,11 +268,18 @@ func commentError(err error) error {
 
 // Comments reads the comments that are visible to the viewer; the others are missing in the map.
 func (v *Viewer) Comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
+	comments, _, err := v.comments(ctx, ids)
+	return comments, err
+}
+
+// comments is Comments, with posts among which are those of the comments.
+func (v *Viewer) comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, map[social.PostID]*social.Post, error) {
 	comments, err := v.s.store.Comments(ctx, ids)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return comments, dropHidden(ctx, v, ids, comments)
+	posts, err := dropHidden(ctx, v, ids, comments)
+	return comments, posts, err
 }
 
 // CommentsBySlug reads the comments that are visible to the viewer; the others are missing in the
@@ -282,17 +289,18 @@ func (v *Viewer) CommentsBySlug(ctx context.Context, links []social.Permalink) (
 	if err != nil {
 		return nil, err
 	}
-	return comments, dropHidden(ctx, v, links, comments)
+	_, err = dropHidden(ctx, v, links, comments)
+	return comments, err
 }
 
-// dropHidden removes the comments that are invisible to the viewer. It makes the same reads for
-// these and for absent ones.
-func dropHidden[K comparable](ctx context.Context, v *Viewer, asked []K, comments map[K]*social.Comment) error {
+// dropHidden removes the comments that are invisible to the viewer, and returns the posts of all. It
+// makes the same reads for these and for absent ones.
+func dropHidden[K comparable](ctx context.Context, v *Viewer, asked []K, comments map[K]*social.Comment) (map[social.PostID]*social.Post, error) {
 	posts, relations, err := v.around(ctx, slices.Collect(maps.Values(comments)), func(sees func(*social.Comment) bool) bool {
 		return !slices.ContainsFunc(asked, func(key K) bool { return comments[key] == nil || !sees(comments[key]) })
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for key, c := range comments {
 		if v.sees(c, posts, relations) {
@@ -301,7 +309,7 @@ func dropHidden[K comparable](ctx context.Context, v *Viewer, asked []K, comment
 			delete(comments, key)
 		}
 	}
-	return nil
+	return posts, nil
 }
 
 // around reads the posts of comments, and the viewer's relations to all their authors: see
@@ -334,14 +342,21 @@ func (v *Viewer) sees(c *social.Comment, posts map[social.PostID]*social.Post, r
 
 // comment reads one comment that is visible to the viewer. Error: NOT_FOUND, naming the field.
 func (v *Viewer) comment(ctx context.Context, field string, id social.CommentID) (*social.Comment, error) {
-	comments, err := v.Comments(ctx, []social.CommentID{id})
+	c, _, err := v.commentOn(ctx, field, id)
+	return c, err
+}
+
+// commentOn is comment, with the comment's post.
+func (v *Viewer) commentOn(ctx context.Context, field string, id social.CommentID) (*social.Comment, *social.Post, error) {
+	comments, posts, err := v.comments(ctx, []social.CommentID{id})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if comments[id] == nil {
-		return nil, fault.NotFound(field, "comment")
+	c := comments[id]
+	if c == nil {
+		return nil, nil, fault.NotFound(field, "comment")
 	}
-	return comments[id], nil
+	return c, posts[c.Post], nil
 }
 
 // Threads lists comments of posts that the viewer sees, without those by users who are invisible to

@@ -367,14 +367,14 @@ func (v *Viewer) Histories(ctx context.Context, posts []*social.Post) (map[socia
 	return histories, nil
 }
 
-// post reads one post that is visible to the viewer. Error: NOT_FOUND, naming the field.
-func (v *Viewer) post(ctx context.Context, field string, id social.PostID) (*social.Post, error) {
+// post reads one post that is visible to the viewer. Error: NOT_FOUND.
+func (v *Viewer) post(ctx context.Context, id social.PostID) (*social.Post, error) {
 	posts, err := v.Posts(ctx, []social.PostID{id})
 	if err != nil {
 		return nil, err
 	}
 	if posts[id] == nil {
-		return nil, fault.NotFound(field, "post")
+		return nil, fault.NotFound("postId", "post")
 	}
 	return posts[id], nil
 }

@@ -148,6 +148,29 @@ func TestHiddenCommentsLeaveOpenPages(t *testing.T) {
 	})
 }
 
+// TestNothingIsWrittenUnderHiddenPosts: the author can't edit comments there, because RESTORE would
+// publish that. Comments can be deleted.
+func TestNothingIsWrittenUnderHiddenPosts(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob, mia := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "mia")
+		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		post := ada.Status(t, "talk", plazatest.Public)
+		comment := ada.Comment(t, post, "fine")
+		reportAbuse(t, bob, post)
+		rights := `{ node(id: "` + comment + `") { ... on Comment { text viewerCanReply viewerCanEdit viewerCanDelete } } }`
+		must(t, ada.Raw(t, rights), `"text":"fine","viewerCanReply":true,"viewerCanEdit":true,"viewerCanDelete":true`)
+		must(t, bob.Raw(t, rights), `"text":"fine","viewerCanReply":true,"viewerCanEdit":false,"viewerCanDelete":false`)
+		decide(t, mia, post, "HIDE")
+		must(t, ada.Raw(t, rights), `"text":"fine","viewerCanReply":false,"viewerCanEdit":false,"viewerCanDelete":true`)
+		must(t, ada.Raw(t, `mutation { editComment(input: {commentId: "`+comment+`", text: "rude"}) { userErrors { code path } } }`),
+			`[{"code":"NOT_ALLOWED","path":["input","commentId"]}]`)
+		decide(t, mia, post, "RESTORE")
+		must(t, bob.Raw(t, rights), `"text":"fine"`)
+	})
+}
+
 // TestHiddenPostsLeaveOpenPages: who watches a post loses it when moderators hide it, also the owner
 // of its wall, and gets it back when they restore it. Its author keeps it, but can't open it again.
 func TestHiddenPostsLeaveOpenPages(t *testing.T) {

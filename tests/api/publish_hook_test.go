@@ -18,8 +18,16 @@ import (
 // program decides what is published: it refuses what contains "advert", and fails on what contains
 // "crash".
 type program struct {
-	mu    sync.Mutex
-	asked []string // kind, audience and text of each request
+	mu        sync.Mutex
+	asked     []string // kind, audience and text of each request
+	meanwhile func()   // runs once, while it decides; may be nil
+}
+
+// while lets something happen while the program decides the next time.
+func (p *program) while(something func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.meanwhile = something
 }
 
 func (p *program) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +38,12 @@ func (p *program) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p.mu.Lock()
 	p.asked = append(p.asked, q.Kind+" "+q.Audience+" "+q.Text)
+	meanwhile := p.meanwhile
+	p.meanwhile = nil
 	p.mu.Unlock()
+	if meanwhile != nil {
+		meanwhile()
+	}
 	answer := `{"decision": "allow"}`
 	switch {
 	case strings.Contains(q.Text, "advert"):
@@ -157,4 +170,55 @@ func TestPublishHookSettings(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPlacesCloseDuringReviews: what the program decides about is not stored if it may not be
+// written there any more when the answer comes.
+func TestPlacesCloseDuringReviews(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza, hook := reviewed(t, e, app.PublishHook{})
+		mia := plaza.As(t, "mia")
+		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		for name, c := range map[string]struct {
+			mutation  string // by ben; $post is ada's, $own ben's
+			meanwhile string // by ada
+			hides     string // what mia hides
+			want      string
+		}{
+			"the post is hidden":      {mutation: `addComment(input: {postId: "$post", text: "hi"})`, hides: "$post", want: "NOT_FOUND"},
+			"the own post is hidden":  {mutation: `addComment(input: {postId: "$own", text: "hi"})`, hides: "$own", want: "NOT_ALLOWED"},
+			"and a comment is edited": {mutation: `editComment(input: {commentId: "$comment", text: "hi"})`, hides: "$own", want: "NOT_ALLOWED"},
+			"a block":                 {mutation: `addComment(input: {postId: "$post", text: "hi"})`, meanwhile: `blockUser(input: {userId: "$ben"})`, want: "NOT_FOUND"},
+			"a reply policy":          {mutation: `addComment(input: {postId: "$post", text: "hi"})`, meanwhile: `setReplyPolicy(input: {postId: "$post", replies: {kind: NOBODY}})`, want: "NOT_ALLOWED"},
+			"an audience":             {mutation: `addComment(input: {postId: "$post", text: "hi"})`, meanwhile: `setPostAudience(input: {postId: "$post", audience: {kind: ONLY_ME}})`, want: "NOT_FOUND"},
+			"a wall policy": {
+				mutation:  `createPost(input: {wallOwnerId: "$ada", content: {status: {text: "hi"}}, audience: {kind: PUBLIC}})`,
+				meanwhile: `updateProfile(input: {wallPolicy: NOBODY})`, want: "NOT_ALLOWED",
+			},
+		} {
+			tag := strings.ReplaceAll(name, " ", "_")
+			ada, ben := plaza.As(t, "ada_"+tag), plaza.As(t, "ben_"+tag)
+			own := ben.Status(t, "own", plazatest.Public)
+			ids := strings.NewReplacer("$post", ada.Status(t, "post", plazatest.Public), "$own", own, "$comment", ben.Comment(t, own, "rye"),
+				"$ada", mia.IDOf(t, "ada_"+tag), "$ben", mia.IDOf(t, "ben_"+tag))
+			hook.while(func() {
+				if c.meanwhile != "" {
+					if got := publish(t, ada, ids.Replace(c.meanwhile)); got != "" {
+						t.Errorf("%s: %s", name, got)
+					}
+				}
+				if c.hides != "" {
+					reportAbuse(t, ada, ids.Replace(c.hides))
+					if c.hides == "$post" {
+						reportAbuse(t, ben, ids.Replace(c.hides))
+					}
+					decide(t, mia, ids.Replace(c.hides), "HIDE")
+				}
+			})
+			if got := publish(t, ben, ids.Replace(c.mutation)); !strings.HasPrefix(got, c.want) {
+				t.Errorf("%s: %q, want %s", name, got, c.want)
+			}
+		}
+	})
 }

@@ -93,6 +93,27 @@ func (s *secrets) awayAreMissing(t *testing.T) {
 	}
 }
 
+// TestBlocksOfTheAwayStay: a block of someone who is away can't be seen or removed, and holds when
+// they are back.
+func TestBlocksOfTheAwayStay(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben := plaza.As(t, "ada"), plaza.As(t, "ben")
+		post, id := ada.Status(t, "hello", plazatest.Public), ada.IDOf(t, "ben")
+		ada.Mutate(t, "blockUser", "", map[string]any{"userId": id})
+		ben.Raw(t, fmt.Sprintf(deactivate, "ben"))
+		for _, mutation := range []string{"unblockUser", "blockUser"} {
+			must(t, ada.Raw(t, `mutation { `+mutation+`(input: {userId: "`+id+`"}) { userErrors { code } } }`), `[{"code":"NOT_FOUND"}]`)
+		}
+		ben, _ = signInAgain(t, plazatest.Person{URL: plaza.URL}, "ben")
+		must(t, ben.Raw(t, `{ node(id: "`+post+`") { id } }`), `"node":null`)
+		must(t, ada.Raw(t, `{ viewer { blockedUsers { nodes { handle } } } }`), `[{"handle":"ben"}]`)
+		ada.Mutate(t, "unblockUser", "", map[string]any{"userId": id})
+		must(t, ben.Raw(t, `{ node(id: "`+post+`") { id } }`), post)
+	})
+}
+
 // TestAwayLosesNoNotification: what happened just before a ban is among the notifications when both
 // are back, and not before, whether the notifier has been faster than the ban or not.
 func TestAwayLosesNoNotification(t *testing.T) {
