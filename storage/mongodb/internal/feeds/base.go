@@ -116,7 +116,7 @@ func newBase(c Config) *base {
 	e := &base{
 		db: c.DB, posts: c.Posts, follows: c.Follows, jobs: c.Jobs, mergeAbove: c.MergeAbove,
 		recent: recent.New(c.Posts, recent.DefaultStep, recent.DefaultMost), pages: new(pageCounts), pauses: newPauses(pauseLength),
-		floors:    &pendingFloors{of: map[jobs.Kind]social.PostID{}},
+		floors:    newPendingFloors(),
 		newsCache: c.Database.Collection("newsCache"),
 		newsLists: c.Database.Collection("newsLists"), mergedAuthors: c.Database.Collection("mergedAuthors"),
 		newsBuckets: c.Database.Collection("newsBuckets"),

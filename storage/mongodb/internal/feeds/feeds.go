@@ -138,6 +138,7 @@ func (f *Feeds) FollowsChanged(ctx context.Context, owners ...social.UserID) err
 
 // PostStored is called after new posts were committed; see [Layout].
 func (f *Feeds) PostStored(ctx context.Context, p *social.Post) {
+	f.floors.note(p.ID)
 	for _, layout := range f.inUse(ctx).kept {
 		layout.PostStored(ctx, p)
 	}

@@ -8,7 +8,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/batch"
-	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -22,36 +21,62 @@ import (
 // read as in the layout read.
 const maxPending = 200
 
-// pendingFloors has an id for each kind of push: no job is about a post before it. Without it, each
-// page would walk over the index entries of all jobs that were finished lately, which mongod keeps
-// for minutes. It follows from what a page has read: ids of posts are in the order of their commits
-// (ADR 27), so later jobs are about later posts, except for backdated and moved ones.
+// pendingFloors has a floor for each kind of push: no job is about it, or about a post before it.
+// Without one, each page would walk over the index entries of all jobs that were finished lately,
+// which mongod keeps for minutes. Ids of posts are in the order of their commits (ADR 27), so when no
+// job is left for a known post and those before it, there never will be, except for backdated and
+// moved ones. No clock of a server or of mongod is involved.
 type pendingFloors struct {
-	mu sync.Mutex
-	of map[jobs.Kind]social.PostID
+	mu     sync.Mutex
+	newest social.PostID // that is known
+	of     map[jobs.Kind]pendingFloor
 }
 
-// floorAge is how far behind the clock floors stay, because of reads that take long, and of clocks
-// that differ.
+type pendingFloor struct {
+	floor social.PostID
+	next  social.PostID // to become the floor; zero: none is chosen
+	since time.Time     // when it was chosen
+}
+
+// floorAge is how long a post has been known when it becomes a floor, because of reads whose snapshots
+// are older than those of reads that began before them.
 const floorAge = 10 * time.Second
+
+func newPendingFloors() *pendingFloors {
+	return &pendingFloors{of: map[jobs.Kind]pendingFloor{}}
+}
 
 func (f *pendingFloors) get(kind jobs.Kind) social.PostID {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.of[kind]
+	return f.of[kind].floor
+}
+
+// note takes account of a post that was committed.
+func (f *pendingFloors) note(post social.PostID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if post.Compare(f.newest.ID) > 0 {
+		f.newest = post
+	}
 }
 
 // raise takes account of all posts after the floor, in order, that jobs had yet to push at a time.
 func (f *pendingFloors) raise(kind jobs.Kind, posts []jobs.Pending, at time.Time) {
-	floor := social.PostID{ID: id.FirstAt(at.Add(-floorAge))}
-	if len(posts) > 0 && posts[0].Post.Compare(floor.ID) <= 0 {
-		return
+	if len(posts) > 0 {
+		f.note(posts[len(posts)-1].Post)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.of[kind].Compare(floor.ID) < 0 {
-		f.of[kind] = floor
+	of := f.of[kind]
+	isDone := len(posts) == 0 || posts[0].Post.Compare(of.next.ID) > 0
+	if !of.next.IsZero() && isDone && at.Sub(of.since) >= floorAge {
+		of.floor, of.next = of.next, social.PostID{}
 	}
+	if of.next.IsZero() && f.newest != of.floor {
+		of.next, of.since = f.newest, at
+	}
+	f.of[kind] = of
 }
 
 // pending reads the posts within a page's bounds that jobs of a kind have yet to push. It returns

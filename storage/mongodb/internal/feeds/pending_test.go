@@ -9,32 +9,45 @@ import (
 	"plaza/storage/mongodb/internal/jobs"
 )
 
-// TestPendingFloors: a floor follows the clock, but passes no post that a job has yet to push, and
-// belongs to one kind of job.
+// TestPendingFloors: the newest known post becomes the floor of a kind of job some time later, once
+// jobs of this kind have pushed it and all posts before it.
 func TestPendingFloors(t *testing.T) {
 	t.Parallel()
 	const kind, other jobs.Kind = "push", "other"
-	f := &pendingFloors{of: map[jobs.Kind]social.PostID{}}
-	now := time.Now()
-	at := func(ago time.Duration) social.PostID { return social.PostID{ID: id.FirstAt(now.Add(-ago))} }
-	waiting := func(ago time.Duration) []jobs.Pending { return []jobs.Pending{{Post: at(ago)}} }
+	f, start := newPendingFloors(), time.Now()
+	post := func(n int) (p social.PostID) {
+		if n > 0 {
+			p.ID = id.FirstAt(time.UnixMilli(int64(n)))
+		}
+		return p
+	}
 	for i, c := range []struct {
-		posts []jobs.Pending
-		at    time.Time
-		want  social.PostID
+		stored  int // noted before
+		pending []int
+		after   time.Duration
+		want    int
 	}{
-		{nil, now, at(floorAge)},
-		{nil, now.Add(-time.Second), at(floorAge)}, // a page that took longer
-		{waiting(floorAge / 2), now.Add(floorAge / 4), at(floorAge * 3 / 4)},
-		{waiting(floorAge / 2), now.Add(floorAge / 2), at(floorAge * 3 / 4)},
-		{waiting(floorAge / 2), now.Add(time.Hour), at(floorAge * 3 / 4)},
-		{nil, now.Add(time.Hour), at(floorAge - time.Hour)},
+		{0, nil, 0, 0},
+		{5, nil, 0, 0}, // 5 is next
+		{6, nil, floorAge - 1, 0},
+		{0, []int{4, 7}, floorAge, 0}, // 4 is not done
+		{0, []int{7, 8}, floorAge + 1, 5},
+		{0, []int{8}, 2*floorAge + 1, 5}, // 8 is next, and not done
+		{3, nil, 2*floorAge + 2, 8},
+		{0, nil, 4 * floorAge, 8}, // nothing is newer
+		{9, nil, 5 * floorAge, 8},
+		{0, nil, 6 * floorAge, 9},
 	} {
-		if f.raise(kind, c.posts, c.at); f.get(kind) != c.want {
-			t.Errorf("floor %d is at %v, want %v", i, f.get(kind).Time(), c.want.Time())
+		f.note(post(c.stored))
+		var posts []jobs.Pending
+		for _, n := range c.pending {
+			posts = append(posts, jobs.Pending{Post: post(n)})
+		}
+		if f.raise(kind, posts, start.Add(c.after)); f.get(kind) != post(c.want) {
+			t.Errorf("after step %d, the floor is %v, want %v", i, f.get(kind), post(c.want))
 		}
 	}
-	if f.get(other) != (social.PostID{}) {
+	if f.get(other) != post(0) {
 		t.Error("another kind has this floor")
 	}
 }
