@@ -119,10 +119,15 @@ func TestDeletedRepliesChangeTheCommentsAbove(t *testing.T) {
 		}
 		upper := reply(root)
 		leaf := reply(upper)
-		ada.DeleteComment(t, upper)
 		sockets := map[string]*plazatest.Socket{"reader": reader.Connect(t), "blocker": blocker.Connect(t)}
 		for _, s := range sockets {
 			s.Subscribe(plaza, "1", `subscription { commentChanged(postId: "`+post+`") { event commentId comment { text repliesCount } } }`)
+		}
+		ada.DeleteComment(t, upper)
+		for name, s := range sockets { // before the tombstone goes, too
+			if got, raw := nextCommentChange(t, s); got.Event != "CHANGED" || got.CommentID != upper {
+				t.Errorf("%q got %s", name, raw)
+			}
 		}
 		ada.DeleteComment(t, leaf)
 		ada.Mutate(t, "editComment", "", map[string]any{"commentId": mark, "text": "end"})
