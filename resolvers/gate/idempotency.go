@@ -12,6 +12,7 @@ import (
 
 	"plaza/fault"
 	"plaza/resolvers/presenter"
+	"plaza/social"
 )
 
 // OncePerKey runs a mutation with extensions.idempotencyKey at most once for each user and key, and
@@ -41,7 +42,7 @@ func (g *Gate) once(ctx context.Context, key string, next graphql.OperationHandl
 	if err != nil {
 		return nil, err
 	}
-	fingerprint, err := fingerprintOf(op)
+	fingerprint, err := g.fingerprintOf(ctx, user, key)
 	if err != nil {
 		return nil, err
 	}
@@ -68,10 +69,20 @@ func isSecret(field graphql.CollectedField) bool {
 	return field.Name == "createAccessToken" || field.Name == "createInvitation"
 }
 
-// fingerprintOf returns the same hash for requests with the same operation and variables.
-func fingerprintOf(op *graphql.OperationContext) ([sha256.Size]byte, error) {
+// fingerprintOf returns the same hash for a user's requests with the same key, operation and
+// variables. It is stored, so it must not be a faster way to guess a password than the password's
+// own hash. Errors: RATE_LIMITED; ctx's.
+func (g *Gate) fingerprintOf(ctx context.Context, user social.UserID, key string) ([sha256.Size]byte, error) {
+	op := graphql.GetOperationContext(ctx)
 	text, err := json.Marshal([]any{op.RawQuery, op.OperationName, op.Variables})
-	return sha256.Sum256(text), err
+	if err != nil {
+		return [sha256.Size]byte{}, err
+	}
+	fingerprint := sha256.Sum256(text)
+	if mayHoldPassword(op.RawQuery) {
+		return g.Social.SlowFingerprint(ctx, user, key, fingerprint)
+	}
+	return fingerprint, nil
 }
 
 // isFinal reports whether the same operation would fail again, or has succeeded.

@@ -3,13 +3,14 @@ package gate
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 
 	"plaza/fault"
 )
 
-// hashing are the mutations that hash a password.
+// hashing are the mutations that take a password, which they hash.
 var hashing = []string{"signUp", "signIn", "changePassword", "deactivateAccount", "deleteAccount", "setEmail", "resetPassword"}
 
 // OnePassword rejects operations that would hash several passwords: hashing is expensive, and would
@@ -25,4 +26,11 @@ func OnePassword(ctx context.Context) error {
 		return fault.Invalidf("", "An operation may contain only one password.")
 	}
 	return nil
+}
+
+// mayHoldPassword reports whether a document or its variables may contain a password, wherever it
+// is: in a fragment, in a field that @skip leaves out, in another operation of the document. It is
+// also true for some documents that only contain the name of such a mutation, in a text.
+func mayHoldPassword(document string) bool {
+	return slices.ContainsFunc(hashing, func(mutation string) bool { return strings.Contains(document, mutation) })
 }

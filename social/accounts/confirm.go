@@ -46,6 +46,19 @@ func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, p
 	return confirmed{user, hash, attempt.Rank}, nil
 }
 
+// SlowFingerprint converts the fingerprint of a user's operation that may contain a password to one
+// that is as hard to guess as a stored password. The user and the idempotency key are its salt.
+// While it is computed, it counts like the confirmation of a password. Errors: RATE_LIMITED; ctx's.
+func (s *Service) SlowFingerprint(ctx context.Context, user social.UserID, key string, fast [32]byte) ([32]byte, error) {
+	attempt, err := s.limits.Confirmation(user.String())
+	if err != nil {
+		return [32]byte{}, err
+	}
+	defer attempt.Succeeded()
+	text := passwords.Candidate{Password: string(fast[:]), Rank: attempt.Rank}
+	return s.hashes.Fingerprint(ctx, text, []byte(user.String()+" "+key))
+}
+
 func errNoPassword(argument string) error {
 	return fault.Errorf(fault.CodeNotAllowed, argument, "Your account has no password: another site signs you in.")
 }

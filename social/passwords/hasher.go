@@ -72,6 +72,15 @@ func (h *Hasher) Hash(ctx context.Context, c Candidate) (string, error) {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.Memory, h.cost.Passes, argonThreads, enc(salt), enc(key)), nil
 }
 
+// Fingerprint returns the same hash for the same text, which may contain a password, and salt.
+func (h *Hasher) Fingerprint(ctx context.Context, text Candidate, salt []byte) ([argonKeyLen]byte, error) {
+	key, err := h.key(ctx, text, salt, h.cost.Passes, h.cost.Memory, argonThreads)
+	if err != nil {
+		return [argonKeyLen]byte{}, err
+	}
+	return [argonKeyLen]byte(key), nil
+}
+
 // Matches compares a password with its hash. An empty hash matches nothing, and takes just as long.
 func (h *Hasher) Matches(ctx context.Context, c Candidate, hash string) (bool, error) {
 	parts := strings.Split(hash, "$")

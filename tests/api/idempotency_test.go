@@ -235,6 +235,52 @@ func TestTemporaryFailuresAreRetried(t *testing.T) {
 	})
 }
 
+// remembering is a store that remembers the fingerprints of the operations with a key.
+type remembering struct {
+	storage.Store
+
+	fingerprints [][32]byte
+}
+
+func (s *remembering) BeginAttempt(ctx context.Context, a social.Attempt, lease time.Duration) ([]byte, error) {
+	s.fingerprints = append(s.fingerprints, a.Fingerprint)
+	return s.Store.BeginAttempt(ctx, a, lease)
+}
+
+// TestKeysDoNotTellPasswords: what is stored of an operation with a password depends on the user and
+// on the key, so it is no fast hash of the operation. Operations without one have such a hash.
+func TestKeysDoNotTellPasswords(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		store := &remembering{Store: e.Open(t)}
+		plaza := plazatest.Serve(t, store)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		const literal = `mutation { setEmail(input: {currentPassword: "wrong password"}) { userErrors { code } } }`
+		const inVariable = `mutation($in: SetEmailInput!) { setEmail(input: $in) { userErrors { code } } }`
+		for _, c := range []struct {
+			key, operation string
+			variables      map[string]any
+			different      int
+		}{
+			{"literal", literal, nil, 3},
+			{"variable", inVariable, map[string]any{"in": map[string]any{"currentPassword": "wrong password"}}, 3},
+			{"post", createPost, map[string]any{"text": " "}, 1},
+		} {
+			store.fingerprints = nil
+			first := keyed(t, ada, c.key, c.operation, c.variables)
+			if again := keyed(t, ada, c.key, c.operation, c.variables); again != first {
+				t.Errorf("%s: %s, and again: %s", c.operation, first, again)
+			}
+			keyed(t, ada, "another-"+c.key, c.operation, c.variables)
+			keyed(t, bob, c.key, c.operation, c.variables)
+			slices.SortFunc(store.fingerprints, func(a, b [32]byte) int { return slices.Compare(a[:], b[:]) })
+			if got := len(slices.Compact(store.fingerprints)); got != c.different {
+				t.Errorf("%s: %d different fingerprints, want %d", c.operation, got, c.different)
+			}
+		}
+	})
+}
+
 // forgetful is a store of servers that die before they have kept an answer.
 type forgetful struct{ storage.Store }
 
