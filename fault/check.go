@@ -1,8 +1,10 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,6 +61,8 @@ func isVisible(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
+func isInvisible(r rune) bool { return !isVisible(r) }
+
 // CheckCount checks how many entries a list has. Errors: INVALID: too few; TOO_LONG.
 func CheckCount(field string, n, least, most int) error {
 	if n > most {
@@ -70,8 +74,9 @@ func CheckCount(field string, n, least, most int) error {
 	return nil
 }
 
-// CheckURL checks an absolute http(s) address with a host, and without user information. Its errors
-// are those of CheckText.
+// CheckURL checks an absolute http(s) address with a host, and without user information. It is shown
+// as what it is: it has no characters that change the direction of text (RFC 3987, section 4.1), and
+// a host without invisible ones. Its errors are those of CheckText.
 func CheckURL(field, text string) error {
 	if err := CheckLine(field, text, 1, MaxURLLen); err != nil {
 		return err
@@ -80,8 +85,16 @@ func CheckURL(field, text string) error {
 	if err != nil || strings.ContainsAny(text, " \"<>\\^`{|}") || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
 		return Invalidf(field, "This must be an address that begins with http:// or https://.")
 	}
+	if strings.ContainsFunc(text, isBidiControl) || strings.ContainsFunc(u.Hostname(), isInvisible) {
+		return Invalidf(field, "This address contains a character that hides where it leads.")
+	}
+	if _, err := strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16); err != nil {
+		return Invalidf(field, "This address has a port above 65535.")
+	}
 	return nil
 }
+
+func isBidiControl(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
 
 // Part joins a field's path and the name of one of its parts; field may be empty.
 func Part(field, part string) string {

@@ -65,6 +65,15 @@ func TestChecks(t *testing.T) {
 		{fault.CheckURL, "https://:443/", fault.CodeInvalid},
 		{fault.CheckURL, "https://a@b.example/", fault.CodeInvalid},
 		{fault.CheckURL, "https://a.example/a b", fault.CodeInvalid},
+		{fault.CheckURL, "https://a.example:65535/\u0645\u06cc\u200c\u0634\u0648\u062f", ""},
+		{fault.CheckURL, "https://[::1]:/", ""},
+		{fault.CheckURL, "https://a.example:65536/", fault.CodeInvalid},
+		{fault.CheckURL, "https://a.example:99999999999999999999/", fault.CodeInvalid},
+		{fault.CheckURL, "https://moc.\u202eelpmaxe/", fault.CodeInvalid},
+		{fault.CheckURL, "https://moc.%E2%80%AEelpmaxe/", fault.CodeInvalid},
+		{fault.CheckURL, "https://a.example/\u2067x", fault.CodeInvalid},
+		{fault.CheckURL, "https://a\u200b.example/", fault.CodeInvalid},
+		{fault.CheckURL, "https://a\u00a0.example/", fault.CodeInvalid},
 	} {
 		err := c.check("field", c.text)
 		mistake, _ := errors.AsType[*fault.Error](err)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
@@ -157,6 +158,10 @@ func (v *Verifier) check(c *claims) error {
 		return refusal("with an implausible time")
 	case fault.CheckLine("sub", c.Subject, 1, social.MaxSubjectLen) != nil:
 		return refusal("without a subject, or with one that is too long or contains control characters")
+	case strings.ContainsRune(c.Subject, utf8.RuneError):
+		// The decoder puts this character in place of each malformed one, so that different subjects
+		// become equal.
+		return refusal("with a subject that is malformed Unicode")
 	}
 	return nil
 }

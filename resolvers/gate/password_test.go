@@ -12,7 +12,7 @@ import (
 )
 
 // noPasswords are the inputs of mutations that take an idempotency key whose names sound like a
-// secret, although a fast hash of them helps no one: ids, and tokens that nobody can guess.
+// secret, although a fast hash of them is enough: ids, and tokens that cannot be guessed.
 var noPasswords = []string{"revokeAccessToken.accessTokenId", "recordAdImpression.token", "recordAdConversion.token"}
 
 var secret = regexp.MustCompile(`(?i)password|token|secret`)

@@ -130,6 +130,7 @@ func (s *Service) SignIn(ctx context.Context, in Credentials) (session social.Se
 	if err != nil {
 		return social.Session{}, "", err
 	}
+	defer func() { attempt.Over(err) }()
 	var hash string
 	if normal, ok := social.NormalHandle(in.Handle); ok {
 		act.User, hash, err = s.store.PasswordHash(ctx, normal)
@@ -147,7 +148,6 @@ func (s *Service) SignIn(ctx context.Context, in Credentials) (session social.Se
 	if !matches {
 		return social.Session{}, "", errBadCredentials()
 	}
-	attempt.Succeeded()
 	if session, token, err = s.newSession(ctx, act.User); err != nil {
 		return social.Session{}, "", err
 	}

@@ -18,7 +18,7 @@ type confirmed struct {
 
 // confirm checks the password of a signed-in user, which the argument has. Errors: BAD_CREDENTIALS,
 // NOT_ALLOWED (the account has no password), UNAUTHENTICATED (the account is deleted), RATE_LIMITED.
-func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, password string) (confirmed, error) {
+func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, password string) (_ confirmed, err error) {
 	user, err := s.account(ctx, viewer)
 	if err != nil {
 		return confirmed{}, err
@@ -27,6 +27,7 @@ func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, p
 	if err != nil {
 		return confirmed{}, err
 	}
+	defer func() { attempt.Over(err) }()
 	owner, hash, err := s.store.PasswordHash(ctx, user.Handle)
 	if err != nil && !errors.Is(err, social.ErrNotFound) {
 		return confirmed{}, err
@@ -42,19 +43,18 @@ func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, p
 		s.record(ctx, Act{Kind: ActPasswordRefused, User: viewer, Handle: user.Handle, Code: fault.CodeBadCredentials})
 		return confirmed{}, errWrongPassword(argument)
 	}
-	attempt.Succeeded()
 	return confirmed{user, hash, attempt.Rank}, nil
 }
 
 // SlowFingerprint converts the fingerprint of a user's operation that may contain a password to one
 // that is as hard to guess as a stored password. The user and the idempotency key are its salt.
 // While it is computed, it counts like the confirmation of a password. Errors: RATE_LIMITED; ctx's.
-func (s *Service) SlowFingerprint(ctx context.Context, user social.UserID, key string, fast [32]byte) ([32]byte, error) {
+func (s *Service) SlowFingerprint(ctx context.Context, user social.UserID, key string, fast [32]byte) (slow [32]byte, err error) {
 	attempt, err := s.limits.Confirmation(user.String())
 	if err != nil {
 		return [32]byte{}, err
 	}
-	defer attempt.Succeeded()
+	defer func() { attempt.Over(err) }()
 	text := passwords.Candidate{Password: string(fast[:]), Rank: attempt.Rank}
 	return s.hashes.Fingerprint(ctx, text, []byte(user.String()+" "+key))
 }

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 // handlesFor returns the handles that the account of an identity may get, best first: the handle
 // that the user has elsewhere, as far as it is valid here, and then the same with a number. None is
-// reserved.
+// reserved. The longer numbers are random: nobody can take all handles before the user comes.
 func handlesFor(called string, key [32]byte) []string {
 	stem := handleStem(called)
 	var handles []string
@@ -31,9 +32,12 @@ func handlesFor(called string, key [32]byte) []string {
 	}
 	const digits = 4
 	stem = stem[:min(len(stem), social.MaxHandleLen-2*digits-1)]
-	for i := 0; i+4 <= len(key); i += 4 {
-		number := binary.BigEndian.Uint32(key[i:])
-		if i < 16 {
+	const short = 16 // bytes of short numbers
+	numbers := key
+	_, _ = rand.Read(numbers[short:]) // never fails: crypto/rand.Read
+	for i := 0; i+4 <= len(numbers); i += 4 {
+		number := binary.BigEndian.Uint32(numbers[i:])
+		if i < short {
 			add(fmt.Sprintf("%s_%0*d", stem, digits, number%10_000))
 		} else {
 			add(fmt.Sprintf("%s_%0*d", stem, 2*digits, number%100_000_000))

@@ -44,4 +44,20 @@ func TestHandlesFor(t *testing.T) {
 	}
 }
 
+// TestNobodyCanTakeAllHandles of someone who has not come yet: some change each time.
+func TestNobodyCanTakeAllHandles(t *testing.T) {
+	t.Parallel()
+	key := social.KeyOfIdentity("https://site.example", "1")
+	taken := handlesFor("ada", key)
+	var free []string
+	for _, handle := range handlesFor("ada", key) {
+		if !slices.Contains(taken, handle) {
+			free = append(free, handle)
+		}
+	}
+	if len(free) < 3 || len(free) > 4 {
+		t.Errorf("of %q, %q are free", taken, free)
+	}
+}
+
 // TestIdentitiesDiffer: an issuer and a subject do not run into each other.

@@ -30,11 +30,11 @@ func (s *Service) SignInWith(ctx context.Context, in IDToken) (session social.Se
 	if err != nil {
 		return social.Session{}, "", err
 	}
+	defer func() { attempt.Over(err) }()
 	a, err := in.Verify(ctx)
 	if err != nil {
 		return social.Session{}, "", err
 	}
-	attempt.Succeeded()
 	act.Issuer = a.Issuer
 	invitation, err := s.mayEnter(ctx, in, a)
 	if err != nil {

@@ -1,6 +1,7 @@
 package passwords
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -9,7 +10,8 @@ import (
 )
 
 // Limits protect accounts from guessed passwords, and the processor from computing too many hashes.
-// Only wrong passwords count: what a correct one has taken from the limits is given back.
+// Only wrong passwords and refused tokens count: what other attempts have taken from the limits is
+// given back.
 //
 // An account is never locked: the limit for a handle counts each client separately, so attackers
 // can't use up the attempts of the owner, who is another client.
@@ -66,8 +68,13 @@ func (l *Limits) Attempt(from, handle string) (*Attempt, error) {
 	return a, nil
 }
 
-// Succeeded gives back what the attempt has taken from the limits.
-func (a *Attempt) Succeeded() {
+// Over ends the attempt with its error. It gives back what the attempt has taken from the limits,
+// unless the password or token was judged, and refused (BAD_CREDENTIALS): a failure of the database
+// or of an issuer, or a full queue, is not the client's.
+func (a *Attempt) Over(err error) {
+	if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Code == fault.CodeBadCredentials {
+		return
+	}
 	a.limits.Addresses.Give(a.from, 1)
 	a.limits.Guesses.Give(a.guessed, 1)
 	a.limits.Handles.Give(a.handle, 1)

@@ -1,0 +1,44 @@
+package passwords
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"plaza/fault"
+	"plaza/ratelimit"
+)
+
+// TestOnlyRefusalsCount: an attempt that ends without a verdict leaves its limits as they were.
+func TestOnlyRefusalsCount(t *testing.T) {
+	t.Parallel()
+	limit := func() *ratelimit.Limit { // which does not refill while the test runs
+		return ratelimit.New(ratelimit.Policy{Name: "test", Burst: 10, Window: 10_000 * time.Hour})
+	}
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 1},
+		{context.Canceled, 1},
+		{fault.ErrUnavailable, 1},
+		{(&queue{}).errFull(), 1},
+		{fault.Errorf(fault.CodeNotAllowed, "", "There is no password."), 1},
+		{fault.Errorf(fault.CodeBadCredentials, "", "The password is wrong."), 2},
+	} {
+		l := &Limits{Addresses: limit(), Guesses: limit(), Handles: limit()}
+		attempt, err := l.Attempt("192.0.2.1", "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		attempt.Over(c.err)
+		for _, limit := range []struct {
+			of  *ratelimit.Limit
+			key string
+		}{{l.Addresses, "192.0.2.1"}, {l.Guesses, "192.0.2.1 ada"}, {l.Handles, "ada"}} {
+			if used := limit.of.Take(limit.key, 1).Used(); used != c.want {
+				t.Errorf("after %v, the next attempt at %q is number %d, want %d", c.err, limit.key, used, c.want)
+			}
+		}
+	}
+}
