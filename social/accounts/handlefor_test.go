@@ -44,8 +44,8 @@ func TestHandlesFor(t *testing.T) {
 	}
 }
 
-// TestNobodyCanTakeAllHandles of someone who has not come yet: some change each time.
-func TestNobodyCanTakeAllHandles(t *testing.T) {
+// TestHandlesCannotAllBeTaken before someone signs in for the first time: some change each time.
+func TestHandlesCannotAllBeTaken(t *testing.T) {
 	t.Parallel()
 	key := social.KeyOfIdentity("https://site.example", "1")
 	taken := handlesFor("ada", key)
