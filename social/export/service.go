@@ -2,6 +2,8 @@ package export
 
 import (
 	"context"
+	"encoding/binary"
+	"hash/crc32"
 	"slices"
 
 	"plaza/fault"
@@ -71,7 +73,7 @@ func (s *Service) Done(at Position) int { return max(0, s.index(at)) }
 func (s *Service) Read(ctx context.Context, user social.UserID, after Position) (Page, error) {
 	at := s.index(after)
 	if at < 0 {
-		return Page{}, fault.Invalidf("after", "This is not a position of an export.")
+		return Page{}, errNoPosition()
 	}
 	l := s.lists[at]
 	entries, err := l.read(ctx, user, after.key)
@@ -109,12 +111,14 @@ type Position struct {
 	key social.Key
 }
 
-// Key returns the position as bytes; empty for the start.
+// Key returns the position as bytes; empty for the start. It ends with a checksum, because keys of
+// some lists are any text: a cursor that was cut off or changed by mistake must not lead elsewhere.
 func (p Position) Key() paging.Key {
 	if p.tag == 0 {
 		return ""
 	}
-	return paging.Key(string([]byte{p.tag}) + string(p.key))
+	key := append([]byte{p.tag}, p.key...)
+	return paging.Key(binary.BigEndian.AppendUint32(key, crc32.ChecksumIEEE(key)))
 }
 
 // At parses a Key. Error: INVALID, naming after.
@@ -122,9 +126,20 @@ func (s *Service) At(key paging.Key) (Position, error) {
 	if key == "" {
 		return Position{}, nil
 	}
-	p := Position{key[0], key[1:]}
-	if s.index(p) < 0 {
-		return Position{}, fault.Invalidf("after", "This is not a position of an export.")
+	if p, ok := parsePosition(key); ok && s.index(p) >= 0 {
+		return p, nil
 	}
-	return p, nil
+	return Position{}, errNoPosition()
 }
+
+// parsePosition reads what Position.Key returned.
+func parsePosition(key paging.Key) (p Position, ok bool) {
+	end := len(key) - crc32.Size
+	if end < 1 {
+		return p, false
+	}
+	p = Position{key[0], key[1:end]}
+	return p, p.Key() == key
+}
+
+func errNoPosition() error { return fault.Invalidf("after", "This is not a position of an export.") }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plaza/id"
@@ -47,6 +48,39 @@ func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	if found := storagetest.Contains(file, needles[len(needles)-1:]); len(found) > 0 {
 		t.Errorf("free parts of the file still have %v", found)
 	}
+}
+
+// TestTheDeletedLeaveTheLog deletes a user, after which the server is quiet: within two minutes,
+// nothing is left in the write-ahead log.
+func TestTheDeletedLeaveTheLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plaza.db")
+	synctest.Test(t, func(t *testing.T) {
+		store, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		star, _ := signUpMany(t, store, 0)
+		ctx, stop := context.WithCancel(t.Context())
+		go store.Work(ctx)
+		synctest.Wait()
+		if err := store.DeleteUser(t.Context(), star, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventUserDeleted}); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2 * time.Minute)
+		synctest.Wait()
+		log, err := os.ReadFile(path + "-wal")
+		if err != nil || len(log) > 0 {
+			t.Errorf("%d bytes are in the log, %v", len(log), err)
+		}
+		if left, err := store.IsDeleting(t.Context(), star); left || err != nil {
+			t.Errorf("the user is still being deleted: %t, %v", left, err)
+		}
+		stop()
+		synctest.Wait()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestDeletingWhileOthersWrite lets others write meanwhile. One pass is enough, because only one

@@ -9,12 +9,13 @@ import (
 	"plaza/social"
 )
 
-// Work implements social.Worker: it removes deleted data and events that are too old, and notices
-// when a full disk has room again.
+// Work implements social.Worker: it removes deleted data and events that are too old, empties the
+// write-ahead log, which still has what was deleted, and notices when a full disk has room again.
 func (s *Store) Work(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { s.removeDeleted(ctx) })
 	all.Go(func() { s.pruneNowAndThen(ctx) })
+	all.Go(func() { s.db.EmptyLog(ctx) })
 	all.Go(func() { s.db.WatchRoom(ctx) })
 	all.Wait()
 }

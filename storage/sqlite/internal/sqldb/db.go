@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync/atomic"
 )
 
 // DB is an open database file. Its methods may be called from any goroutine.
@@ -20,6 +21,9 @@ type DB struct {
 	room   *room
 	lock   io.Closer
 	path   string
+	logger *slog.Logger
+
+	written atomic.Bool // whether the write-ahead log may have something that EmptyLog has to remove
 }
 
 // Options of [Open].
@@ -50,7 +54,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	db := &DB{path: path, lock: lock, begin: o.Begin}
+	db := &DB{path: path, lock: lock, begin: o.Begin, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
 	if err := db.open(ctx, o); err != nil {
 		return nil, errors.Join(explain(path, err), db.Close())
 	}
@@ -63,7 +67,7 @@ func (db *DB) open(ctx context.Context, o Options) error {
 		return err
 	}
 	db.writer = &pool{db: writer}
-	db.room = &room{path: db.path, writer: db.writer, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
+	db.room = &room{path: db.path, writer: db.writer, logger: db.logger}
 	if err := claim(ctx, writer); err != nil {
 		return err
 	}
@@ -75,6 +79,7 @@ func (db *DB) open(ctx context.Context, o Options) error {
 		return err
 	}
 	db.reader = &pool{db: reader, readOnly: true}
+	db.written.Store(true) // perhaps by a server that was killed
 	if err := db.writer.prepare(ctx); err != nil {
 		return err
 	}
@@ -117,6 +122,7 @@ func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 		}
 		return do(tx)
 	})
+	db.written.Store(true) // also after an error: a large transaction writes before it ends
 	if err != nil {
 		return db.room.note(ctx, err)
 	}

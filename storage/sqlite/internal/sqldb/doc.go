@@ -3,6 +3,7 @@
 //
 //   - The file ([Open]): one process at a time has it open. It is in WAL mode with
 //     synchronous=FULL, so what a call has acknowledged survives a crash and a power failure.
+//     [DB.EmptyLog] keeps deleted data from staying in the write-ahead log.
 //     [Migrations] make its tables, and take them back to an earlier version ([GoBack]).
 //   - Transactions: one connection writes ([DB.Update]); a pool of others reads, each call in one
 //     snapshot ([DB.View], [Read], [Pages]). A function that only reads takes a [Reader], one that

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -58,6 +59,10 @@ func syncFolder(path string) {
 	}
 }
 
+// busyTimeout is how long a connection waits for the locks of other programs. Plaza itself has only
+// one writer.
+const busyTimeout = 5 * time.Second
+
 // asWriter are the options of the connection that writes.
 var asWriter = []string{
 	"_txlock=immediate", "_pragma=journal_mode(wal)",
@@ -67,7 +72,7 @@ var asWriter = []string{
 // connect creates a pool of connections. It does not touch the file yet.
 func connect(path string, connections int, options ...string) (*sql.DB, error) {
 	options = append([]string{
-		"_pragma=busy_timeout(5000)", // for locks of other programs; Plaza itself has only one writer
+		fmt.Sprintf("_pragma=busy_timeout(%d)", busyTimeout.Milliseconds()),
 		"_pragma=synchronous(full)",
 		"_pragma=foreign_keys(on)",
 		"_pragma=trusted_schema(off)",
