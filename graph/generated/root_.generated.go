@@ -2947,7 +2947,7 @@ type PostVersion {
 type Audience {
   "Which kind of audience it is."
   kind: AudienceKind!
-  "For ` + "`" + `LISTED` + "`" + `: the circles. Null unless you are the author."
+  "For ` + "`" + `LISTED` + "`" + `: the circles, oldest first. Null unless you are the author."
   circles: [Circle!]
 }
 
@@ -2955,7 +2955,7 @@ type Audience {
 type ReplyPolicy {
   "Which kind of policy it is."
   kind: ReplyPolicyKind!
-  "For ` + "`" + `LISTED` + "`" + `: the circles; otherwise null."
+  "For ` + "`" + `LISTED` + "`" + `: the circles, oldest first; otherwise null."
   circles: [Circle!]
 }
 
@@ -4169,7 +4169,7 @@ type User implements Node {
   isFollowingViewer: Boolean!
   "Whether you mute the user."
   viewerIsMuting: Boolean!
-  "Your circles that the user is in. Only you see this."
+  "Your circles that the user is in, oldest first. Only you see this."
   viewerCircles: [Circle!]!
   "Whether you may post on the user's wall."
   viewerCanPostOnWall: Boolean!

@@ -213,8 +213,7 @@ func describe(r social.Relation, to *strings.Builder) {
 			to.WriteByte('0')
 		}
 	}
-	circles := slices.SortedFunc(slices.Values(r.Circles), func(a, b social.CircleID) int { return a.Compare(b.ID) })
-	for _, circle := range circles {
+	for _, circle := range byAge(r.Circles) {
 		to.Write(circle.Bytes())
 	}
 	to.WriteByte(';')

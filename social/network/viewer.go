@@ -408,14 +408,20 @@ func (v *Viewer) circle(ctx context.Context, id social.CircleID) (*social.Circle
 	return circles[id], nil
 }
 
-// CirclesHolding reads which of the viewer's own circles contain each user.
+// CirclesHolding reads which of the viewer's own circles contain each user, oldest first.
 func (v *Viewer) CirclesHolding(ctx context.Context, users []social.UserID) (map[social.UserID][]social.CircleID, error) {
 	regards, err := v.regards(ctx, users)
 	holding := make(map[social.UserID][]social.CircleID, len(users))
 	for user, relation := range regards {
-		holding[user] = relation.Circles
+		holding[user] = byAge(relation.Circles)
 	}
 	return holding, err
+}
+
+// byAge returns circles in the order in which they were created. It does not change the slice, which
+// may be part of a relation in memory.
+func byAge(circles []social.CircleID) []social.CircleID {
+	return slices.SortedFunc(slices.Values(circles), func(a, b social.CircleID) int { return a.Compare(b.ID) })
 }
 
 // regards reads the relations in the opposite direction: those of others to the viewer.

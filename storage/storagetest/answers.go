@@ -492,7 +492,6 @@ func (a *answers) compareRelations() {
 	got, err := a.v.CirclesHolding(a.ctx, others)
 	a.ok(err, "CirclesHolding")
 	for user, circles := range got {
-		slices.SortFunc(circles, func(b, c social.CircleID) int { return b.Compare(c.ID) })
 		if len(circles) == 0 {
 			delete(got, user)
 		}
