@@ -2,9 +2,11 @@ package importer
 
 // Count is the number of objects of one kind to store.
 type Count struct {
-	Total   int // how many the data contains
-	Added   int // how many of them are new
-	Refused int // users who have deleted their accounts; memberships of these, and of users who block each other
+	Total int // how many the data contains
+	Added int // how many of them are new
+	// Refused is the number of users who have deleted their accounts; and of memberships of these, of
+	// users who block each other, and in circles that their owners have deleted.
+	Refused int
 }
 
 // Existing returns how many existed before.

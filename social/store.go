@@ -49,7 +49,7 @@ type Importer interface {
 	// another id.
 	ImportCircles(ctx context.Context, circles []*Circle) (added int, err error)
 	// ImportMemberships stores the memberships that do not exist, and begins follows as AddToCircle
-	// does, with the edge ids of the same index. Users must exist. It skips pairs with a block
-	// between them, deleted accounts, and circles that their owner does not have (any more).
+	// does, with the edge ids of the same index. Members must exist. It skips pairs with a block
+	// between them, deleted accounts, and circles that their owner does not have.
 	ImportMemberships(ctx context.Context, memberships []Membership, edges []EdgeID) (added int, err error)
 }

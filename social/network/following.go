@@ -120,36 +120,21 @@ func (s *Service) Block(ctx context.Context, viewer, user social.UserID) (*socia
 	return u, memberError(err)
 }
 
-// blockable reads a user whom the viewer sees or blocks, and reports which. Errors: NOT_FOUND,
-// INVALID (oneself).
+// blockable reads a user who is visible to the viewer, or hidden only by the viewer's block, and
+// reports whether there is that block. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) blockable(ctx context.Context, viewer, user social.UserID) (u *social.User, isBlocked bool, err error) {
 	if err := notOneself(viewer, user); err != nil {
 		return nil, false, err
 	}
-	v := s.Viewer(viewer)
-	relations, err := v.Relations(ctx, []social.UserID{user})
+	people, err := s.people.People(ctx, viewer, []social.UserID{user})
 	if err != nil {
 		return nil, false, err
 	}
-	if relations[user].Blocks {
-		u, err = s.blockedUser(ctx, user)
-		return u, true, err
+	p := people[user]
+	if p.User == nil || social.IsAway(p.User.Standing) || !p.Relation.Blocks && !p.IsSeen() {
+		return nil, false, fault.NotFound("userId", "user")
 	}
-	u, err = v.user(ctx, "userId", user)
-	return u, false, err
-}
-
-// blockedUser reads a user the viewer blocks: the one case in which a block does not hide
-// them. One who is away is hidden all the same.
-func (s *Service) blockedUser(ctx context.Context, user social.UserID) (*social.User, error) {
-	users, err := s.people.Users(ctx, []social.UserID{user})
-	if err != nil {
-		return nil, err
-	}
-	if users[user] == nil || social.IsAway(users[user].Standing) {
-		return nil, fault.NotFound("userId", "user")
-	}
-	return users[user], nil
+	return p.User, p.Relation.Blocks, nil
 }
 
 // Unblock removes a block; without one, the user must be visible to the viewer. A block of someone

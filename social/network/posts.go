@@ -37,10 +37,7 @@ func (s *Service) CreatePost(ctx context.Context, author social.UserID, in NewPo
 	if in.Content.Poll != nil {
 		p.Votes = make([]int, len(in.Content.Poll.Options))
 	}
-	asked, err := s.reviewPost(ctx, social.PublishPost, p)
-	if err == nil && asked {
-		err = s.CheckPost(ctx, author, in)
-	}
+	err := s.reviewPost(ctx, social.PublishPost, p, func() error { return s.CheckPost(ctx, author, in) })
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +133,7 @@ func (s *Service) EditPost(ctx context.Context, viewer social.UserID, post socia
 		replaced := &social.Version{Content: p.Content, Audience: p.Audience, EditedAt: p.EditedAt}
 		p.Content = content.Edited(p.Content)
 		p.Edits++
-		_, err := s.reviewPost(ctx, social.PublishPostEdit, p) // if the post has changed meanwhile, it is not updated
-		return replaced, err
+		return replaced, s.reviewPost(ctx, social.PublishPostEdit, p, nil)
 	})
 }
 
@@ -159,8 +155,7 @@ func (s *Service) SetAudience(ctx context.Context, viewer social.UserID, post so
 		if wasReviewed {
 			return nil, nil
 		}
-		_, err := s.reviewPost(ctx, social.PublishAudience, p)
-		return nil, err
+		return nil, s.reviewPost(ctx, social.PublishAudience, p, nil)
 	})
 }
 

@@ -35,11 +35,11 @@ func (s *Service) AddComment(ctx context.Context, author social.UserID, in NewCo
 	if parent != nil && social.IsTooDeep(parent, s.maxDepth) {
 		return nil, fault.Errorf(fault.CodeTooDeep, "parentId", "A thread has at most %d levels.", s.maxDepth)
 	}
-	asked, err := s.reviewComment(ctx, social.PublishComment, post, c)
-	if err == nil && asked {
-		_, _, err = s.place(ctx, author, in)
+	isStillOpen := func() error {
+		_, _, err := s.place(ctx, author, in)
+		return err
 	}
-	if err != nil {
+	if err := s.reviewComment(ctx, social.PublishComment, post, c, isStillOpen); err != nil {
 		return nil, err
 	}
 	return c, s.insertComment(ctx, c, parent, s.postEvent(social.EventCommentAdded, author, post))
@@ -147,11 +147,11 @@ func (s *Service) EditComment(ctx context.Context, viewer social.UserID, comment
 	}
 	edited := *c
 	edited.Text = text
-	asked, err := s.reviewComment(ctx, social.PublishCommentEdit, post, &edited)
-	if err == nil && asked {
-		_, _, err = s.Viewer(viewer).editable(ctx, comment)
+	isStillOpen := func() error {
+		_, _, err := s.Viewer(viewer).editable(ctx, comment)
+		return err
 	}
-	if err != nil {
+	if err := s.reviewComment(ctx, social.PublishCommentEdit, post, &edited, isStillOpen); err != nil {
 		return err
 	}
 	return commentError(s.store.EditComment(ctx, comment, text, s.Moment(), s.commentEvent(social.EventCommentEdited, viewer, c)))
@@ -165,6 +165,8 @@ func (v *Viewer) editable(ctx context.Context, comment social.CommentID) (*socia
 		return nil, nil, err
 	case c.Deleted:
 		return nil, nil, fault.NotFound("commentId", "comment")
+	case c.Author != v.ID:
+		return nil, nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not edit this comment.")
 	case c.Hidden:
 		return nil, nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "This comment is hidden by moderators: you may only delete it.")
 	case social.IsHidden(post):

@@ -127,6 +127,7 @@ func TestJobsThatAreStoredLate(t *testing.T) {
 	old := add(now.Add(-10 * time.Second))
 	claim(now.Add(900*time.Millisecond), jobs.ID{})
 	claim(now.Add(time.Second), old)
+	claim(now.Add(time.Second), jobs.ID{})
 	older := add(now.Add(-20 * time.Second))
 	claim(now.Add(-time.Second), older) // the clock was set back
 	claim(now, jobs.ID{})

@@ -108,14 +108,16 @@ func (l *loader) membership(m social.Membership, edge social.EdgeID) (added bool
 
 // hasCircle reports whether the owner has the circle.
 func (l *loader) hasCircle(m social.Membership) (bool, error) {
-	if l.owners[m.Circle] == m.Owner {
+	if owner, seen := l.owners[m.Circle]; seen && owner == m.Owner {
 		return true, nil
 	}
 	err := requireCircle(l, m.Circle, m.Owner)
 	if errors.Is(err, social.ErrNotFound) {
 		return false, nil
 	}
-	l.owners[m.Circle] = m.Owner
+	if err == nil {
+		l.owners[m.Circle] = m.Owner
+	}
 	return err == nil, err
 }
 
@@ -123,6 +125,7 @@ func (l *loader) requireMember(user social.UserID) error {
 	if l.users[user] {
 		return nil
 	}
-	l.users[user] = true
-	return requireUser(l, user)
+	err := requireUser(l, user)
+	l.users[user] = err == nil
+	return err
 }

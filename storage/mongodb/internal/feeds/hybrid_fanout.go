@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -60,16 +61,24 @@ func (f *hybridLayout) spread(ctx context.Context, j *jobs.Job) error {
 			return err
 		}
 	}
-	if isFirst {
-		followers = append(followers, j.Author)
-	}
+	all := slices.Concat(followers, []social.UserID{j.Author})
 	if j.Kind == jobPull {
-		return f.pull(ctx, j.Post, followers)
+		return f.pull(ctx, j.Post, all)
 	}
-	if err := f.push(ctx, j.Post, followers, j.Attempts > 1); err != nil || rand.N(restEvery) > 0 { //nolint:gosec // chance needs no secure randomness
-		return err
+	if isFirst {
+		if err := f.push(ctx, j.Post, []social.UserID{j.Author}, true); err != nil { // PostStored was first
+			return err
+		}
 	}
-	return f.rest(ctx, followers)
+	if len(followers) > 0 {
+		if err := f.push(ctx, j.Post, followers, j.Attempts > 1); err != nil {
+			return err
+		}
+	}
+	if rand.N(restEvery) > 0 { //nolint:gosec // chance needs no secure randomness
+		return nil
+	}
+	return f.rest(ctx, all)
 }
 
 // push puts a post into the lists of users, except for dormant lists. It may also reach the list of
@@ -84,7 +93,7 @@ func (f *hybridLayout) push(ctx context.Context, post social.PostID, users []soc
 	return err
 }
 
-// rest makes those lists of users dormant that were not read for long.
+// rest makes those lists of users dormant that no reader has cut for many pushes.
 func (f *hybridLayout) rest(ctx context.Context, users []social.UserID) error {
 	_, err := f.newsLists.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(users)), "pushed", mdb.Doc("$gte", maxPushed)),
 		mdb.Doc("$unset", mdb.Doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1, "stamp", 1)),

@@ -65,8 +65,8 @@ const (
 	// pushed to it until it may become dormant. The largest page fits.
 	listLength = 128
 	maxPushed  = 128
-	// restEvery is the average number of posts after which lists with so many become dormant: to
-	// look for them costs a quarter of a push.
+	// restEvery is the average number of posts after which such lists are looked for: that costs a
+	// quarter of a push.
 	restEvery = 16
 	// cutAfter is how many pushed ids make a reader cut the list.
 	cutAfter = 64

@@ -22,10 +22,10 @@ import (
 const maxPending = 200
 
 // pendingFloors has a floor for each kind of push: no job is about it, or about a post before it.
-// Without one, each page would walk over the index entries of all jobs that were finished lately,
-// which mongod keeps for minutes. Ids of posts are in the order of their commits (ADR 27), so when no
-// job is left for a known post and those before it, there never will be, except for backdated and
-// moved ones. No clock of a server or of mongod is involved.
+// Without one, each page would walk over the index entries of all jobs that were finished recently,
+// which mongod keeps for minutes. Ids of posts are in the order of their commits (ADR 27), so when
+// no job is left for a known post and those before it, there will be none, except for backdated
+// posts, which pages lack until they are delivered. No clock of a server or of mongod is involved.
 type pendingFloors struct {
 	mu     sync.Mutex
 	newest social.PostID // that is known
@@ -33,13 +33,13 @@ type pendingFloors struct {
 }
 
 type pendingFloor struct {
-	floor social.PostID
-	next  social.PostID // to become the floor; zero: none is chosen
-	since time.Time     // when it was chosen
+	floor  social.PostID
+	next   social.PostID // the next floor
+	doneAt time.Time     // when no job was left for next and those before it; zero: some are
 }
 
-// floorAge is how long a post has been known when it becomes a floor, because of reads whose snapshots
-// are older than those of reads that began before them.
+// floorAge is how long no job has been left when a post becomes a floor: after a fail-over, a read may
+// have an older snapshot than one that began before it.
 const floorAge = 10 * time.Second
 
 func newPendingFloors() *pendingFloors {
@@ -69,12 +69,13 @@ func (f *pendingFloors) raise(kind jobs.Kind, posts []jobs.Pending, at time.Time
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	of := f.of[kind]
-	isDone := len(posts) == 0 || posts[0].Post.Compare(of.next.ID) > 0
-	if !of.next.IsZero() && isDone && at.Sub(of.since) >= floorAge {
-		of.floor, of.next = of.next, social.PostID{}
-	}
-	if of.next.IsZero() && f.newest != of.floor {
-		of.next, of.since = f.newest, at
+	switch {
+	case len(posts) > 0 && posts[0].Post.Compare(of.next.ID) <= 0:
+		of.doneAt = time.Time{}
+	case of.doneAt.IsZero():
+		of.doneAt = at
+	case at.Sub(of.doneAt) >= floorAge:
+		of = pendingFloor{floor: of.next, next: f.newest}
 	}
 	f.of[kind] = of
 }

@@ -27,16 +27,20 @@ func TestPendingFloors(t *testing.T) {
 		after   time.Duration
 		want    int
 	}{
-		{0, nil, 0, 0},
-		{5, nil, 0, 0}, // 5 is next
-		{6, nil, floorAge - 1, 0},
-		{0, []int{4, 7}, floorAge, 0}, // 4 is not done
-		{0, []int{7, 8}, floorAge + 1, 5},
-		{0, []int{8}, 2*floorAge + 1, 5}, // 8 is next, and not done
-		{3, nil, 2*floorAge + 2, 8},
-		{0, nil, 4 * floorAge, 8}, // nothing is newer
-		{9, nil, 5 * floorAge, 8},
-		{0, nil, 6 * floorAge, 9},
+		{5, nil, 0, 0},
+		{0, nil, floorAge, 0}, // 5 is next
+		{6, nil, floorAge + 1, 0},
+		{0, []int{4, 7}, 2 * floorAge, 0}, // 4 is not done: a read of an older snapshot
+		{0, []int{7}, 3 * floorAge, 0},
+		{0, []int{7, 8}, 4*floorAge - 1, 0},
+		{0, []int{7, 8}, 4 * floorAge, 5}, // 8 is next
+		{0, []int{8}, 6 * floorAge, 5},
+		{3, nil, 7 * floorAge, 5},
+		{0, nil, 8 * floorAge, 8},
+		{0, nil, 9 * floorAge, 8}, // nothing is newer
+		{9, nil, 10 * floorAge, 8},
+		{0, nil, 11 * floorAge, 8},
+		{0, nil, 12 * floorAge, 9},
 	} {
 		f.note(post(c.stored))
 		var posts []jobs.Pending

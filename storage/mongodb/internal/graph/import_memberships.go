@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -41,16 +40,16 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 // amongThere omits memberships whose owner or member has deleted their account, or whose owner has
 // no such circle.
 func (s *Store) amongThere(ctx context.Context, memberships []social.Membership, edges []social.EdgeID) ([]social.Membership, []social.EdgeID, error) {
-	people, circles := map[social.UserID]bool{}, map[social.CircleID]social.UserID{}
+	people, circles, having := map[social.UserID]bool{}, map[social.CircleID]bool{}, map[social.UserID]bool{}
 	for _, m := range memberships {
 		people[m.Owner], people[m.Member] = true, true
-		circles[m.Circle] = m.Owner
+		circles[m.Circle], having[m.Owner] = true, true
 	}
 	gone, err := s.Gone(ctx, keysOf(people))
 	if err != nil {
 		return nil, nil, err
 	}
-	own := mdb.Doc("_id", mdb.Doc("$in", keysOf(circles)), "owner", mdb.Doc("$in", slices.Collect(maps.Values(circles))))
+	own := mdb.Doc("_id", mdb.Doc("$in", keysOf(circles)), "owner", mdb.Doc("$in", keysOf(having)))
 	owners, err := s.circleOwners(ctx, own, len(circles))
 	if err != nil {
 		return nil, nil, err

@@ -76,7 +76,7 @@ const (
 	// LeaseTime is how long a job stays with a server that may be dead: feeds are complete a few
 	// seconds after a crash.
 	LeaseTime = 6 * time.Second
-	// wholeEvery is how often a busy server looks at all jobs, and maxLate how long after they became
+	// wholeEvery is how often a server may look at all jobs, and maxLate how long after they became
 	// due it finds jobs without that.
 	wholeEvery = time.Second
 	maxLate    = time.Second
@@ -199,11 +199,12 @@ func (q *Queue) Wake() {
 // those. An index that includes the kind would cost a write for each change of a job.
 //
 // mongod keeps the index entries of finished jobs for minutes, and a search of the whole queue walks
-// over them. So this process does that once in wholeEvery, and otherwise begins near the job that it
-// has leased last. A job that was stored later than maxLate after it was due waits that long.
+// over them. So this process does that at most once in wholeEvery, and otherwise begins near the job
+// that it has leased last. A job that was stored more than maxLate after it was due waits for the
+// next search of the whole queue, up to two seconds and a half.
 func (q *Queue) Claim(ctx context.Context, now time.Time) (*Job, error) {
 	at := search{whole: now}
-	if last := q.last.Load(); last != nil && !now.Before(last.whole) && now.Sub(last.whole) < wholeEvery {
+	if last := q.last.Load(); last != nil && now.Sub(last.whole) < wholeEvery && !last.since.After(now) {
 		at = *last
 	}
 	j, lease := new(Job), ID{id.New()}
