@@ -269,27 +269,30 @@ func (d *earlierDatabase) check(t *testing.T, ada plazatest.Person, when string)
 		t.Fatalf("only %d answers are kept", len(d.Answers))
 	}
 	for _, answer := range d.Answers {
-		if diff := cmp.Diff(membersSorted(t, answer.Data), membersSorted(t, dataOf(t, ada, answer.Operation))); diff != "" {
+		if diff := cmp.Diff(sorted(t, answer.Data), sorted(t, dataOf(t, ada, answer.Operation))); diff != "" {
 			t.Errorf("%s: the answer to %.60s has changed (-then +now):\n%s", when, answer.Operation, diff)
 		}
 	}
 }
 
-// membersSorted returns an answer whose circles have their members by handle, because earlier
-// servers listed them in another order.
-func membersSorted(t *testing.T, text string) (data any) {
+// sorted returns an answer whose circles have their members by handle, and whose users have the
+// viewer's circles by name, because earlier servers listed both in another order.
+func sorted(t *testing.T, text string) (data any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &data); err != nil {
 		t.Fatal(err)
 	}
+	byText := func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
 	answer, _ := data.(map[string]any)
 	viewer, _ := answer["viewer"].(map[string]any)
 	circles, _ := viewer["circles"].(map[string]any)
 	nodes, _ := circles["nodes"].([]any)
 	for _, circle := range nodes {
-		members := circle.(map[string]any)["members"].(map[string]any)["nodes"].([]any)
-		slices.SortFunc(members, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		slices.SortFunc(circle.(map[string]any)["members"].(map[string]any)["nodes"].([]any), byText)
 	}
+	user, _ := answer["user"].(map[string]any)
+	holding, _ := user["viewerCircles"].([]any)
+	slices.SortFunc(holding, byText)
 	return data
 }
 
