@@ -75,8 +75,8 @@ func CheckCount(field string, n, least, most int) error {
 }
 
 // CheckURL checks an absolute http(s) address with a host, and without user information. It shows
-// where it leads: it has no characters that change the direction of text (RFC 3987, section 4.1), and
-// a host without invisible ones. Its errors are those of CheckText.
+// where it leads: it has no characters that change the direction of text (RFC 3987, section 4.1),
+// and a host without invisible ones. Its errors are those of CheckText.
 func CheckURL(field, text string) error {
 	if err := CheckLine(field, text, 1, MaxURLLen); err != nil {
 		return err

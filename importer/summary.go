@@ -4,8 +4,8 @@ package importer
 type Count struct {
 	Total int // how many the data contains
 	Added int // how many of them are new
-	// Refused is the number of users who have deleted their accounts; and of memberships of these, of
-	// users who block each other, and in circles that their owners have deleted.
+	// Refused is the number of users who have deleted their accounts; and of memberships of these,
+	// of users who block each other, and in circles that their owners have deleted.
 	Refused int
 }
 

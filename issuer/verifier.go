@@ -159,8 +159,8 @@ func (v *Verifier) check(c *claims) error {
 	case fault.CheckLine("sub", c.Subject, 1, social.MaxSubjectLen) != nil:
 		return refusal("without a subject, or with one that is too long or contains control characters")
 	case strings.ContainsRune(c.Subject, utf8.RuneError):
-		// The decoder puts this character in place of each malformed one, so that different subjects
-		// become equal.
+		// The decoder puts this character in place of each malformed one, so that different
+		// subjects become equal.
 		return refusal("with a subject that is malformed Unicode")
 	}
 	return nil

@@ -16,7 +16,8 @@ import (
 
 // handlesFor returns the handles that the account of an identity may get, best first: the handle
 // that the user has elsewhere, as far as it is valid here, and then the same with a number. None is
-// reserved. The longer numbers are random, so the handles cannot all be taken before the user comes.
+// reserved. The longer numbers are random, so the handles cannot all be taken before the user
+// comes.
 func handlesFor(called string, key [32]byte) []string {
 	stem := handleStem(called)
 	var handles []string

@@ -21,9 +21,9 @@ func (r Reviews) sees(audience social.AudienceKind) bool {
 }
 
 // review asks whether something valid may be published; p lacks the handle. The reviewer takes its
-// time, in which the author may have been suspended, or the place of p hidden or closed. So both are
-// checked again, the place by isStillOpen, which is nil if storing p fails in that case. Errors:
-// REJECTED; social.ErrNotReviewed; those of RequireStanding and isStillOpen.
+// time, in which the author may have been suspended, or the place of p hidden or closed. So both
+// are checked again, the place by isStillOpen, which is nil if storing p fails in that case.
+// Errors: REJECTED; social.ErrNotReviewed; those of RequireStanding and isStillOpen.
 func (s *Service) review(ctx context.Context, p social.Publication, isStillOpen func() error) error {
 	if !s.reviews.sees(p.Audience) {
 		return nil

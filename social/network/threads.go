@@ -165,16 +165,16 @@ func (v *Viewer) editable(ctx context.Context, comment social.CommentID) (*socia
 		return nil, nil, err
 	case c.Deleted:
 		return nil, nil, fault.NotFound("commentId", "comment")
+	case social.CanEditComment(v.ID, c, post):
+		return c, post, nil
 	case c.Author != v.ID:
-		return nil, nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not edit this comment.")
+		err = fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not edit this comment.")
 	case c.Hidden:
-		return nil, nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "This comment is hidden by moderators: you may only delete it.")
-	case social.IsHidden(post):
-		return nil, nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "The post is hidden by moderators: you may only delete your comment.")
-	case !social.CanEditComment(v.ID, c, post):
-		return nil, nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not edit this comment.")
+		err = fault.Errorf(fault.CodeNotAllowed, "commentId", "This comment is hidden by moderators: you may only delete it.")
+	default:
+		err = fault.Errorf(fault.CodeNotAllowed, "commentId", "The post is hidden by moderators: you may only delete your comment.")
 	}
-	return c, post, nil
+	return nil, nil, err
 }
 
 // Deletion is a comment that was deleted.
@@ -295,8 +295,8 @@ func (v *Viewer) CommentsBySlug(ctx context.Context, links []social.Permalink) (
 	return comments, err
 }
 
-// dropHidden removes the comments that are invisible to the viewer, and returns the posts of all. It
-// makes the same reads for these and for absent ones.
+// dropHidden removes the comments that are invisible to the viewer, and returns the posts of all.
+// It makes the same reads for these and for absent ones.
 func dropHidden[K comparable](ctx context.Context, v *Viewer, asked []K, comments map[K]*social.Comment) (map[social.PostID]*social.Post, error) {
 	posts, relations, err := v.around(ctx, slices.Collect(maps.Values(comments)), func(sees func(*social.Comment) bool) bool {
 		return !slices.ContainsFunc(asked, func(key K) bool { return comments[key] == nil || !sees(comments[key]) })

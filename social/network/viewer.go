@@ -418,8 +418,8 @@ func (v *Viewer) CirclesHolding(ctx context.Context, users []social.UserID) (map
 	return holding, err
 }
 
-// byAge returns circles in the order in which they were created. It does not change the slice, which
-// may be part of a relation in memory.
+// byAge returns circles in the order in which they were created. It does not change the slice,
+// which may be part of a relation in memory.
 func byAge(circles []social.CircleID) []social.CircleID {
 	return slices.SortedFunc(slices.Values(circles), func(a, b social.CircleID) int { return a.Compare(b.ID) })
 }

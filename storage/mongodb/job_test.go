@@ -102,8 +102,8 @@ func TestAJobIsLeasedToOneAtATime(t *testing.T) {
 	}
 }
 
-// TestJobsThatAreStoredLate: most claims begin near the job that was leased last. They find jobs that
-// became due a little earlier, and the next search of the whole queue finds all others.
+// TestJobsThatAreStoredLate: most claims begin near the job that was leased last. They find jobs
+// that became due a little earlier, and the next search of the whole queue finds all others.
 func TestJobsThatAreStoredLate(t *testing.T) {
 	t.Parallel()
 	s, ctx, now := openInside(t, Options{}), t.Context(), time.Now()

@@ -481,7 +481,8 @@ func endSessionsKeepsOne(w *world) {
 	w.mustBeValid(4)
 }
 
-// endSessionsOfEachOther lets two sessions end all but themselves at the same time: one of them stays.
+// endSessionsOfEachOther lets two sessions end all but themselves at the same time: one of them
+// stays.
 func endSessionsOfEachOther(w *world) {
 	for range 10 {
 		ada := w.user()

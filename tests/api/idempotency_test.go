@@ -247,8 +247,8 @@ func (s *remembering) BeginAttempt(ctx context.Context, a social.Attempt, lease 
 	return s.Store.BeginAttempt(ctx, a, lease)
 }
 
-// TestKeysDoNotTellPasswords: what is stored of an operation with a password depends on the user and
-// on the key, so it is no fast hash of the operation. Operations without one have such a hash.
+// TestKeysDoNotTellPasswords: what is stored of an operation with a password depends on the user
+// and on the key, so it is no fast hash of the operation. Operations without one have such a hash.
 func TestKeysDoNotTellPasswords(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {

@@ -84,6 +84,15 @@ func TestTheAuditLogNeedsTheScopeOfAdministrators(t *testing.T) {
 	}
 }
 
+// startModerated starts a server with two people, and mia, who is a moderator.
+func startModerated(t *testing.T, e plazatest.Engine) (plaza *plazatest.Plaza, ada, bob, mia plazatest.Person) {
+	t.Helper()
+	plaza = plazatest.Start(t, e)
+	ada, bob, mia = plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "mia")
+	plazatest.Grant(t, plaza, "GRANT: moderate mia")
+	return plaza, ada, bob, mia
+}
+
 // reportAbuse reports a post or comment.
 func reportAbuse(t *testing.T, by plazatest.Person, subject string) {
 	t.Helper()
@@ -105,9 +114,7 @@ func decide(t *testing.T, moderator plazatest.Person, subject, decision string) 
 func TestHiddenCommentsLeaveOpenPages(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
-		plaza := plazatest.Start(t, e)
-		ada, bob, mia := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "mia")
-		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		plaza, ada, bob, mia := startModerated(t, e)
 		post := ada.Status(t, "talk", plazatest.Public)
 		single, answered := bob.Comment(t, post, "rude"), bob.Comment(t, post, "rude")
 		ada.Mutate(t, "addComment", "", map[string]any{"postId": post, "text": "reply", "parentId": answered})
@@ -153,9 +160,7 @@ func TestHiddenCommentsLeaveOpenPages(t *testing.T) {
 func TestNothingIsWrittenUnderHiddenPosts(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		plaza := plazatest.Start(t, e)
-		ada, bob, mia := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "mia")
-		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		_, ada, bob, mia := startModerated(t, e)
 		post := ada.Status(t, "talk", plazatest.Public)
 		comment := ada.Comment(t, post, "fine")
 		reportAbuse(t, bob, post)
@@ -176,9 +181,7 @@ func TestNothingIsWrittenUnderHiddenPosts(t *testing.T) {
 func TestHiddenPostsLeaveOpenPages(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
-		plaza := plazatest.Start(t, e)
-		ada, bob, mia := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "mia")
-		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		_, ada, bob, mia := startModerated(t, e)
 		var owner struct {
 			Viewer struct{ User struct{ ID string } }
 		}

@@ -149,8 +149,8 @@ func (f *keptFeed) refreshStale(ctx context.Context, user social.UserID, copies 
 
 // tidy closes parts where open ones are full, or have posts of an earlier month, before another
 // post comes. If months do not matter, it mostly looks at the last of the users only, because
-// looking for these parts costs a fifth of a push. It reports whether the last of the users has the post already: in most
-// jobs that is the author, whose feed has had it since PostStored.
+// looking for these parts costs a fifth of a push. It reports whether the last of the users has the
+// post already: in most jobs that is the author, whose feed has had it since PostStored.
 func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.UserID) (lastHas bool, err error) {
 	if len(users) == 0 {
 		return false, nil

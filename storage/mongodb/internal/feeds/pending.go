@@ -38,8 +38,8 @@ type pendingFloor struct {
 	doneAt time.Time     // when no job was left for next and those before it; zero: some are
 }
 
-// floorAge is how long no job has been left when a post becomes a floor: after a fail-over, a read may
-// have an older snapshot than one that began before it.
+// floorAge is how long no job has been left when a post becomes a floor: after a fail-over, a read
+// may have an older snapshot than one that began before it.
 const floorAge = 10 * time.Second
 
 func newPendingFloors() *pendingFloors {

@@ -198,10 +198,10 @@ func (q *Queue) Wake() {
 // none. It has to skip due jobs of unknown kinds, but only servers of an older version ever see
 // those. An index that includes the kind would cost a write for each change of a job.
 //
-// mongod keeps the index entries of finished jobs for minutes, and a search of the whole queue walks
-// over them. So this process does that at most once in wholeEvery, and otherwise begins near the job
-// that it has leased last. A job that was stored more than maxLate after it was due waits for the
-// next search of the whole queue, up to two seconds and a half.
+// mongod keeps the index entries of finished jobs for minutes, and a search of the whole queue
+// walks over them. So this process does that at most once in wholeEvery, and otherwise begins near
+// the job that it has leased last. A job that was stored more than maxLate after it was due waits
+// for the next search of the whole queue, up to two seconds and a half.
 func (q *Queue) Claim(ctx context.Context, now time.Time) (*Job, error) {
 	at := search{whole: now}
 	if last := q.last.Load(); last != nil && now.Sub(last.whole) < wholeEvery && !last.since.After(now) {

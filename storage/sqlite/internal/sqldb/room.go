@@ -19,8 +19,8 @@ import (
 const (
 	// lookForRoomEvery is how often a full disk is checked for room.
 	lookForRoomEvery = time.Second
-	// enoughRoom is how many bytes are written before a full disk counts as usable again: enough for
-	// many small writes. Their removal writes as many zeros (secure_delete).
+	// enoughRoom is how many bytes are written before a full disk counts as usable again: enough
+	// for many small writes. Their removal writes as many zeros (secure_delete).
 	enoughRoom = 1 << 19
 	dropRoom   = `DROP TABLE IF EXISTS room`
 )

@@ -13,9 +13,9 @@ import (
 const (
 	// emptyLogEvery is the interval at which EmptyLog checks whether something was written.
 	emptyLogEvery = time.Minute
-	// waitForReaders is how long writers may have to wait, once in that interval, until readers have
-	// left the log. Plaza's own leave it within milliseconds, and new ones do not use it, so a busy
-	// server empties its log, too. A backup by another program can take longer.
+	// waitForReaders is how long writers may have to wait, once in that interval, until readers
+	// have left the log. Plaza's own leave it within milliseconds, and new ones do not use it, so a
+	// busy server empties its log, too. A backup by another program can take longer.
 	waitForReaders = 100 * time.Millisecond
 )
 
