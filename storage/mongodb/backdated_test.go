@@ -35,7 +35,7 @@ func TestBackdatedPostsAreCounted(t *testing.T) {
 			batch[i] = &newPost{given: *p, event: anEvent(social.EventPostCreated)}
 		}
 		ok(t, s.insertPosts(ctx, postSequence, batch))
-		now := must(postReader{s.posts, s.sequences, s.writes}.Sequence(ctx))(t)
+		now := must(postReader{s.posts, s.sequences}.Sequence(ctx))(t)
 		if now.Backdated != c.want {
 			t.Errorf("%s: %d transactions were counted, want %d", c.name, now.Backdated, c.want)
 		}

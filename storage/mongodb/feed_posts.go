@@ -14,8 +14,6 @@ import (
 // postReader reads posts for feeds.
 type postReader struct {
 	posts, sequences *mongo.Collection
-
-	writes func(collection string) int
 }
 
 func (r postReader) Collection() *mongo.Collection { return r.posts }
@@ -40,12 +38,6 @@ func (r postReader) List(ctx context.Context, q mdb.ListQuery) ([]*social.Post, 
 
 func (r postReader) Pages(ctx context.Context, lists []social.List[social.UserID], query func(social.List[social.UserID]) mdb.ListQuery) (map[social.List[social.UserID]][]*social.Post, error) {
 	return mdb.Pages(ctx, r.posts, lists, query, (*postDoc).post)
-}
-
-func (r postReader) Encode(p *social.Post) ([]byte, error) {
-	d := newPostDoc(p, r.writes("posts"))
-	d.Inbox = nil
-	return mdb.Marshal(d)
 }
 
 func (r postReader) Decode(raw []byte) (*social.Post, error) {

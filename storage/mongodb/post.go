@@ -171,10 +171,7 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 		return mdb.Translate(ctx, "insert post", err)
 	}
 	p.ID = own.stored.ID
-	_ = s.db.Read(ctx, "own news", func(ctx context.Context) error { // the post is stored, even if this fails
-		s.feeds.PostStored(ctx, p)
-		return nil
-	})
+	s.feeds.PostStored(p.ID)
 	return nil
 }
 

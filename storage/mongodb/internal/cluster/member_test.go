@@ -51,8 +51,7 @@ func open(t *testing.T, monitor *event.CommandMonitor, heartbeat, lease time.Dur
 
 type noJobs struct{}
 
-func (noJobs) Added() int64 { return 0 }
-func (noJobs) Wake()        {}
+func (noJobs) Transaction(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
 
 // ping makes a call.
 func ping(t *testing.T, s *Member[string]) error {

@@ -43,8 +43,6 @@ type Posts interface {
 	List(ctx context.Context, q mdb.ListQuery) ([]*social.Post, error)
 	// Pages reads one page of each of the lists.
 	Pages(ctx context.Context, lists []social.List[social.UserID], query func(social.List[social.UserID]) mdb.ListQuery) (map[social.List[social.UserID]][]*social.Post, error)
-	// Encode returns the document of a new post, without what only queries need.
-	Encode(p *social.Post) ([]byte, error)
 	// Decode reads a document of any version.
 	Decode(raw []byte) (*social.Post, error)
 }

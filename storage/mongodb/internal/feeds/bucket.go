@@ -64,12 +64,6 @@ func (f *bucketLayout) PostsAdded(ctx context.Context, posts []*social.Post) err
 	return f.jobs.Add(ctx, pushJobs(jobBucketPush, posts)...)
 }
 
-// PostStored shows authors their own posts immediately. If it fails, the job does it a moment
-// later.
-func (f *bucketLayout) PostStored(ctx context.Context, p *social.Post) {
-	_ = f.kept.pushNow(ctx, p.ID, nil, p.Author)
-}
-
 // PostDeleted adds the job that takes the post out of feeds. Until then, readers find no post with
 // its id.
 func (f *bucketLayout) PostDeleted(ctx context.Context, post social.PostID, author, _ social.UserID) error {
@@ -111,7 +105,8 @@ func (f *bucketLayout) Do(ctx context.Context, j *jobs.Job) error {
 	if j.Kind == jobBucketPull {
 		return f.kept.pull(ctx, j.Post, users)
 	}
-	if err := f.kept.push(ctx, j.Post, nil, users); err != nil || !j.IsFirst() {
+	all, err := f.kept.push(ctx, j.Post, nil, users, j.Attempts > 1)
+	if err != nil || all || !j.IsFirst() {
 		return err
 	}
 	return f.kept.build(ctx, j.Author)

@@ -136,13 +136,8 @@ func (f *Feeds) FollowsChanged(ctx context.Context, owners ...social.UserID) err
 	return f.each(ctx, func(layout Layout) error { return layout.FollowsChanged(ctx, owners...) })
 }
 
-// PostStored is called after new posts were committed; see [Layout].
-func (f *Feeds) PostStored(ctx context.Context, p *social.Post) {
-	f.floors.note(p.ID)
-	for _, layout := range f.inUse(ctx).kept {
-		layout.PostStored(ctx, p)
-	}
-}
+// PostStored is called after a new post was committed.
+func (f *Feeds) PostStored(post social.PostID) { f.floors.note(post) }
 
 // Do hands a job to the layout that has added it. If that is no longer in use, nothing is left to
 // do.

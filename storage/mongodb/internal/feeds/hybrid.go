@@ -165,13 +165,6 @@ func (f *hybridLayout) PostsAdded(ctx context.Context, posts []*social.Post) err
 	return f.jobs.Add(ctx, pushJobs(jobPush, posts)...)
 }
 
-// PostStored shows authors their own posts immediately. It is not a part of the transaction, which
-// would conflict with all jobs that push to the author. If it fails, the job does it a moment
-// later.
-func (f *hybridLayout) PostStored(ctx context.Context, p *social.Post) {
-	_ = f.push(ctx, p.ID, []social.UserID{p.Author}, false)
-}
-
 // PostDeleted adds the job that takes the post out of lists. Until then, readers find no post with
 // its id.
 func (f *hybridLayout) PostDeleted(ctx context.Context, post social.PostID, author, _ social.UserID) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -61,19 +60,18 @@ func (f *hybridLayout) spread(ctx context.Context, j *jobs.Job) error {
 			return err
 		}
 	}
-	all := slices.Concat(followers, []social.UserID{j.Author})
+	all := followers
+	if isFirst {
+		all = append(all, j.Author)
+	}
+	if len(all) == 0 {
+		return nil
+	}
 	if j.Kind == jobPull {
 		return f.pull(ctx, j.Post, all)
 	}
-	if isFirst {
-		if err := f.push(ctx, j.Post, []social.UserID{j.Author}, true); err != nil { // PostStored was first
-			return err
-		}
-	}
-	if len(followers) > 0 {
-		if err := f.push(ctx, j.Post, followers, j.Attempts > 1); err != nil {
-			return err
-		}
+	if err := f.push(ctx, j.Post, all, j.Attempts > 1); err != nil {
+		return err
 	}
 	if rand.N(restEvery) > 0 { //nolint:gosec // chance needs no secure randomness
 		return nil

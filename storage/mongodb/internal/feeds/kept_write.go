@@ -18,31 +18,33 @@ import (
 // tidyPer is how many times open parts are looked at while as many posts come as a closed part has.
 const tidyPer = 8
 
-// push puts a post into the feeds of users once, except for stale ones. It has a copy if copies are
-// kept and the post still exists.
-func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID) error {
-	has, err := f.tidy(ctx, post, users)
-	if err != nil {
-		return err
-	}
-	all := users
-	if has { // left out, because a feed that is being built again would be counted twice
-		users = users[:len(users)-1]
-	}
+// push puts a post into the feeds of users, except for stale ones: once if it may be repeated, or if
+// it has a copy. Readers ignore ids that come twice. It has a copy if copies are kept and the post
+// still exists. push reports whether all users have a feed.
+func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID, isRepeated bool) (all bool, err error) {
 	if len(users) == 0 {
-		return nil
+		return true, nil
 	}
-	open := slices.Concat(openOfAll(users), mdb.Doc("count", mdb.Doc("$gte", 0), "from", mdb.Doc("$lte", post), "ids", mdb.Doc("$ne", post)))
+	if err := f.tidy(ctx, post, users); err != nil {
+		return false, err
+	}
+	open := slices.Concat(openOfAll(users), mdb.Doc("count", mdb.Doc("$gte", 0), "from", mdb.Doc("$lte", post)))
+	if isRepeated || f.copies { // only then, because it costs a tenth of a push
+		open = append(open, bson.E{Key: "ids", Value: mdb.Doc("$ne", post)})
+	}
 	pushed, err := f.docs.UpdateMany(ctx, open, f.pushing(post, copies, true), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
-	if err != nil || int(pushed.MatchedCount) == len(users) {
-		return err // as usual, all have it, so no closed part needs it
+	if err != nil {
+		return false, err
+	}
+	if int(pushed.MatchedCount) == len(users) { // as usual, so no closed part needs it
+		return true, nil
 	}
 	// A part that was closed in between has the post, or exists by now.
-	late, err := f.pushLate(ctx, post, copies, all)
+	late, err := f.pushLate(ctx, post, copies, users)
 	if err != nil || late == 0 {
-		return err
+		return false, err
 	}
-	return f.thin(ctx, post, all)
+	return false, f.thin(ctx, post, users)
 }
 
 // pushLate puts a post into the closed parts of users where it belongs, and returns how many these
@@ -54,17 +56,6 @@ func (f *keptFeed) pushLate(ctx context.Context, post social.PostID, copies []po
 		return 0, err
 	}
 	return int(result.ModifiedCount), nil
-}
-
-// pushNow puts a post into the feed of one user without closing parts, unless the open part is very
-// long.
-func (f *keptFeed) pushNow(ctx context.Context, post social.PostID, copies []postCopy, user social.UserID) error {
-	open := slices.Concat(openOf(user), mdb.Doc("count", mdb.Doc("$gte", 0, "$lt", 4*f.size), "from", mdb.Doc("$lte", post), "ids", mdb.Doc("$ne", post)))
-	result, err := f.docs.UpdateOne(ctx, open, f.pushing(post, copies, true), options.UpdateOne().SetHint(mdb.Doc("_id", 1)))
-	if err == nil && result.MatchedCount == 0 {
-		_, err = f.pushLate(ctx, post, copies, []social.UserID{user})
-	}
-	return err
 }
 
 // pushing returns the update that puts a post into a part.
@@ -148,38 +139,23 @@ func (f *keptFeed) refreshStale(ctx context.Context, user social.UserID, copies 
 }
 
 // tidy closes parts where open ones are full, or have posts of an earlier month, before another
-// post comes. If months do not matter, it mostly looks at the last of the users only, because
-// looking for these parts costs a fifth of a push. It reports whether the last of the users has the
-// post already: in most jobs that is the author, whose feed has had it since PostStored.
-func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.UserID) (lastHas bool, err error) {
-	if len(users) == 0 {
-		return false, nil
-	}
+// post comes. If months do not matter, it does so by chance, because looking for these parts costs a
+// fifth of a push.
+func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.UserID) error {
 	if !f.copies && rand.N(1+f.size/tidyPer) > 0 { //nolint:gosec // chance needs no secure randomness
-		users = users[len(users)-1:]
+		return nil
 	}
-	had := mdb.Doc("_id", users[len(users)-1], "from", mdb.Doc("$lte", post), "ids", post)
-	either := bson.A{mdb.Doc("count", mdb.Doc("$gte", 2*f.size)), had}
+	month := monthOf(post)
+	due := bson.A{mdb.Doc("count", mdb.Doc("$gte", 2*f.size))}
 	if f.copies {
-		either = append(either, mdb.Doc("month", mdb.Doc("$lt", monthOf(post))))
+		due = append(due, mdb.Doc("month", mdb.Doc("$lt", month)))
 	}
-	filter := slices.Concat(openOfAll(users), mdb.Doc("ready", true, "$or", either))
-	found, err := mdb.FindAll[openPart](ctx, f.docs, filter, len(users),
-		options.Find().SetProjection(mdb.Doc("_id", 1, "count", 1, "month", 1)).SetHint(mdb.Doc("_id", 1)))
+	found, err := mdb.FindAll[openPart](ctx, f.docs, slices.Concat(openOfAll(users), mdb.Doc("ready", true, "$or", due)), len(users),
+		options.Find().SetProjection(mdb.Doc("_id", 1)).SetHint(mdb.Doc("_id", 1)))
 	for i := 0; i < len(found) && err == nil; i++ {
-		if !f.isFull(&found[i], monthOf(post)) {
-			lastHas = true
-			continue
-		}
-		err = f.closeParts(ctx, found[i].User, monthOf(post))
+		err = f.closeParts(ctx, found[i].User, month)
 	}
-	return lastHas, err
-}
-
-// isFull reports whether some of an open part's posts are due for a closed one, before a post of
-// that month comes.
-func (f *keptFeed) isFull(open *openPart, month string) bool {
-	return open.Count >= 2*f.size || f.copies && open.Month != "" && open.Month < month
+	return err
 }
 
 // closeParts moves the oldest posts of an open part into closed ones, before a post of that month

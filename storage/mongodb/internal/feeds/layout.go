@@ -31,8 +31,6 @@ type Layout interface {
 	// FollowsChanged is called with the users who begin or end follows.
 	FollowsChanged(ctx context.Context, owners ...social.UserID) error
 
-	// PostStored is called after the transaction of PostsAdded was committed. It may fail.
-	PostStored(ctx context.Context, p *social.Post)
 	// JobKinds returns the kinds of jobs that only this layout adds.
 	JobKinds() []jobs.Kind
 	// Do makes an attempt at one of its jobs. ctx ends before the job's lease does.

@@ -92,18 +92,6 @@ func (f *monthLayout) PostsAdded(ctx context.Context, posts []*social.Post) erro
 	return f.jobs.Add(ctx, pushJobs(jobMonthPush, posts)...)
 }
 
-// PostStored shows the post on its wall immediately, and authors their own posts in the news. If it
-// fails, the job does it a moment later.
-func (f *monthLayout) PostStored(ctx context.Context, p *social.Post) {
-	raw, err := f.posts.Encode(p)
-	if err != nil {
-		return
-	}
-	copies := []postCopy{raw}
-	_ = f.wallOf.pushNow(ctx, p.ID, copies, p.WallOwner)
-	_ = f.newsOf.pushNow(ctx, p.ID, copies, p.Author)
-}
-
 // PostsChanged adds the jobs that copy the posts again.
 func (f *monthLayout) PostsChanged(ctx context.Context, posts ...social.PostID) error {
 	return f.jobs.Add(ctx, mdb.Map(posts, func(post *social.PostID) jobs.Job { return jobs.Job{Kind: jobMonthRefresh, Post: *post} })...)
@@ -184,7 +172,7 @@ func (f *monthLayout) copyTo(ctx context.Context, feed *keptFeed, j *jobs.Job, c
 	if j.Kind == jobMonthRefresh || len(users) == 0 {
 		return feed.refresh(ctx, c, users)
 	}
-	if err := feed.push(ctx, j.Post, []postCopy{c}, users); err != nil {
+	if _, err := feed.push(ctx, j.Post, []postCopy{c}, users, true); err != nil {
 		return err
 	}
 	if j.IsFirst() {

@@ -176,8 +176,6 @@ func (unkept) PostsChanged(context.Context, ...social.PostID) error { return nil
 
 func (unkept) FollowsChanged(context.Context, ...social.UserID) error { return nil }
 
-func (unkept) PostStored(context.Context, *social.Post) {}
-
 func (unkept) Collections() []*mongo.Collection { return nil }
 
 func (unkept) Indexes() map[*mongo.Collection][]mongo.IndexModel { return nil }

@@ -126,7 +126,7 @@ type Queue struct {
 	last  atomic.Pointer[search]
 	again Kind          // not counted until it is due, because it only repeats a job
 	kinds []Kind        // those that this server can do; a newer server may add and do others
-	made  atomic.Int64  // how many this process has added
+	own   own           // those that this process has leased for itself
 	ready chan struct{} // wakes an idle worker of this process; other processes poll
 }
 
@@ -136,7 +136,8 @@ func NewQueue(jobs *mongo.Collection, again Kind) *Queue {
 	return &Queue{jobs: jobs, again: again, ready: make(chan struct{}, workerCount)}
 }
 
-// Add stores jobs, inside the transaction that causes them.
+// Add stores jobs, inside the transaction that causes them. If few are waiting, they are leased for
+// this process.
 func (q *Queue) Add(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -146,7 +147,7 @@ func (q *Queue) Add(ctx context.Context, jobs ...Job) error {
 		j := &jobs[i]
 		j.ID, j.Version, j.MadeAt, j.Due = ID{id.New()}, mdb.FirstVersion, now, now
 	}
-	q.made.Add(int64(len(jobs)))
+	q.lease(ctx, jobs)
 	_, err := q.jobs.InsertMany(ctx, jobs, options.InsertMany().SetOrdered(false))
 	return err
 }
@@ -154,7 +155,9 @@ func (q *Queue) Add(ctx context.Context, jobs ...Job) error {
 // AddAs stores a job under its own id, inside the transaction that causes it.
 func (q *Queue) AddAs(ctx context.Context, j Job) error {
 	j.Version = mdb.FirstVersion
-	q.made.Add(1)
+	if a, ok := ctx.Value(addedKey{}).(*added); ok {
+		a.others = true
+	}
 	_, err := q.jobs.InsertOne(ctx, j)
 	return err
 }
@@ -183,11 +186,13 @@ func (q *Queue) AddNext(ctx context.Context, from, j Job) error {
 	return err
 }
 
-// Added returns how many jobs this process has added so far.
-func (q *Queue) Added() int64 { return q.made.Load() }
-
-// Wake makes an idle worker of this process look for jobs now.
+// Wake makes a worker of this process look for jobs in the database now.
 func (q *Queue) Wake() {
+	q.own.searchAfter(time.Time{})
+	q.wakeIdle()
+}
+
+func (q *Queue) wakeIdle() {
 	select {
 	case q.ready <- struct{}{}:
 	default: // a worker was already woken
@@ -235,10 +240,17 @@ type search struct {
 // held matches a job as long as its lease is the one that j has.
 func held(j *Job) bson.D { return mdb.Doc("_id", j.ID, "lease", j.Lease) }
 
-// Finish removes a job that was done, unless another worker has taken the lease and does it again.
+// heldAll matches each of several jobs as held does: leases are unique.
+func heldAll(jobs []*Job) bson.D {
+	ids := mdb.Map(jobs, func(j **Job) ID { return (*j).ID })
+	leases := mdb.Map(jobs, func(j **Job) ID { return (*j).Lease })
+	return mdb.Doc("_id", mdb.Doc("$in", ids), "lease", mdb.Doc("$in", leases))
+}
+
+// Finish removes a job that was done: see removeDone.
 func (q *Queue) Finish(ctx context.Context, j *Job) error {
-	_, err := q.jobs.DeleteOne(ctx, held(j))
-	return err
+	q.own.finish(j)
+	return q.removeDone(ctx)
 }
 
 // Continue makes a job that has done a part of its work due again immediately, after those that are

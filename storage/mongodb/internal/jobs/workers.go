@@ -18,6 +18,8 @@ const (
 	pollEvery = time.Second
 	// maxTrouble is the longest pause of a worker while the database does not answer.
 	maxTrouble = 3 * time.Second
+	// giveBackTime bounds giving jobs back when a server is stopped.
+	giveBackTime = time.Second
 )
 
 // Workers do jobs, several of them concurrently.
@@ -42,6 +44,11 @@ func (w *Workers) Run(ctx context.Context) {
 		all.Go(func() { w.workOn(ctx) })
 	}
 	all.Wait()
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
+	defer cancel()
+	if err := w.db.Read(limited, "give back jobs", w.queue.GiveBack); err != nil {
+		w.logger.WarnContext(ctx, "other servers do this server's jobs when their leases end", "error", err)
+	}
 }
 
 // workOn does one job after another. While the queue fails, it polls more and more slowly.
@@ -68,7 +75,7 @@ func (w *Workers) workOn(ctx context.Context) {
 func (w *Workers) Once(ctx context.Context) (did bool, err error) {
 	var j *Job
 	err = w.db.Read(ctx, "claim job", func(ctx context.Context) error {
-		j, err = w.queue.Claim(ctx, time.Now())
+		j, err = w.queue.Next(ctx, time.Now())
 		return err
 	})
 	if err != nil || j == nil {
@@ -81,10 +88,12 @@ func (w *Workers) Once(ctx context.Context) (did bool, err error) {
 		case failure == nil:
 			return w.queue.Finish(ctx, j)
 		case errors.Is(failure, ErrMore):
-			return w.queue.Continue(ctx, j)
+			err = w.queue.Continue(ctx, j)
+		default:
+			w.logger.WarnContext(ctx, "a background job failed", "job", j.fault().Job, "attempt", j.Attempts, "error", failure)
+			err = w.queue.Postpone(ctx, j, failure)
 		}
-		w.logger.WarnContext(ctx, "a background job failed", "job", j.fault().Job, "attempt", j.Attempts, "error", failure)
-		return w.queue.Postpone(ctx, j, failure)
+		return errors.Join(err, w.queue.removeDone(ctx))
 	})
 	return true, err
 }

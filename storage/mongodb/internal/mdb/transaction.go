@@ -48,12 +48,11 @@ type Call interface {
 // ErrLeaseOver means that the lease has ended: other servers may have continued without this one.
 var ErrLeaseOver = fmt.Errorf("%w: this server could not renew its lease in the database", social.ErrUnavailable)
 
-// Jobs counts the jobs that transactions of this process have stored, and wakes workers.
+// Jobs are the jobs that transactions add.
 type Jobs interface {
-	// Added is how many jobs this process has stored so far.
-	Added() int64
-	// Wake makes an idle worker look for jobs immediately.
-	Wake()
+	// Transaction returns the context for an attempt of a transaction, and a function that gives the
+	// jobs that it has added to workers: call it after the commit.
+	Transaction(ctx context.Context) (context.Context, func())
 }
 
 // DB runs reads and transactions. Each has a deadline, happens within the server's lease, and is
@@ -186,7 +185,7 @@ func Outside(ctx context.Context) context.Context { return mongo.NewSessionConte
 // Write runs fn in a transaction, and retries it until it commits, fails permanently, or reaches
 // the deadline. fn may run more than once, so it must set its results again each time. Writers of
 // the same hot ids in this process wait for one another here, which costs far less than conflicts
-// in the database. If fn has added jobs, Write wakes a worker of this process.
+// in the database. Workers of this process begin the jobs that fn has added.
 func (d *DB) Write(ctx context.Context, op string, hot []id.ID, fn func(context.Context) error) error {
 	return d.WriteWithin(ctx, d.timeout, op, hot, fn)
 }
@@ -228,11 +227,7 @@ func (d *DB) inSession(ctx context.Context, timeout time.Duration, op string, ho
 		return Translate(ctx, op, err)
 	}
 	defer session.EndSession(context.WithoutCancel(ctx))
-	jobs := d.jobs.Added()
 	err = write(limited, session)
-	if err == nil && d.jobs.Added() != jobs {
-		d.jobs.Wake() // sometimes needlessly: the jobs may be those of a concurrent write
-	}
 	return Translate(ctx, op, causeOf(limited, err))
 }
 
@@ -309,7 +304,7 @@ func (d *DB) attempt(ctx context.Context, session *mongo.Session, fn func(contex
 	if err := session.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot())); err != nil {
 		return false, err
 	}
-	inside := mongo.NewSessionContext(ctx, session)
+	inside, beginJobs := d.jobs.Transaction(mongo.NewSessionContext(ctx, session))
 	if err = fn(inside); err == nil {
 		err = errors.Join(ctx.Err(), mayCommit())
 	}
@@ -318,6 +313,8 @@ func (d *DB) attempt(ctx context.Context, session *mongo.Session, fn func(contex
 	}
 	if err != nil {
 		d.abort(inside, session, err)
+	} else {
+		beginJobs()
 	}
 	return sent, err
 }
