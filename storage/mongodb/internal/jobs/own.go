@@ -147,7 +147,7 @@ func (q *Queue) Next(ctx context.Context, now time.Time) (*Job, error) {
 	q.own.active.Store(true)
 	ownFirst := q.own.comeFirst(now)
 	if ownFirst {
-		if j, err := q.nextOwn(ctx); j != nil || err != nil {
+		if j, err := q.nextOwn(ctx, now); j != nil || err != nil {
 			return j, err
 		}
 	}
@@ -159,18 +159,18 @@ func (q *Queue) Next(ctx context.Context, now time.Time) (*Job, error) {
 	if j != nil || err != nil || ownFirst {
 		return j, err
 	}
-	return q.nextOwn(ctx)
+	return q.nextOwn(ctx, now)
 }
 
 // nextOwn takes the oldest of this process' own jobs, with a lease that is long enough for an
 // attempt. It leaves out those that another server has taken meanwhile.
-func (q *Queue) nextOwn(ctx context.Context) (*Job, error) {
+func (q *Queue) nextOwn(ctx context.Context, now time.Time) (*Job, error) {
 	for {
 		j := q.own.next()
-		if j == nil || time.Until(j.Due) >= AttemptTime {
+		if j == nil || j.Due.Sub(now) >= AttemptTime {
 			return j, nil
 		}
-		j.Due = time.Now().Add(LeaseTime)
+		j.Due = now.Add(LeaseTime)
 		result, err := q.jobs.UpdateOne(ctx, held(j), mdb.Doc("$set", mdb.Doc("due", j.Due)))
 		if err != nil {
 			return nil, err
