@@ -270,6 +270,9 @@ func TestNewsCommandCounts(t *testing.T) {
 			w.finish()
 			for i := range 130 { // one after another: readers of copies expect the last ones to be the newest
 				w.post(status(authors[i%3].User.ID, authors[i%3].User.ID, public))
+				if i%40 == 0 { // a server delivers that many in order
+					w.finish()
+				}
 			}
 			w.finish()
 			w.news(reader, social.Page{Limit: 1}) // builds the list

@@ -434,7 +434,7 @@ func TestNextWriterClosesFullPart(t *testing.T) {
 	ok(t, m.other.InsertPost(t.Context(), newStatus(m.author), anEvent(social.EventPostCreated)))
 	j := must(m.one.jobs.Claim(t.Context(), time.Now()))(t)
 	ctx, die := context.WithCancel(t.Context())
-	m.between.set(5, die) // after reading the followers, the full parts and the open part, and storing the closed one
+	m.between.set(9, die) // before it shortens the reader's open part; the author's feed is first
 	if err := m.one.feeds.Do(ctx, j); err == nil {
 		t.Fatal("the server did not die")
 	}

@@ -105,7 +105,7 @@ func (f *bucketLayout) Do(ctx context.Context, j *jobs.Job) error {
 	if j.Kind == jobBucketPull {
 		return f.kept.pull(ctx, j.Post, users)
 	}
-	all, err := f.kept.push(ctx, j.Post, nil, users, j.Attempts > 1)
+	all, err := f.kept.push(ctx, j.Post, nil, users)
 	if err != nil || all || !j.IsFirst() {
 		return err
 	}

@@ -18,20 +18,16 @@ import (
 // tidyPer is how many times open parts are looked at while as many posts come as a closed part has.
 const tidyPer = 8
 
-// push puts a post into the feeds of users, except for stale ones: once if it may be repeated, or if
-// it has a copy. Readers ignore ids that come twice. It has a copy if copies are kept and the post
-// still exists. push reports whether all users have a feed.
-func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID, isRepeated bool) (all bool, err error) {
+// push puts a post into the feeds of users once, except for stale ones. It has a copy if copies are
+// kept and the post still exists. push reports whether all users have feeds that it belongs into.
+func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID) (all bool, err error) {
 	if len(users) == 0 {
 		return true, nil
 	}
 	if err := f.tidy(ctx, post, users); err != nil {
 		return false, err
 	}
-	open := slices.Concat(openOfAll(users), mdb.Doc("count", mdb.Doc("$gte", 0), "from", mdb.Doc("$lte", post)))
-	if isRepeated || f.copies { // only then, because it costs a tenth of a push
-		open = append(open, bson.E{Key: "ids", Value: mdb.Doc("$ne", post)})
-	}
+	open := slices.Concat(openOfAll(users), mdb.Doc("count", mdb.Doc("$gte", 0), "from", mdb.Doc("$lte", post), "ids", mdb.Doc("$ne", post)))
 	pushed, err := f.docs.UpdateMany(ctx, open, f.pushing(post, copies, true), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 	if err != nil {
 		return false, err

@@ -172,7 +172,7 @@ func (f *monthLayout) copyTo(ctx context.Context, feed *keptFeed, j *jobs.Job, c
 	if j.Kind == jobMonthRefresh || len(users) == 0 {
 		return feed.refresh(ctx, c, users)
 	}
-	if _, err := feed.push(ctx, j.Post, []postCopy{c}, users, true); err != nil {
+	if _, err := feed.push(ctx, j.Post, []postCopy{c}, users); err != nil {
 		return err
 	}
 	if j.IsFirst() {
