@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ var notificationCases = []testCase{
 	{"ALeaseEnds", aLeaseEnds},
 	{"ActsOfAGroupAreTogether", actsOfAGroupAreTogether},
 	{"ReadNotificationsTakeNoActs", readNotificationsTakeNoActs},
+	{"CancelledReadsOfNotifications", cancelledReadsOfNotifications},
 	{"FullNotificationsTakeNoActs", fullNotificationsTakeNoActs},
 	{"OnePersonHasSeveralActs", onePersonHasSeveralActs},
 	{"AFullNotificationKeepsEveryone", aFullNotificationKeepsEveryone},
@@ -206,6 +208,23 @@ func fullNotificationsTakeNoActs(w *world) {
 	w.same(w.unread(ada), 2, "the number of unread notifications")
 	n.notify(notice(reacted(ada, newPostID()), w.users(social.MaxActs*2+1)...)...)
 	w.same(w.notified(ada), "REACTION by 1, REACTION by 100, REACTION by 100, FOLLOW by 5, FOLLOW by 100", "what one call stored")
+}
+
+// cancelledReadsOfNotifications: callers leave at any moment of a read.
+func cancelledReadsOfNotifications(w *world) {
+	ada, ben := w.user(), w.user()
+	n := w.notifier()
+	for range 30 {
+		n.notify(notice(reacted(ada, newPostID()), ben)...)
+	}
+	for i := range 300 {
+		ctx, cancel := context.WithTimeout(w.ctx, time.Duration(i)*5*time.Microsecond)
+		found, err := w.Notifications(ctx, ada.ID, everything)
+		cancel()
+		if err == nil {
+			w.same(len(found), 30, "the number of notifications")
+		}
+	}
 }
 
 // commentsIn lists the comments of a notification, newest first.

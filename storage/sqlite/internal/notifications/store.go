@@ -185,9 +185,11 @@ func readActs(tx sqldb.Reader, notifications []*social.Notification) error {
 	err := tx.Each(actsOf, func(scan sqldb.Scan) (bool, error) {
 		var of social.NotificationID
 		var act social.Act
-		err := scan(sqldb.Into(&of.ID), sqldb.Into(&act.Actor.ID), sqldb.Into(&act.Comment.ID), sqldb.Into(&act.ID.ID))
+		if err := scan(sqldb.Into(&of.ID), sqldb.Into(&act.Actor.ID), sqldb.Into(&act.Comment.ID), sqldb.Into(&act.ID.ID)); err != nil {
+			return false, err // the call was cancelled
+		}
 		byID[of].Acts = append(byID[of].Acts, act)
-		return true, err
+		return true, nil
 	}, sqldb.HexList(ids))
 	for _, n := range notifications {
 		slices.SortFunc(n.Acts, func(a, b social.Act) int { return b.ID.Compare(a.ID.ID) })
