@@ -78,6 +78,6 @@ func eachEntry[T any](read func(social.Page) (social.Slice[T], error), do func(T
 		if !slice.More {
 			return nil
 		}
-		page.After = slice.Keys[len(slice.Keys)-1]
+		page.After = slice.Next(page)
 	}
 }

@@ -4,15 +4,15 @@ import "context"
 
 // Fill fills pages of lists that hide some entries: it reads candidates, keeps those that see lets
 // through, and reads on until every page is full or its list has ended. All lists advance together,
-// so a batch takes as many reads as its slowest list, usually one. Fill reports to passOver how
-// many entries were hidden, and returns its error.
+// so a batch takes as many reads as its slowest list, usually one. Fill reports to limit.PassOver
+// how many entries were hidden, and returns its error.
 func Fill[K comparable, T any](
 	ctx context.Context,
 	lists []List[K],
 	read func(context.Context, []List[K]) (map[List[K]][]T, error),
 	key func(K, T) Key,
 	see func(context.Context, []T) (func(K, T) bool, error),
-	passOver func(hidden int) error,
+	limit Limit,
 ) (map[List[K]]Slice[T], error) {
 	pages := make(map[List[K]]*partialPage[K, T], len(lists))
 	for _, list := range lists {
@@ -40,17 +40,32 @@ func Fill[K comparable, T any](
 		hidden := len(all)
 		for list, page := range pages {
 			hidden -= page.add(read[page.next], key, visible)
-			if page.ended || len(page.kept) > list.Limit {
-				answers[list] = Cut(page.kept, list.Page, func(item T) Key { return key(list.Of, item) })
+			if page.ended || len(page.kept) > list.Limit || limit.reached(page.seen-len(page.kept)) {
+				answers[list] = page.answer(list, key, limit)
 				delete(pages, list)
 			}
 		}
-		if err := passOver(hidden); err != nil {
+		if err := limit.PassOver(hidden); err != nil {
 			return nil, err
 		}
 	}
 	return answers, nil
 }
+
+// Limit bounds the work for entries that are hidden.
+type Limit struct {
+	// PassOver is told how many hidden entries were read. Its error ends the call.
+	PassOver func(hidden int) error
+	// Hidden is how many hidden entries end a page before it is full; zero: any number. It does not
+	// depend on other lists, so that nothing can be learned from reading several at once.
+	Hidden int
+	// Beside returns a key close to that of a hidden entry, before it in the list (after it if last
+	// is set), without revealing which entry that is. kept is the nearest entry of the page, if there
+	// is one: the key must not be before that (after that).
+	Beside func(hidden, kept Key, last bool) Key
+}
+
+func (l Limit) reached(hidden int) bool { return l.Hidden > 0 && hidden >= l.Hidden }
 
 // partialPage is a page that is being filled.
 type partialPage[K comparable, T any] struct {
@@ -96,6 +111,21 @@ func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func
 		p.next.After = key(p.next.Of, candidates[len(candidates)-1])
 	}
 	return len(kept)
+}
+
+// answer makes the page of what was read. If the list goes on, and there is less than a page of it,
+// the page ends where the last candidate was.
+func (p *partialPage[K, T]) answer(list List[K], key func(K, T) Key, limit Limit) Slice[T] {
+	slice := Cut(p.kept, list.Page, func(item T) Key { return key(list.Of, item) })
+	if p.ended || slice.More {
+		return slice
+	}
+	last, kept := p.next.After, slice.Next(list.Page)
+	if list.Last {
+		last = p.next.Before
+	}
+	slice.More, slice.End = true, limit.Beside(last, kept, list.Last)
+	return slice
 }
 
 // Cut makes a page of the entries that were read for it, which may be more than the page can hold:

@@ -32,6 +32,21 @@ type Slice[T any] struct {
 	Items []T
 	Keys  []Key // the keys of the items, in the same order
 	// More reports whether there are entries beyond this page: after it, or before it if Page.Last
-	// is set.
+	// is set. There may be none if End is set.
 	More bool
+	// End is set if the page ends before it is full, because very many entries are hidden: the next
+	// page continues from there. It names no entry.
+	End Key
+}
+
+// Next returns the key from which the next page continues.
+func (s *Slice[T]) Next(p Page) Key {
+	switch n := len(s.Keys); {
+	case s.End != "" || n == 0:
+		return s.End
+	case p.Last:
+		return s.Keys[0]
+	default:
+		return s.Keys[n-1]
+	}
 }

@@ -3612,9 +3612,9 @@ type PageInfo {
   hasNextPage: Boolean!
   "Whether there are entries before this page."
   hasPreviousPage: Boolean!
-  "The cursor of the first edge; pass it as ` + "`" + `before` + "`" + ` to read the previous page. Null on an empty page."
+  "The cursor of the first edge, or of the place before it where this page had to stop; pass it as ` + "`" + `before` + "`" + ` to read the previous page. Null on an empty page at the beginning of a list."
   startCursor: String
-  "The cursor of the last edge; pass it as ` + "`" + `after` + "`" + ` to read the next page. Null on an empty page."
+  "The cursor of the last edge, or of the place after it where this page had to stop; pass it as ` + "`" + `after` + "`" + ` to read the next page. Null on an empty page at the end of a list."
   endCursor: String
 }
 

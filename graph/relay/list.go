@@ -60,6 +60,14 @@ func (l List[T]) Page(ctx context.Context, args Args) (Page[T], error) {
 	if n := len(c.Cursors); n > 0 {
 		c.Info.StartCursor, c.Info.EndCursor = &c.Cursors[0], &c.Cursors[n-1]
 	}
+	if slice.End != "" {
+		end := l.cursors.Encode(slice.End)
+		if page.Last {
+			c.Info.StartCursor = &end
+		} else {
+			c.Info.EndCursor = &end
+		}
+	}
 	return c, nil
 }
 
@@ -91,5 +99,5 @@ func (l List[T]) beyond(ctx context.Context, bound paging.Key, slice paging.Slic
 		probe.After = slice.Keys[n-1]
 	}
 	found, err := l.read(ctx, probe)
-	return len(found.Items) > 0, err
+	return len(found.Items) > 0 || found.More, err
 }

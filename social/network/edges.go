@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"maps"
 
 	"plaza/paging"
 	"plaza/social"
@@ -48,13 +49,7 @@ func edgeEnd(e social.Edge) social.UserID { return e.To }
 
 // Muted lists the users the viewer mutes (Edge.To) who are visible to the viewer.
 func (v *Viewer) Muted(ctx context.Context, p social.Page) (social.Slice[social.Edge], error) {
-	readOne := func(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
-		edges, err := v.s.store.Muted(ctx, v.ID, lists[0].Page)
-		return map[social.List[social.UserID]][]social.Edge{lists[0]: edges}, err
-	}
-	list := social.List[social.UserID]{Of: v.ID, Page: p}
-	slices, err := collect(ctx, v, []social.List[social.UserID]{list}, readOne, edgeKey, seeEdges[social.UserID](v, edgeEnd))
-	return slices[list], err
+	return v.ownEdges(ctx, p, v.s.store.Muted, seeEdges[social.UserID](v, edgeEnd))
 }
 
 // BlockedUser is a user the viewer blocks.
@@ -65,27 +60,40 @@ type BlockedUser struct {
 
 // Blocked lists the users the viewer blocks: the only list that still shows them.
 func (v *Viewer) Blocked(ctx context.Context, p social.Page) (social.Slice[BlockedUser], error) {
-	edges, err := v.s.store.Blocked(ctx, v.ID, p.Beyond())
-	if err != nil {
-		return social.Slice[BlockedUser]{}, err
-	}
-	page := paging.Cut(edges, p, func(e social.Edge) social.Key { return edgeKey(v.ID, e) })
-	ids := make([]social.UserID, len(page.Items))
-	for i, e := range page.Items {
-		ids[i] = e.To
-	}
-	users, err := v.s.people.Users(ctx, ids)
-	if err != nil {
-		return social.Slice[BlockedUser]{}, err
-	}
-	blocked := social.Slice[BlockedUser]{More: page.More}
-	for i, e := range page.Items {
-		if users[e.To] != nil && !social.IsAway(users[e.To].Standing) {
-			blocked.Items = append(blocked.Items, BlockedUser{e, users[e.To]})
-			blocked.Keys = append(blocked.Keys, page.Keys[i])
+	known := map[social.UserID]*social.User{}
+	see := func(ctx context.Context, edges []social.Edge) (func(social.UserID, social.Edge) bool, error) {
+		ids := make([]social.UserID, len(edges))
+		for i, e := range edges {
+			ids[i] = e.To
 		}
+		users, err := v.s.people.Users(ctx, ids)
+		maps.Copy(known, users)
+		return func(_ social.UserID, e social.Edge) bool {
+			return users[e.To] != nil && !social.IsAway(users[e.To].Standing)
+		}, err
 	}
-	return blocked, nil
+	page, err := v.ownEdges(ctx, p, v.s.store.Blocked, see)
+	blocked := social.Slice[BlockedUser]{Keys: page.Keys, More: page.More}
+	for _, e := range page.Items {
+		blocked.Items = append(blocked.Items, BlockedUser{e, known[e.To]})
+	}
+	return blocked, err
+}
+
+// ownEdges reads a page of a list that belongs to the viewer.
+func (v *Viewer) ownEdges(
+	ctx context.Context,
+	p social.Page,
+	read func(context.Context, social.UserID, social.Page) ([]social.Edge, error),
+	see func(context.Context, []social.Edge) (func(social.UserID, social.Edge) bool, error),
+) (social.Slice[social.Edge], error) {
+	list := social.List[social.UserID]{Of: v.ID, Page: p}
+	readOne := func(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
+		edges, err := read(ctx, v.ID, lists[0].Page)
+		return map[social.List[social.UserID]][]social.Edge{lists[0]: edges}, err
+	}
+	slices, err := collect(ctx, v, []social.List[social.UserID]{list}, readOne, edgeKey, see)
+	return slices[list], err
 }
 
 // OwnCircles lists the viewer's circles, oldest first.

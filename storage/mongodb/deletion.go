@@ -236,7 +236,7 @@ var lastComment = func() social.CommentID {
 
 // eraseComments erases comments for as long as an attempt may take.
 func (d deletion) eraseComments(ctx context.Context) (did bool, err error) {
-	return d.eraseFor(ctx, d.erasing.inJob, d.user, lastComment)
+	return d.eraseFor(ctx, d.erasing.inJob, d.user, lastComment, social.UserID{})
 }
 
 // takeBackMarks removes some of the user's reactions, votes or muted threads, and updates the

@@ -39,7 +39,7 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 		_ = s.hastenErasure(context.WithoutCancel(ctx), user) // the job may exist, even if the caller left during the commit
 		return 0, err
 	}
-	more, err := s.eraseFor(ctx, s.erasing.inCall, user, upTo)
+	more, err := s.eraseFor(ctx, s.erasing.inCall, user, upTo, user)
 	if err != nil && ctx.Err() == nil {
 		s.logger.WarnContext(ctx, "comments will be erased later", "error", err)
 	}
@@ -79,7 +79,7 @@ func (s *Store) endErasure(ctx context.Context, user social.UserID, upTo social.
 
 // eraseNext does a part of a job.
 func (s *Store) eraseNext(ctx context.Context, j *jobs.Job) error {
-	more, err := s.eraseFor(ctx, s.erasing.inJob, j.Author, j.UpTo)
+	more, err := s.eraseFor(ctx, s.erasing.inJob, j.Author, j.UpTo, j.Author)
 	if err == nil && more {
 		return jobs.ErrMore
 	}
@@ -87,8 +87,9 @@ func (s *Store) eraseNext(ctx context.Context, j *jobs.Job) error {
 }
 
 // eraseFor deletes comments until none is left or the time is up, but at least those of one thread.
-// It reports whether there may be more.
-func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.UserID, upTo social.CommentID) (more bool, err error) {
+// It reports whether there may be more. The events name the user whom by is; zero in the deletion of
+// an account, because no one sees what names someone who is gone.
+func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.UserID, upTo social.CommentID, by social.UserID) (more bool, err error) {
 	page := social.Page{Limit: eraseAtOnce, After: social.Key(mdb.NextID(upTo.ID).Bytes())}
 	list := social.List[social.UserID]{Of: user, Page: page}
 	for deadline := time.Now().Add(most); ; {
@@ -100,7 +101,7 @@ func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.Us
 			return false, nil
 		}
 		for _, thread := range byThread(found[list]) {
-			if err := s.eraseInThread(ctx, user, thread); err != nil {
+			if err := s.eraseInThread(ctx, by, thread); err != nil {
 				return true, err
 			}
 			if time.Now().After(deadline) {
@@ -130,7 +131,7 @@ func byThread(comments []*social.Comment) [][]*social.Comment {
 
 // eraseInThread deletes comments on one post, with the same effects as DeleteComment for each. It
 // skips comments that are gone, and all of them if the post is gone.
-func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments []*social.Comment) error {
+func (s *Store) eraseInThread(ctx context.Context, by social.UserID, comments []*social.Comment) error {
 	post := comments[0].Post
 	err := s.db.Write(ctx, "erase comments", []id.ID{post.ID}, func(ctx context.Context) error {
 		deleted, err := s.threads.DeleteAll(ctx, post, mdb.Map(comments, func(c **social.Comment) social.CommentID { return (*c).ID }))
@@ -146,7 +147,7 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 		var events []social.Event
 		for _, d := range deleted {
 			events = append(events, d.Events(social.Event{
-				ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: user, Target: user, Post: post, Comment: d.Comment,
+				ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: by, Target: by, Post: post, Comment: d.Comment,
 			})...)
 		}
 		return s.log.Append(ctx, events...)

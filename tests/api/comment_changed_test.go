@@ -211,3 +211,24 @@ func (r *slowChanges) Send(texts ...[]byte) {
 }
 
 func (r *slowChanges) End(error) {}
+
+// TestCommentsOfDeletedAccounts: open threads lose the comments of someone who deletes the account.
+func TestCommentsOfDeletedAccounts(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		post := ada.Status(t, "talk", plazatest.Public)
+		gone := map[string]bool{bob.Comment(t, post, "1"): true, bob.Comment(t, post, "2"): true, bob.Comment(t, post, "3"): true}
+		socket := ada.Connect(t)
+		socket.Subscribe(plaza, "1", `subscription { commentChanged(postId: "`+post+`") { event commentId comment { text isDeleted } } }`)
+		bob.Mutate(t, "deleteAccount", "", map[string]any{"password": "password of bob"})
+		for len(gone) > 0 {
+			got, raw := nextCommentChange(t, socket)
+			if got.Event != "REMOVED" || !gone[got.CommentID] {
+				t.Fatalf("got %s, want one of %v", raw, gone)
+			}
+			delete(gone, got.CommentID)
+		}
+	})
+}

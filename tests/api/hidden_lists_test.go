@@ -6,7 +6,9 @@ import (
 	"sync"
 	"testing"
 
+	"plaza/id"
 	"plaza/internal/plazatest"
+	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
@@ -116,6 +118,70 @@ func TestVisibilityMeetsValue(t *testing.T) {
 			both.Wait()
 			if answer := s.ada.Raw(t, `{ user(handle: "bob") { properties { value } } }`); !strings.Contains(answer, `"properties": []`) && !strings.Contains(answer, `"properties":[]`) {
 				t.Fatalf("the hidden value is visible: %s", answer)
+			}
+		}
+	})
+}
+
+// TestManyHiddenPosts reads the posts of someone who hides more than a page passes over. However
+// many lists are requested together, the answer is the same as alone, and following the cursors
+// leads to the posts behind.
+func TestManyHiddenPosts(t *testing.T) {
+	t.Parallel()
+	const hidden = 1_100
+	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
+		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
+		s.add(t, "ivy", "ivy", `{ viewer { user { id } } }`)
+		s.act(t, "ivy", `mutation { createPost(input: {content: {status: {text: "first"}}, audience: {kind: PUBLIC}}) { userErrors { code } } }`)
+		known, err := st.UsersByHandle(t.Context(), []string{"ivy"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		author := known["ivy"].ID
+		var writers sync.WaitGroup
+		for range 4 {
+			writers.Go(func() {
+				for range hidden / 4 {
+					p := &social.Post{
+						ID: social.PostID{ID: id.New()}, Author: author, WallOwner: author, Audience: social.Audience{Kind: social.AudienceOnlyMe},
+						Content: social.Content{Status: &social.Status{Text: "secret"}},
+					}
+					if err := st.InsertPost(t.Context(), p, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostCreated, Actor: author, Post: p.ID}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		writers.Wait()
+		stranger := plazatest.Person{URL: s.plaza.URL}
+		for _, list := range []string{"posts", "wall"} {
+			var lists strings.Builder
+			for first := 1; first <= 60; first++ {
+				fmt.Fprintf(&lists, "l%d: %s(first: %d) { nodes { id } pageInfo { hasNextPage } } ", first, list, first)
+			}
+			if answer := stranger.Raw(t, `{ user(handle: "ivy") { `+lists.String()+` } }`); strings.Contains(answer, "errors") {
+				t.Errorf("60 times %s: %.300s", list, answer)
+			}
+			var after *string
+			seen := 0
+			for more, pages := true, 0; more && pages < 10; pages++ {
+				var got struct {
+					User map[string]struct {
+						Nodes    []struct{ ID string }
+						PageInfo struct {
+							HasNextPage bool
+							EndCursor   *string
+						}
+					}
+				}
+				stranger.Do(t, `query($after: String) { user(handle: "ivy") { `+list+`(first: 5, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } } }`,
+					map[string]any{"after": after}, &got)
+				page := got.User[list]
+				seen += len(page.Nodes)
+				more, after = page.PageInfo.HasNextPage, page.PageInfo.EndCursor
+			}
+			if seen != 1 {
+				t.Errorf("the pages of %s have %d posts, want the first one", list, seen)
 			}
 		}
 	})

@@ -436,3 +436,30 @@ func TestClientsThatLeave(t *testing.T) {
 		}
 	})
 }
+
+// TestAwayAmongBlocked: users who are away are no entries of the list of blocked users, neither on
+// its pages nor beyond them.
+func TestAwayAmongBlocked(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada := plaza.As(t, "ada")
+		for _, handle := range []string{"bob", "cem"} {
+			plaza.As(t, handle)
+			ada.Mutate(t, "blockUser", "", map[string]any{"userId": ada.IDOf(t, handle)})
+		}
+		lists := func(want string) {
+			t.Helper()
+			for _, args := range []string{"first: 1", "last: 1"} {
+				got := ada.Raw(t, `{ viewer { blockedUsers(`+args+`) { nodes { handle } pageInfo { hasNextPage hasPreviousPage } } } }`)
+				if want := `"blockedUsers":{"nodes":[` + want + `],"pageInfo":{"hasNextPage":false,"hasPreviousPage":false}}`; !strings.Contains(strings.Join(strings.Fields(got), ""), want) {
+					t.Errorf("blockedUsers(%s): %s, want %s", args, got, want)
+				}
+			}
+		}
+		plaza.As(t, "bob").Raw(t, fmt.Sprintf(deactivate, "bob"))
+		lists(`{"handle":"cem"}`)
+		plaza.As(t, "cem").Raw(t, fmt.Sprintf(deactivate, "cem"))
+		lists("")
+	})
+}
