@@ -41,7 +41,8 @@ type Catalogue interface {
 	// is skipped. Any other entry replaces the stored one if that has the same revision; otherwise
 	// the error is ErrConflict, also if there is no stored one. Each stored entry gets the next
 	// revision. Zones keep their currency, campaigns their advertiser, and units their campaign and
-	// counters.
+	// counters. CreatedAt is stored if it is not that of the id (see OwnCreation); otherwise an entry
+	// keeps the stored one. Entries are read with their Creation.
 	//
 	// Zones show the change immediately: a unit runs in its zones while it and its campaign are
 	// active, even if several writers save at the same time. ErrNotFound: a campaign's advertiser,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"time"
 
 	"plaza/ads"
 )
@@ -41,7 +42,7 @@ func (s *Service) differing(ctx context.Context, b *ads.Batch, omitted *Omitted,
 		return different, err
 	}
 	different.Campaigns, err = compare(ctx, b.Campaigns, counts, s.store.Campaigns, func(c *ads.Campaign) ads.CampaignID { return c.ID }, func(c, stored *ads.Campaign) error {
-		c.Revision = stored.Revision
+		c.Revision, c.CreatedAt = stored.Revision, keptCreation(stored.CreatedAt)
 		return omitted.adoptCampaign("", c, stored)
 	})
 	if err != nil {
@@ -52,7 +53,7 @@ func (s *Service) differing(ctx context.Context, b *ads.Batch, omitted *Omitted,
 		return different, err
 	}
 	different.Units, err = compare(ctx, b.Units, counts, s.store.Units, func(u *ads.Unit) ads.UnitID { return u.ID }, func(u, stored *ads.Unit) error {
-		u.Revision = stored.Revision
+		u.Revision, u.CreatedAt = stored.Revision, keptCreation(stored.CreatedAt)
 		u.Impressions, u.Clicks, u.Conversions = stored.Impressions, stored.Clicks, stored.Conversions
 		return omitted.adoptUnit(u, stored)
 	})
@@ -60,8 +61,17 @@ func (s *Service) differing(ctx context.Context, b *ads.Batch, omitted *Omitted,
 }
 
 func adoptAdvertiser(a, stored *ads.Advertiser) error {
-	a.Revision = stored.Revision
+	a.Revision, a.CreatedAt = stored.Revision, keptCreation(stored.CreatedAt)
 	return nil
+}
+
+// keptCreation returns a stored time of creation; zero, so that the entry differs and gets one, if
+// an earlier version of Plaza has imported it without.
+func keptCreation(stored time.Time) time.Time {
+	if ads.IsUndated(stored) {
+		return time.Time{}
+	}
+	return stored
 }
 
 func adoptZone(z, stored *ads.Zone) error {

@@ -31,6 +31,7 @@ type unitDetails struct {
 	KeywordWeights []keywordWeightDoc `bson:"keywordWeights"`
 	Weight         int                `bson:"weight"`
 	Caps           []capDoc           `bson:"caps"`
+	Created        createdDoc         `bson:",inline"`
 }
 
 func newUnitDoc(u *ads.Unit, v int) unitDoc {
@@ -40,14 +41,14 @@ func newUnitDoc(u *ads.Unit, v int) unitDoc {
 func newUnitDetails(u *ads.Unit) unitDetails {
 	return unitDetails{
 		State: u.State, Creative: creativeDoc(u.Creative), Bid: bidDoc(u.Bid), Zones: zoneKeys(u.Zones),
-		Keywords: u.Keywords, KeywordWeights: newKeywordWeightDocs(u.KeywordWeights), Weight: u.Weight, Caps: newCapDocs(u.Caps),
+		Keywords: u.Keywords, KeywordWeights: newKeywordWeightDocs(u.KeywordWeights), Weight: u.Weight, Caps: newCapDocs(u.Caps), Created: newCreatedDoc(u.CreatedAt, u.ID.ID),
 	}
 }
 
 func (d *unitDoc) unit() (*ads.Unit, error) {
 	u := &ads.Unit{
 		ID: d.ID, Campaign: d.Campaign, Creative: ads.Creative(d.Details.Creative), State: d.Details.State, Bid: ads.Bid(d.Details.Bid), Keywords: d.Details.Keywords,
-		KeywordWeights: readKeywordWeights(d.Details.KeywordWeights), Weight: d.Details.Weight, Caps: readCaps(d.Details.Caps), Revision: d.Revision, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions,
+		KeywordWeights: readKeywordWeights(d.Details.KeywordWeights), Weight: d.Details.Weight, Caps: readCaps(d.Details.Caps), Revision: d.Revision, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions, CreatedAt: d.Details.Created.time(d.ID.ID),
 	}
 	for _, key := range d.Details.Zones {
 		zone, err := ads.ParseZoneID(key)
