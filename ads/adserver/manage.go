@@ -82,7 +82,7 @@ func (s *Service) placing(ctx context.Context, u *ads.Unit, newCurrency bool, er
 	}
 	switch {
 	case errors.Is(err, ads.ErrCurrency):
-		return because(fault.Invalidf("bid.currency", "A zone, its units and their campaigns' budgets must have the same currency."), err)
+		return because(fault.Invalidf("bid.currency", "An ad must have the currency of its zones, of its campaign's budget, and of the campaign's other ads."), err)
 	case errors.Is(err, ads.ErrUpgrading) && len(u.KeywordWeights) > 0:
 		return because(fault.Errorf(fault.CodeNotAllowed, "keywordWeights", "Keywords can have weights once the operator has finished the upgrade of Plaza."), err)
 	case errors.Is(err, ads.ErrUpgrading):
@@ -100,7 +100,10 @@ func (s *Service) misplaced(ctx context.Context, u *ads.Unit, newCurrency bool) 
 	if err := r.learnOf(ctx, []ads.Unit{*u}); err != nil || r.campaigns[u.Campaign] == nil {
 		return err
 	}
-	return r.checkPlaces("", u, newCurrency)
+	if err := r.checkPlaces("", u, newCurrency); err != nil || !newCurrency {
+		return err
+	}
+	return r.checkMates(ctx, "", u)
 }
 
 // missing names the argument that refers to something that does not exist.

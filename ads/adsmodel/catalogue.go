@@ -58,6 +58,7 @@ func (m *catalogue) save(b ads.Batch) (saved int, err error) {
 		}
 		saved += n
 	}
+	before := maps.Clone(m.units)
 	for _, u := range b.Units {
 		if was, ok := m.units[u.ID]; ok {
 			u.Campaign, u.Impressions, u.Clicks, u.Conversions = was.Campaign, was.Impressions, was.Clicks, was.Conversions
@@ -70,7 +71,31 @@ func (m *catalogue) save(b ads.Batch) (saved int, err error) {
 		}
 		saved += n
 	}
-	return saved, m.check()
+	return saved, cmp.Or(m.check(), checkMates(before, b.Units))
+}
+
+// checkMates checks that new units have the currency of one of their campaign's units, if it has any.
+func checkMates(before map[ads.UnitID]ads.Unit, units []ads.Unit) error {
+	of := map[ads.CampaignID]map[ads.Currency]bool{}
+	add := func(u *ads.Unit) {
+		if of[u.Campaign] == nil {
+			of[u.Campaign] = map[ads.Currency]bool{}
+		}
+		of[u.Campaign][u.Bid.Currency] = true
+	}
+	for _, u := range before {
+		add(&u)
+	}
+	for _, u := range units {
+		if has(before, u.ID) {
+			continue
+		}
+		if of[u.Campaign] != nil && !of[u.Campaign][u.Bid.Currency] {
+			return ads.ErrCurrency
+		}
+		add(&u)
+	}
+	return nil
 }
 
 // created returns the time of creation of an entry that is saved; stored is zero if none is stored.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
 	"plaza/ads"
 	"plaza/storage/mongodb/internal/mdb"
 )
@@ -106,7 +109,7 @@ func (s *saving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := s.joinCampaigns(ctx); err != nil {
+	if err := s.joinCampaigns(ctx, docs); err != nil {
 		return 0, err
 	}
 	return len(added) + replaced, s.checkPlaces(ctx)
@@ -171,7 +174,7 @@ func (s *saving) replaceUnits(ctx context.Context, b *ads.Batch) (replaced int, 
 
 // joinCampaigns marks the units' campaigns as changed, and checks that they exist and have the
 // units' currency.
-func (s *saving) joinCampaigns(ctx context.Context) error {
+func (s *saving) joinCampaigns(ctx context.Context, added []unitDoc) error {
 	wanted := map[ads.CampaignID]bool{}
 	for _, d := range s.units {
 		wanted[d.Campaign] = true
@@ -199,7 +202,43 @@ func (s *saving) joinCampaigns(ctx context.Context) error {
 			return ads.ErrCurrency
 		}
 	}
+	return s.checkMates(ctx, added, campaigns)
+}
+
+// checkMates checks that added units have the currency of one of their campaign's units, if it has
+// any. All units of a limited campaign have its budget's.
+func (s *saving) checkMates(ctx context.Context, added []unitDoc, campaigns map[ads.CampaignID]*ads.Campaign) error {
+	ids := mdb.Map(added, func(d *unitDoc) ads.UnitID { return d.ID })
+	currency := map[ads.CampaignID]ads.Currency{} // of those that have been checked
+	for i := range added {
+		campaign, bids := added[i].Campaign, added[i].Details.Bid.Currency
+		checked, ok := currency[campaign]
+		if campaigns[campaign].Budget.Limited() || (ok && checked == bids) {
+			continue
+		}
+		mates := mdb.Doc("campaign", campaign, "_id", mdb.Doc("$nin", ids))
+		found, err := s.hasUnit(ctx, append(slices.Clone(mates), bson.E{Key: "bid.currency", Value: bids}))
+		if err != nil {
+			return err
+		}
+		if !found {
+			others, err := s.hasUnit(ctx, mates)
+			if err != nil {
+				return err
+			}
+			if others || ok {
+				return ads.ErrCurrency
+			}
+		}
+		currency[campaign] = bids
+	}
 	return nil
+}
+
+// hasUnit reports whether a unit matches.
+func (s *saving) hasUnit(ctx context.Context, filter bson.D) (bool, error) {
+	found, err := mdb.FindAll[unitDoc](ctx, s.Store.units, filter, 1, options.Find().SetLimit(1).SetHint(byCampaign))
+	return len(found) > 0, err
 }
 
 // checkPlaces checks whether the units fit into their zones.

@@ -28,6 +28,9 @@ var (
 		VALUES (?, ?, ?, ?, ?, ?)`)
 	placedInZone = sqldb.Define(`SELECT count(*) FROM ad_placements p CROSS JOIN ad_units u ON u.id = p.unit
 		WHERE p.zone = ? AND u.state <> 'ARCHIVED'`)
+	// otherMates looks for units of a campaign none of which has a new unit's currency.
+	otherMates = sqldb.Define(`SELECT 1 FROM ad_units WHERE campaign = ?1 AND id <> ?2
+		AND NOT EXISTS (SELECT 1 FROM ad_units WHERE campaign = ?1 AND id <> ?2 AND bid_currency = ?3)`)
 	countUnit = sqldb.Define(`UPDATE ad_units SET impressions = impressions + ?, clicks = clicks + ?, conversions = conversions + ? WHERE id = ?
 		RETURNING bid_model, bid_price, bid_currency, impressions, clicks, conversions`)
 	movePlacements = sqldb.Define(`UPDATE ad_placements SET ecpm = ?1 WHERE unit = ?2 AND ecpm <> ?1`)
@@ -46,6 +49,11 @@ func saveUnit(tx *sqldb.Tx, u *ads.Unit) (saved bool, err error) {
 	}
 	if err != nil || !saved {
 		return false, err
+	}
+	if u.Revision == 0 {
+		if other, err := tx.Exists(otherMates, u.Campaign.Bytes(), u.ID.Bytes(), string(u.Bid.Currency)); err != nil || other {
+			return false, orCurrency(err)
+		}
 	}
 	units, err := readUnits(tx, []ads.UnitID{u.ID})
 	if err != nil {
