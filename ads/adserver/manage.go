@@ -12,9 +12,6 @@ import (
 
 // The methods in this file are for people who manage ads. The caller has checked that they may.
 
-// saveTries is how often an update is attempted if other writers change the same thing.
-const saveTries = 5
-
 // CreateAdvertiser stores a new advertiser. Errors name its parts: "name".
 func (s *Service) CreateAdvertiser(ctx context.Context, a ads.Advertiser) error {
 	if err := a.Check(""); err != nil {
@@ -199,7 +196,7 @@ func (s *Service) UpdateZone(ctx context.Context, id ads.ZoneID, design ads.Desi
 
 // update reads, changes and saves a value, and retries if another writer was first.
 func update[K comparable, V any](ctx context.Context, id K, read func(context.Context, []K) (map[K]*V, error), change func(*V), save func(*V) error) error {
-	for try := 1; ; try++ {
+	return retrying(ctx, func() error {
 		found, err := read(ctx, []K{id})
 		if err != nil {
 			return present(err)
@@ -208,10 +205,8 @@ func update[K comparable, V any](ctx context.Context, id K, read func(context.Co
 			return present(ads.ErrNotFound)
 		}
 		change(found[id])
-		if err := save(found[id]); try == saveTries || !errors.Is(err, ads.ErrConflict) {
-			return err
-		}
-	}
+		return save(found[id])
+	})
 }
 
 // ListAdvertisers reads a page of all advertisers, oldest first.

@@ -20,19 +20,19 @@ func (s *Service) Sync(ctx context.Context, b ads.Batch, omitted Omitted) (Chang
 	if err := checkBatch(&b); err != nil {
 		return Changes{}, err
 	}
-	for try := 1; ; try++ {
-		var counts Changes
+	var counts Changes
+	err := retrying(ctx, func() error {
+		counts = Changes{}
 		different, err := s.differing(ctx, &b, &omitted, &counts)
 		if err == nil {
 			_, err = s.put(ctx, different)
 		}
-		if err == nil {
-			return counts, nil
-		}
-		if try == saveTries || !errors.Is(err, ads.ErrConflict) {
-			return Changes{}, present(err)
-		}
+		return err
+	})
+	if err != nil {
+		return Changes{}, present(err)
 	}
+	return counts, nil
 }
 
 // differing returns the entries that are not stored as they are, with the stored revisions.
