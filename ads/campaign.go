@@ -13,7 +13,7 @@ type State string
 const (
 	Active   State = "ACTIVE"
 	Paused   State = "PAUSED"
-	Archived State = "ARCHIVED" // final, and hidden from the lists of active and paused ones
+	Archived State = "ARCHIVED" // like Paused, but its units leave room in their zones for others
 )
 
 func (s State) check(field string) error {
