@@ -868,7 +868,7 @@ enum AdReportDimension {
   UNIT
   "Each zone."
   ZONE
-  "Each keyword that matched: an impression counts for each of its keywords."
+  "Each keyword that matched: an impression counts for each of its keywords, up to 200 bytes of them."
   KEYWORD
 }
 
