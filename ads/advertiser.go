@@ -1,6 +1,10 @@
 package ads
 
-import "plaza/fault"
+import (
+	"time"
+
+	"plaza/fault"
+)
 
 // MaxName bounds the names of advertisers and campaigns, in characters.
 const MaxName = 100
@@ -12,6 +16,9 @@ type Advertiser struct {
 	Caps []Cap  // limits that cover all of its ads
 	// Revision counts how often it was saved; 0 if it is not stored yet. See Catalogue.Save.
 	Revision int
+	// CreatedAt is when it was created: see Creation. Saving it never changes it, except from the
+	// time of an id that has none.
+	CreatedAt time.Time
 }
 
 // Check validates an advertiser. field is its path in the input; errors name the part.

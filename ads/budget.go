@@ -241,7 +241,7 @@ func (c *Campaign) paced(l *Ledger, price Micros, now time.Time) Micros {
 	default:
 		start := c.Schedule.Start
 		if start.IsZero() {
-			start = c.ID.Time()
+			start = Creation(c.CreatedAt, c.ID.ID)
 		}
 		return part(c.Budget.Total, Elapsed(start, c.Schedule.End, now)) + price - l.Taken
 	}

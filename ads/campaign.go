@@ -1,6 +1,10 @@
 package ads
 
-import "plaza/fault"
+import (
+	"time"
+
+	"plaza/fault"
+)
 
 // State determines whether a campaign or a unit can be chosen.
 type State string
@@ -9,7 +13,7 @@ type State string
 const (
 	Active   State = "ACTIVE"
 	Paused   State = "PAUSED"
-	Archived State = "ARCHIVED" // final, and hidden from the lists of active and paused ones
+	Archived State = "ARCHIVED" // like Paused, but its units leave room in their zones for others
 )
 
 func (s State) check(field string) error {
@@ -36,7 +40,8 @@ type Campaign struct {
 	// Attribution is how many days after its click a conversion counts, 1 to MaxAttribution; 0
 	// means DefaultAttribution. A choice keeps the value that applied when it was made.
 	Attribution int
-	Revision    int // see Advertiser.Revision
+	Revision    int       // see Advertiser.Revision
+	CreatedAt   time.Time // see Advertiser.CreatedAt
 }
 
 // Check validates a campaign. field is its path in the input; errors name the part.

@@ -2,6 +2,8 @@ package ads
 
 import (
 	"context"
+	"math"
+	"math/bits"
 	"time"
 
 	"plaza/fault"
@@ -114,12 +116,18 @@ func (r *ReportRow) CostPerConversion() (cost Micros, ok bool) {
 	return r.Spend / Micros(r.Conversions), true
 }
 
-// ECPM returns what a thousand impressions have cost; 0 without impressions.
+// ECPM returns what a thousand impressions have cost, rounded down; 0 without impressions, and at
+// most math.MaxInt64.
 func (r *ReportRow) ECPM() Micros {
-	if r.Impressions == 0 {
+	if r.Impressions <= 0 || r.Spend <= 0 {
 		return 0
 	}
-	return Micros(float64(r.Spend) / float64(r.Impressions) * Mille)
+	high, low := bits.Mul64(uint64(r.Spend), Mille)
+	if high >= uint64(r.Impressions) {
+		return math.MaxInt64
+	}
+	ecpm, _ := bits.Div64(high, low, uint64(r.Impressions))
+	return Micros(min(ecpm, math.MaxInt64))
 }
 
 // Reports adds up what was recorded.

@@ -48,7 +48,7 @@ func (w Weekdays) List() []time.Weekday {
 func (s *Schedule) check(field string) error {
 	var end, zone, days error
 	if !s.Start.IsZero() && !s.End.IsZero() && !s.Start.Before(s.End) {
-		end = fault.Invalidf(fault.Part(field, "end"), "The end is before the start.")
+		end = fault.Invalidf(fault.Part(field, "end"), "The end must be after the start.")
 	}
 	if _, err := location(s.TimeZone); err != nil {
 		zone = fault.Invalidf(fault.Part(field, "timeZone"), "This is not a time zone: use an IANA name such as Europe/Berlin.")

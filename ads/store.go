@@ -41,13 +41,15 @@ type Catalogue interface {
 	// is skipped. Any other entry replaces the stored one if that has the same revision; otherwise
 	// the error is ErrConflict, also if there is no stored one. Each stored entry gets the next
 	// revision. Zones keep their currency, campaigns their advertiser, and units their campaign and
-	// counters.
+	// counters. CreatedAt is stored if it is not that of the id (see OwnCreation); otherwise an entry
+	// keeps the stored one. Entries are read with their Creation.
 	//
 	// Zones show the change immediately: a unit runs in its zones while it and its campaign are
 	// active, even if several writers save at the same time. ErrNotFound: a campaign's advertiser,
 	// or a unit's campaign or zone, is neither stored nor in the batch. ErrCurrency: a zone exists
-	// with another currency, or a unit's bid has another currency than one of its zones or its
-	// campaign's budget. ErrFull: a zone would have more than MaxZoneUnits units that are not
+	// with another currency, a unit's bid has another currency than one of its zones or its
+	// campaign's budget, or the campaign of a new unit has units, but none in that currency. (Only
+	// earlier versions of Plaza have stored campaigns with several currencies.) ErrFull: a zone would have more than MaxZoneUnits units that are not
 	// archived. ErrUpgrading: a unit's bid is a CPA, its keywords have weights, or a campaign has
 	// its own attribution, and servers of an older version may use the database. They would charge
 	// nothing for a CPA, would ignore and lose the weights and the attribution, and could not read

@@ -3,6 +3,7 @@ package ads
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"plaza/fault"
 )
@@ -51,9 +52,10 @@ type Unit struct {
 	KeywordWeights []KeywordWeight
 	// Weight is the unit's share among the weighted units of its campaign in a zone, which take
 	// turns. A unit with weight 0 competes on its own.
-	Weight   int // 0 to MaxWeight
-	Caps     []Cap
-	Revision int // see Advertiser.Revision
+	Weight    int // 0 to MaxWeight
+	Caps      []Cap
+	Revision  int       // see Advertiser.Revision
+	CreatedAt time.Time // see Advertiser.CreatedAt
 
 	Impressions int64 // recorded in all zones
 	Clicks      int64 // recorded in all zones

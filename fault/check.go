@@ -81,9 +81,19 @@ func CheckURL(field, text string) error {
 	if err := CheckLine(field, text, 1, MaxURLLen); err != nil {
 		return err
 	}
+	if i := strings.IndexAny(text, " \"<>\\^`{|}"); i >= 0 && isWeb(text) {
+		return Invalidf(field, "This address contains the character %q, which must be escaped.", text[i])
+	}
 	u, err := url.Parse(text)
-	if err != nil || strings.ContainsAny(text, " \"<>\\^`{|}") || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
+	switch {
+	case !isWeb(text):
 		return Invalidf(field, "This must be an address that begins with http:// or https://.")
+	case err != nil:
+		return Invalidf(field, "This is not a valid address.")
+	case u.Hostname() == "":
+		return Invalidf(field, "This address has no host.")
+	case u.User != nil:
+		return Invalidf(field, "This address contains a user name: leave it out, and the '@' behind it.")
 	}
 	if strings.ContainsFunc(text, isBidiControl) || strings.ContainsFunc(u.Hostname(), isInvisible) {
 		return Invalidf(field, "This address contains a character that hides where it leads.")
@@ -92,6 +102,12 @@ func CheckURL(field, text string) error {
 		return Invalidf(field, "This address has a port above 65535.")
 	}
 	return nil
+}
+
+// isWeb reports whether an address begins with http:// or https://, in any case.
+func isWeb(text string) bool {
+	scheme, _, ok := strings.Cut(text, "://")
+	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
 func isBidiControl(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }

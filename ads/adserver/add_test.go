@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plaza/ads"
+	"plaza/ads/adserver"
 	"plaza/fault"
 	"plaza/id"
 )
@@ -163,5 +164,24 @@ func TestIDsRoundTrip(t *testing.T) {
 		if z, err := ads.ParseZoneID(bad); err == nil {
 			t.Errorf("%q was read as %v", bad, z)
 		}
+	}
+}
+
+// TestCampaignHasOneCurrency is about campaigns without a budget, whose spend is one amount, too.
+func TestCampaignHasOneCurrency(t *testing.T) {
+	w := newWorld(t)
+	euros, dollars := w.unit(1_000), w.unit(1_000)
+	dollars.Bid.Currency = "USD"
+	euros.Zones, dollars.Zones = nil, nil
+	both := ads.Batch{Units: []ads.Unit{euros, dollars}}
+	none := adserver.NewOmitted()
+	refused(t, w.CheckReferences(w.ctx, both, none), fault.CodeInvalid, "units.1.bid.currency", "a file with both")
+	if err := w.CreateUnit(w.ctx, euros); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, w.CreateUnit(w.ctx, dollars), fault.CodeInvalid, "bid.currency", "CreateUnit")
+	refused(t, w.CheckReferences(w.ctx, both, none), fault.CodeInvalid, "units.1.bid.currency", "a file with the other")
+	if err := w.CheckReferences(w.ctx, ads.Batch{Units: []ads.Unit{euros}}, none); err != nil {
+		t.Errorf("a file with what is stored: %v", err)
 	}
 }

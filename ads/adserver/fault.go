@@ -18,7 +18,7 @@ func present(err error) error {
 	case errors.Is(err, ads.ErrNotFound):
 		answer = fault.NotFound("", "advertiser, campaign, ad or zone")
 	case errors.Is(err, ads.ErrCurrency):
-		answer = fault.Invalidf("", "A zone, its units and their campaigns' budgets must have the same currency.")
+		answer = fault.Invalidf("", "An ad must have the currency of its zones, of its campaign's budget, and of the campaign's other ads.")
 	case errors.Is(err, ads.ErrConflict):
 		answer = fault.Errorf(fault.CodeConflict, "", "Another request changed this at the same time. Try again.")
 	case errors.Is(err, ads.ErrFull):

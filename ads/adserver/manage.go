@@ -12,9 +12,6 @@ import (
 
 // The methods in this file are for people who manage ads. The caller has checked that they may.
 
-// saveTries is how often an update is attempted if other writers change the same thing.
-const saveTries = 5
-
 // CreateAdvertiser stores a new advertiser. Errors name its parts: "name".
 func (s *Service) CreateAdvertiser(ctx context.Context, a ads.Advertiser) error {
 	if err := a.Check(""); err != nil {
@@ -82,7 +79,7 @@ func (s *Service) placing(ctx context.Context, u *ads.Unit, newCurrency bool, er
 	}
 	switch {
 	case errors.Is(err, ads.ErrCurrency):
-		return because(fault.Invalidf("bid.currency", "A zone, its units and their campaigns' budgets must have the same currency."), err)
+		return because(fault.Invalidf("bid.currency", "An ad must have the currency of its zones, of its campaign's budget, and of the campaign's other ads."), err)
 	case errors.Is(err, ads.ErrUpgrading) && len(u.KeywordWeights) > 0:
 		return because(fault.Errorf(fault.CodeNotAllowed, "keywordWeights", "Keywords can have weights once the operator has finished the upgrade of Plaza."), err)
 	case errors.Is(err, ads.ErrUpgrading):
@@ -100,7 +97,10 @@ func (s *Service) misplaced(ctx context.Context, u *ads.Unit, newCurrency bool) 
 	if err := r.learnOf(ctx, []ads.Unit{*u}); err != nil || r.campaigns[u.Campaign] == nil {
 		return err
 	}
-	return r.checkPlaces("", u, newCurrency)
+	if err := r.checkPlaces("", u, newCurrency); err != nil || !newCurrency {
+		return err
+	}
+	return r.checkMates(ctx, "", u)
 }
 
 // missing names the argument that refers to something that does not exist.
@@ -196,7 +196,7 @@ func (s *Service) UpdateZone(ctx context.Context, id ads.ZoneID, design ads.Desi
 
 // update reads, changes and saves a value, and retries if another writer was first.
 func update[K comparable, V any](ctx context.Context, id K, read func(context.Context, []K) (map[K]*V, error), change func(*V), save func(*V) error) error {
-	for try := 1; ; try++ {
+	return retrying(ctx, func() error {
 		found, err := read(ctx, []K{id})
 		if err != nil {
 			return present(err)
@@ -205,10 +205,8 @@ func update[K comparable, V any](ctx context.Context, id K, read func(context.Co
 			return present(ads.ErrNotFound)
 		}
 		change(found[id])
-		if err := save(found[id]); try == saveTries || !errors.Is(err, ads.ErrConflict) {
-			return err
-		}
-	}
+		return save(found[id])
+	})
 }
 
 // ListAdvertisers reads a page of all advertisers, oldest first.

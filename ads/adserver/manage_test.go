@@ -9,16 +9,14 @@ import (
 	"plaza/id"
 )
 
-// TestUnitsKeepTheirCurrency is about a unit in no zone, of a campaign without a budget: nothing
-// else refuses another currency.
+// TestUnitsKeepTheirCurrency is about the only unit, in no zone, of a campaign without a budget:
+// nothing else refuses another currency.
 func TestUnitsKeepTheirCurrency(t *testing.T) {
 	w := newWorld(t)
-	u, dollars := w.unit(1_000), w.unit(1_000)
-	u.Zones, dollars.Zones, dollars.Bid.Currency = nil, nil, "USD"
-	for _, created := range []ads.Unit{u, dollars} {
-		if err := w.CreateUnit(w.ctx, created); err != nil {
-			t.Errorf("a new unit in %s: %v", created.Bid.Currency, err)
-		}
+	u := w.unit(1_000)
+	u.Zones = nil
+	if err := w.CreateUnit(w.ctx, u); err != nil {
+		t.Fatal(err)
 	}
 	err := w.UpdateUnit(w.ctx, u.ID, func(u *ads.Unit) error { u.Bid.Currency = "USD"; return nil })
 	refused(t, err, fault.CodeInvalid, "bid.currency", "another currency")

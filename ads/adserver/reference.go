@@ -51,11 +51,14 @@ type references struct {
 	advertisers map[ads.AdvertiserID]*ads.Advertiser
 	campaigns   map[ads.CampaignID]*ads.Campaign
 	zones       map[ads.ZoneID]*ads.Zone
+	// mates are currencies in which units of a campaign bid; absent if it has none, or is not known.
+	mates map[ads.CampaignID]map[ads.Currency]bool
 }
 
 func newReferences(s *Service) *references {
 	return &references{
 		service: s, advertisers: map[ads.AdvertiserID]*ads.Advertiser{}, campaigns: map[ads.CampaignID]*ads.Campaign{}, zones: map[ads.ZoneID]*ads.Zone{},
+		mates: map[ads.CampaignID]map[ads.Currency]bool{},
 	}
 }
 
@@ -171,6 +174,53 @@ func (r *references) checkUnits(ctx context.Context, from int, units []ads.Unit)
 		if err := r.checkPlaces(field, u, true); err != nil {
 			return err
 		}
+		if stored[u.ID] != nil {
+			continue
+		}
+		if err := r.checkMates(ctx, field, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkMates checks that a new unit has the currency of one of its campaign's units, if it has any.
+func (r *references) checkMates(ctx context.Context, field string, u *ads.Unit) error {
+	if r.mates[u.Campaign][u.Bid.Currency] {
+		return nil
+	}
+	if err := r.learnMates(ctx, u); err != nil {
+		return err
+	}
+	mates := r.mates[u.Campaign]
+	if len(mates) == 0 {
+		r.mates[u.Campaign] = map[ads.Currency]bool{u.Bid.Currency: true}
+		return nil
+	}
+	if mates[u.Bid.Currency] {
+		return nil
+	}
+	one := slices.Min(slices.Collect(maps.Keys(mates)))
+	return fault.Invalidf(fault.Part(field, "bid.currency"), "The campaign's other ads have the currency %s, and the bid %s.", one, u.Bid.Currency)
+}
+
+// learnMates reads the units of a unit's campaign until it finds one with the unit's currency.
+func (r *references) learnMates(ctx context.Context, u *ads.Unit) error {
+	for page := (ads.Page{Limit: 1}); !r.mates[u.Campaign][u.Bid.Currency]; page.Limit = ads.MaxBatch {
+		units, err := r.service.store.ListUnits(ctx, u.Campaign, page)
+		if err != nil {
+			return err
+		}
+		if len(units) > 0 && r.mates[u.Campaign] == nil {
+			r.mates[u.Campaign] = map[ads.Currency]bool{}
+		}
+		for _, mate := range units {
+			r.mates[u.Campaign][mate.Bid.Currency] = true
+		}
+		if len(units) < page.Limit {
+			return nil
+		}
+		page.After = keyOf(units[len(units)-1].ID.ID)
 	}
 	return nil
 }

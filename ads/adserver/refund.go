@@ -81,7 +81,7 @@ func limitTime(s *ads.Selection, now time.Time) error {
 		return fault.Invalidf("from", "Charges older than %d days cannot be refunded.", ads.RefundLife/(24*time.Hour))
 	}
 	if !s.From.Before(s.To) {
-		return fault.Invalidf("to", "The end is before the start.")
+		return fault.Invalidf("to", "The end must be after the start.")
 	}
 	return nil
 }

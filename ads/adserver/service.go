@@ -97,7 +97,7 @@ func checkBatch(b *ads.Batch) error {
 // put stores a batch. This server shows the change immediately, others within zoneLife.
 func (s *Service) put(ctx context.Context, b ads.Batch) (saved int, err error) {
 	defer s.recent.forget()
-	return s.store.Save(ctx, b)
+	return s.store.Save(ctx, b.Dated(s.now()))
 }
 
 // signingKey returns the secret that all servers on this database share. It is read once.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"time"
 
 	"plaza/ads"
 )
@@ -19,19 +20,19 @@ func (s *Service) Sync(ctx context.Context, b ads.Batch, omitted Omitted) (Chang
 	if err := checkBatch(&b); err != nil {
 		return Changes{}, err
 	}
-	for try := 1; ; try++ {
-		var counts Changes
+	var counts Changes
+	err := retrying(ctx, func() error {
+		counts = Changes{}
 		different, err := s.differing(ctx, &b, &omitted, &counts)
 		if err == nil {
 			_, err = s.put(ctx, different)
 		}
-		if err == nil {
-			return counts, nil
-		}
-		if try == saveTries || !errors.Is(err, ads.ErrConflict) {
-			return Changes{}, present(err)
-		}
+		return err
+	})
+	if err != nil {
+		return Changes{}, present(err)
 	}
+	return counts, nil
 }
 
 // differing returns the entries that are not stored as they are, with the stored revisions.
@@ -41,7 +42,7 @@ func (s *Service) differing(ctx context.Context, b *ads.Batch, omitted *Omitted,
 		return different, err
 	}
 	different.Campaigns, err = compare(ctx, b.Campaigns, counts, s.store.Campaigns, func(c *ads.Campaign) ads.CampaignID { return c.ID }, func(c, stored *ads.Campaign) error {
-		c.Revision = stored.Revision
+		c.Revision, c.CreatedAt = stored.Revision, keptCreation(stored.CreatedAt)
 		return omitted.adoptCampaign("", c, stored)
 	})
 	if err != nil {
@@ -52,7 +53,7 @@ func (s *Service) differing(ctx context.Context, b *ads.Batch, omitted *Omitted,
 		return different, err
 	}
 	different.Units, err = compare(ctx, b.Units, counts, s.store.Units, func(u *ads.Unit) ads.UnitID { return u.ID }, func(u, stored *ads.Unit) error {
-		u.Revision = stored.Revision
+		u.Revision, u.CreatedAt = stored.Revision, keptCreation(stored.CreatedAt)
 		u.Impressions, u.Clicks, u.Conversions = stored.Impressions, stored.Clicks, stored.Conversions
 		return omitted.adoptUnit(u, stored)
 	})
@@ -60,8 +61,17 @@ func (s *Service) differing(ctx context.Context, b *ads.Batch, omitted *Omitted,
 }
 
 func adoptAdvertiser(a, stored *ads.Advertiser) error {
-	a.Revision = stored.Revision
+	a.Revision, a.CreatedAt = stored.Revision, keptCreation(stored.CreatedAt)
 	return nil
+}
+
+// keptCreation returns a stored time of creation; zero, so that the entry differs and gets one, if
+// an earlier version of Plaza has imported it without.
+func keptCreation(stored time.Time) time.Time {
+	if ads.IsUndated(stored) {
+		return time.Time{}
+	}
+	return stored
 }
 
 func adoptZone(z, stored *ads.Zone) error {

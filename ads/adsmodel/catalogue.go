@@ -5,8 +5,10 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"plaza/ads"
+	"plaza/id"
 )
 
 // Save implements ads.Catalogue.
@@ -24,6 +26,7 @@ func (m *Store) Save(ctx context.Context, b ads.Batch) (int, error) {
 
 func (m *catalogue) save(b ads.Batch) (saved int, err error) {
 	for _, a := range b.Advertisers {
+		a.CreatedAt = created(a.CreatedAt, m.advertisers[a.ID].CreatedAt, a.ID.ID)
 		n, err := put(m.advertisers, a.ID, a, func(a *ads.Advertiser) *int { return &a.Revision })
 		if err != nil {
 			return 0, err
@@ -37,6 +40,7 @@ func (m *catalogue) save(b ads.Batch) (saved int, err error) {
 		if !has(m.advertisers, c.Advertiser) {
 			return 0, ads.ErrNotFound
 		}
+		c.CreatedAt = created(c.CreatedAt, m.campaigns[c.ID].CreatedAt, c.ID.ID)
 		n, err := put(m.campaigns, c.ID, c, func(c *ads.Campaign) *int { return &c.Revision })
 		if err != nil {
 			return 0, err
@@ -54,18 +58,52 @@ func (m *catalogue) save(b ads.Batch) (saved int, err error) {
 		}
 		saved += n
 	}
+	before := maps.Clone(m.units)
 	for _, u := range b.Units {
 		if was, ok := m.units[u.ID]; ok {
 			u.Campaign, u.Impressions, u.Clicks, u.Conversions = was.Campaign, was.Impressions, was.Clicks, was.Conversions
 		}
 		u.Zones = slices.Clone(u.Zones)
+		u.CreatedAt = created(u.CreatedAt, m.units[u.ID].CreatedAt, u.ID.ID)
 		n, err := put(m.units, u.ID, u, func(u *ads.Unit) *int { return &u.Revision })
 		if err != nil {
 			return 0, err
 		}
 		saved += n
 	}
-	return saved, m.check()
+	return saved, cmp.Or(m.check(), checkMates(before, b.Units))
+}
+
+// checkMates checks that new units have the currency of one of their campaign's units, if it has any.
+func checkMates(before map[ads.UnitID]ads.Unit, units []ads.Unit) error {
+	of := map[ads.CampaignID]map[ads.Currency]bool{}
+	add := func(u *ads.Unit) {
+		if of[u.Campaign] == nil {
+			of[u.Campaign] = map[ads.Currency]bool{}
+		}
+		of[u.Campaign][u.Bid.Currency] = true
+	}
+	for _, u := range before {
+		add(&u)
+	}
+	for _, u := range units {
+		if has(before, u.ID) {
+			continue
+		}
+		if of[u.Campaign] != nil && !of[u.Campaign][u.Bid.Currency] {
+			return ads.ErrCurrency
+		}
+		add(&u)
+	}
+	return nil
+}
+
+// created returns the time of creation of an entry that is saved; stored is zero if none is stored.
+func created(given, stored time.Time, of id.ID) time.Time {
+	if ads.OwnCreation(given, of).IsZero() && !stored.IsZero() {
+		return stored
+	}
+	return ads.Creation(given, of)
 }
 
 // put stores an entry with the next revision, or leaves the stored one unchanged.

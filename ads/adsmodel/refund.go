@@ -96,13 +96,15 @@ func (m *Store) takeBackBurst(r *ads.Recording) {
 	for once, e := range m.recordings {
 		switch {
 		case e.Kind != ads.Click || e.Profile != r.Profile || e.Choice == r.Choice || !isBefore(&e, r):
-		case !e.waits() && e.Invalid == "":
-			m.takeBack(once, ads.TooMany, r.At)
+		case !e.waits():
+			if e.Invalid == "" {
+				m.takeBack(once, ads.TooMany, r.At)
+			}
 			converted := recording{once.choice, ads.Conversion}
 			if c, ok := m.recordings[converted]; ok && !c.waits() && c.Invalid == "" {
 				m.takeBack(converted, ads.TooMany, r.At)
 			}
-		case e.waits():
+		default:
 			e.Invalid, e.due = ads.TooMany, time.Time{}
 			m.stale[e.At.UTC().Truncate(time.Hour)] = true
 			m.recordings[once] = e

@@ -1983,7 +1983,7 @@ func (ec *executionContext) _AdCampaign(ctx context.Context, sel ast.SelectionSe
 		case "attributionDays":
 			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.AttributionDays()))
 		case "createdAt":
-			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2505,7 +2505,7 @@ func (ec *executionContext) _AdUnit(ctx context.Context, sel ast.SelectionSet, o
 		case "ecpm":
 			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.ECPM()))
 		case "createdAt":
-			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt))
 		case "preview":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._AdUnit_preview(ctx, field, obj)
@@ -2641,7 +2641,7 @@ func (ec *executionContext) _Advertiser(ctx context.Context, sel ast.SelectionSe
 		case "caps":
 			out.Set(i, true, ec._Advertiser_caps(ctx, field, obj))
 		case "createdAt":
-			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}

@@ -450,7 +450,7 @@ type AdManager {
     by: AdReportDimension!
     "From this hour, in UTC. Default: 24 hours before ` + "`" + `to` + "`" + `."
     from: DateTime
-    "Before this hour, at most 31 days after ` + "`" + `from` + "`" + `. Default: the next full hour."
+    "Before this hour, at most 31 days after ` + "`" + `from` + "`" + `. Default: the next full hour, so ` + "`" + `from` + "`" + ` alone is at most 31 days ago."
     to: DateTime
     "Only this campaign."
     campaignId: ID
@@ -868,7 +868,7 @@ enum AdReportDimension {
   UNIT
   "Each zone."
   ZONE
-  "Each keyword that matched: an impression counts for each of its keywords."
+  "Each keyword that matched: an impression counts for each of its keywords, up to 200 bytes of them."
   KEYWORD
 }
 
@@ -894,7 +894,7 @@ enum AdState {
   ACTIVE
   "It does not take part until it is active again."
   PAUSED
-  "It no longer takes part."
+  "It does not take part until it is active again. An archived ad does not count for the limit of ads in a zone."
   ARCHIVED
 }
 

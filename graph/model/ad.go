@@ -13,9 +13,6 @@ type AdManager struct{}
 // Advertiser is the schema's Advertiser.
 type Advertiser struct{ *ads.Advertiser }
 
-// CreatedAt is when the advertiser was added.
-func (a *Advertiser) CreatedAt() time.Time { return a.ID.Time() }
-
 // Caps is never nil.
 func (a *Advertiser) Caps() []ads.Cap { return capList(a.Advertiser.Caps) }
 
@@ -57,9 +54,6 @@ func (c *AdCampaign) SpentToday() ads.Micros {
 
 // Caps is never nil.
 func (c *AdCampaign) Caps() []ads.Cap { return capList(c.Campaign.Caps) }
-
-// CreatedAt is when the campaign was made.
-func (c *AdCampaign) CreatedAt() time.Time { return c.ID.Time() }
 
 // AdSchedule is the schema's AdSchedule.
 type AdSchedule struct{ *ads.Schedule }
@@ -151,9 +145,6 @@ func (u *AdUnit) Clicks() int { return int(u.Unit.Clicks) }
 
 // Conversions is a number that GraphQL can write.
 func (u *AdUnit) Conversions() int { return int(u.Unit.Conversions) }
-
-// CreatedAt is when the unit was made.
-func (u *AdUnit) CreatedAt() time.Time { return u.ID.Time() }
 
 // AdBid is the schema's AdBid.
 type AdBid struct{ *ads.Bid }

@@ -65,7 +65,8 @@ func UnmarshalInt(v any) (int, error) {
 	return int(wide), nil
 }
 
-// wholeNumber reads a whole number; one that comes as a float is at most so far from 0.
+// wholeNumber reads a whole number; one that is written as a fraction or with an exponent, such as
+// 1000.0 or 1E3, is at most so far from 0.
 func wholeNumber(v any, most float64) (int64, bool) {
 	switch v := v.(type) {
 	case int:
@@ -75,8 +76,11 @@ func wholeNumber(v any, most float64) (int64, bool) {
 	case float64:
 		return int64(v), v == math.Trunc(v) && math.Abs(v) <= most
 	case json.Number:
-		n, err := v.Int64()
-		return n, err == nil
+		if n, err := v.Int64(); err == nil {
+			return n, true
+		}
+		wide, err := v.Float64()
+		return int64(wide), err == nil && wide == math.Trunc(wide) && math.Abs(wide) <= most
 	default:
 		return 0, false
 	}

@@ -6,6 +6,7 @@ import (
 
 	"plaza/ads"
 	"plaza/ads/adserver"
+	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/graph/relay"
 )
@@ -14,7 +15,7 @@ import (
 func (r Manager) Report(ctx context.Context, _ *model.AdManager, by ads.Dimension, from, to *time.Time, campaign *string) (*model.AdReport, error) {
 	request := ads.ReportRequest{By: by, To: time.Now().UTC().Truncate(time.Hour).Add(time.Hour)}
 	set(&request.To, to)
-	request.From = request.To.Add(-24 * time.Hour)
+	request.From = request.To.Truncate(time.Hour).Add(-24 * time.Hour)
 	set(&request.From, from)
 	if campaign != nil {
 		var err error
@@ -23,7 +24,7 @@ func (r Manager) Report(ctx context.Context, _ *model.AdManager, by ads.Dimensio
 		}
 	}
 	rows, err := r.Server.Report(ctx, request)
-	return &model.AdReport{By: by, Lines: rows}, err
+	return &model.AdReport{By: by, Lines: rows}, blameGiven(err, to)
 }
 
 // Forecast resolves AdManager.forecast.
@@ -33,7 +34,17 @@ func (r Manager) Forecast(ctx context.Context, _ *model.AdManager, site, zone st
 	request.To = request.From.Add(7 * 24 * time.Hour)
 	set(&request.To, to)
 	forecast, err := r.Server.Forecast(ctx, request)
-	return &model.AdForecast{Forecast: forecast}, err
+	return &model.AdForecast{Forecast: forecast}, blameGiven(err, to)
+}
+
+// blameGiven makes mistakes of a range without an end name its start: no end was given.
+func blameGiven(err error, to *time.Time) error {
+	for _, mistake := range fault.Mistakes(err) {
+		if to == nil && mistake.Field == "to" {
+			mistake.Field = "from"
+		}
+	}
+	return err
 }
 
 // Explain resolves AdManager.explain.

@@ -3,8 +3,10 @@ package adstest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"plaza/ads"
 	"plaza/id"
@@ -14,6 +16,7 @@ var catalogueCases = []testCase{
 	{"AddStoresAllOfABatch", addStoresABatch},
 	{"AddAgainChangesNothing", addAgainChangesNothing},
 	{"AddTakesTheFirstOfTwoEntriesOfOneID", addTakesTheFirst},
+	{"CreationIsKept", creationIsKept},
 	{"AddNeedsReferencedEntries", addNeedsReferences},
 	{"AddRefusesOtherCurrencies", addRefusesOtherCurrencies},
 	{"AddRefusesMoreUnitsThanAZoneHolds", addRefusesFullZones},
@@ -27,6 +30,9 @@ var catalogueCases = []testCase{
 // sample is a batch with one of everything, by two advertisers.
 type sample struct{ ads.Batch }
 
+// dated gives all entries the time of creation with which they are read.
+func dated(b ads.Batch) ads.Batch { return b.Dated(noon) }
+
 func batch() sample {
 	acme := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
 	bolt := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Bolt"}
@@ -34,14 +40,14 @@ func batch() sample {
 	autumn := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: bolt.ID, Name: "Autumn", State: ads.Paused}
 	top := ads.ZoneID{Site: "example.org", Name: "top"}
 	side := ads.ZoneID{Site: "example.org", Name: "side"}
-	return sample{ads.Batch{
+	return sample{dated(ads.Batch{
 		Advertisers: []ads.Advertiser{acme, bolt},
 		Campaigns:   []ads.Campaign{spring, autumn},
 		Zones:       []ads.Zone{{ID: top, Currency: "EUR", Design: ads.ByZone}, {ID: side, Currency: "EUR", Design: ads.ByZone}},
 		Units: []ads.Unit{
 			unit(spring, cpm(2_000_000), top, side), unit(spring, cpc(500_000), side), unit(autumn, cpm(9_000_000), side),
 		},
-	}}
+	})}
 }
 
 func addStoresABatch(w *world) {
@@ -118,6 +124,45 @@ func addTakesTheFirst(w *world) {
 	z, err := w.Zone(w.ctx, b.Zones[0].ID)
 	w.ok(err, "Zone")
 	w.same(z.Units, []ads.RunningUnit{b.running(0)}, "the zone's units")
+}
+
+func creationIsKept(w *world) {
+	then := noon.Add(123 * time.Millisecond)
+	b := batch()
+	for i := range b.Advertisers {
+		b.Advertisers[i].ID.ID = id.Derive(time.Unix(0, 0), b.Advertisers[i].Name)
+		b.Campaigns[i].ID.ID, b.Campaigns[i].Advertiser = id.Derive(time.Unix(0, 0), b.Campaigns[i].Name), b.Advertisers[i].ID
+	}
+	b.Units = b.Units[:2]
+	for i := range b.Units {
+		b.Units[i].ID.ID, b.Units[i].Campaign = id.Derive(time.Unix(0, 0), fmt.Sprint(i)), b.Campaigns[i].ID
+	}
+	// The second of each has no time, as in what earlier versions have imported.
+	for i, at := range []time.Time{then, {}} {
+		b.Advertisers[i].CreatedAt, b.Campaigns[i].CreatedAt, b.Units[i].CreatedAt = at, at, at
+	}
+	w.add(b.Batch)
+	check := func(i int, want time.Time) {
+		w.t.Helper()
+		advertisers, err := w.Advertisers(w.ctx, []ads.AdvertiserID{b.Advertisers[i].ID})
+		w.ok(err, "Advertisers")
+		campaigns, err := w.Campaigns(w.ctx, []ads.CampaignID{b.Campaigns[i].ID})
+		w.ok(err, "Campaigns")
+		w.same(advertisers[b.Advertisers[i].ID].CreatedAt, want, "the advertiser's creation")
+		w.same(campaigns[b.Campaigns[i].ID].CreatedAt, want, "the campaign's creation")
+		w.same(w.getUnit(b.Units[i].ID).CreatedAt, want, "the unit's creation")
+	}
+	check(0, then)
+	check(1, time.UnixMilli(0).UTC())
+
+	// A replacement without a time keeps the first's, and one with a time gives one to the second.
+	for i, at := range []time.Time{{}, then} {
+		b.Advertisers[i].CreatedAt, b.Campaigns[i].CreatedAt, b.Units[i].CreatedAt = at, at, at
+		b.Advertisers[i].Revision, b.Campaigns[i].Revision, b.Units[i].Revision = 1, 1, 1
+	}
+	w.add(ads.Batch{Advertisers: b.Advertisers, Campaigns: b.Campaigns, Units: b.Units})
+	check(0, then)
+	check(1, then)
 }
 
 func addNeedsReferences(w *world) {

@@ -16,6 +16,7 @@ var refundCases = []testCase{
 	{"ConcurrentRefundsRefundOnce", manyRefund},
 	{"RefundsMakeHoursStale", refundsMakeHoursStale},
 	{"TooManyClicksTakeBackThoseBefore", tooManyTakeBack},
+	{"TooManyClicksTakeBackConversionsOfRefundedOnes", tooManyTakeBackConversions},
 }
 
 // selectionOf selects all recordings of a campaign in the hours around noon.
@@ -265,6 +266,29 @@ func refundsAreListed(w *world) {
 	listed, err = w.ListRefunds(w.ctx, c.ID, ads.Page{Limit: 1, Last: true})
 	w.ok(err, "ListRefunds")
 	w.same(listed, []*ads.Refund{&second}, "the last refund")
+}
+
+// tooManyTakeBackConversions: a click was refunded by hand, and its conversion was not.
+func tooManyTakeBackConversions(w *world) {
+	c, zone := w.budgeted(ads.Budget{Total: 100_000}), w.zone("top")
+	u, person := w.place(c, cpm(1_000), zone), newPerson()
+	for n := range ads.MaxPersonClicks + 1 {
+		v := newVisit(u, zone)
+		v.clicked.Profile, v.clicked.At = person, noon.Add(time.Duration(n)*time.Second)
+		v.converted.At, v.converted.Cost = v.clicked.At, 300
+		w.record(v.shown)
+		w.record(v.clicked)
+		if n == 0 {
+			w.record(v.converted)
+			s := selectionOf(c)
+			s.Choice, s.Kind = v.clicked.Choice, ads.Click
+			w.refund(s, 1)
+			w.converts(u, 1)
+			w.same(w.ledger(c).Spent, ads.Micros(300), "what was spent after the refund of the click")
+		}
+	}
+	w.converts(u, 0)
+	w.same(w.ledger(c).Spent, ads.Micros(0), "what was spent after too many clicks")
 }
 
 func tooManyTakeBack(w *world) {

@@ -18,6 +18,8 @@ var revisionCases = []testCase{
 	{"StatesOfUnitsCount", statesOfUnitsCount},
 	{"ArchivedUnitsLeaveRoom", archivedUnitsLeaveRoom},
 	{"BudgetsHaveTheirUnitsCurrency", budgetsHaveOneCurrency},
+	{"CampaignsHaveOneCurrency", campaignsHaveOneCurrency},
+	{"MixedCampaignsKeepTheirCurrencies", mixedCampaignsGoOn},
 }
 
 // noon is a moment that every engine can store.
@@ -182,4 +184,43 @@ func budgetsHaveOneCurrency(w *world) {
 	w.add(ads.Batch{Campaigns: []ads.Campaign{dollars}})
 	_, err = w.Save(w.ctx, ads.Batch{Units: []ads.Unit{unit(dollars, cpm(1_000))}})
 	w.fails(err, ads.ErrCurrency, "a unit in another currency than its budget")
+}
+
+func campaignsHaveOneCurrency(w *world) {
+	c := w.campaign()
+	euros, dollars := cpm(1_000), ads.Bid{Model: ads.CPM, Price: 1_000, Currency: "USD"}
+	_, err := w.Save(w.ctx, ads.Batch{Units: []ads.Unit{unit(c, euros), unit(c, dollars)}})
+	w.fails(err, ads.ErrCurrency, "two currencies in one batch")
+	together(func(i int) {
+		bid := euros
+		if i%2 == 0 {
+			bid = dollars
+		}
+		if _, err := w.Save(w.ctx, ads.Batch{Units: []ads.Unit{unit(c, bid)}}); err != nil {
+			w.fails(err, ads.ErrCurrency, "another currency than the first unit's")
+		}
+	})
+	units, err := w.ListUnits(w.ctx, c.ID, ads.Page{Limit: crowd})
+	w.ok(err, "ListUnits")
+	w.same(len(units), crowd/2, "the units in the currency of the first")
+	for _, u := range units {
+		w.same(u.Bid.Currency, units[0].Bid.Currency, "the currency of all")
+	}
+}
+
+// mixedCampaignsGoOn is about campaigns with several currencies, which earlier versions have stored.
+func mixedCampaignsGoOn(w *world) {
+	c := w.campaign()
+	in := func(currency ads.Currency) ads.Unit {
+		return unit(c, ads.Bid{Model: ads.CPM, Price: 1_000, Currency: currency})
+	}
+	first, second := in("EUR"), in("EUR")
+	w.add(ads.Batch{Units: []ads.Unit{first, second}})
+	second.Revision, second.Bid.Currency = 1, "USD"
+	w.add(ads.Batch{Units: []ads.Unit{second}})
+	w.add(ads.Batch{Units: []ads.Unit{in("USD"), in("EUR"), in("USD")}})
+	first.Revision, first.Headline = 1, "Still there"
+	w.add(ads.Batch{Units: []ads.Unit{first}})
+	_, err := w.Save(w.ctx, ads.Batch{Units: []ads.Unit{in("EUR"), in("GBP")}})
+	w.fails(err, ads.ErrCurrency, "a third currency")
 }

@@ -104,6 +104,7 @@ func (w *world) advertiser() ads.Advertiser {
 func (w *world) campaign() ads.Campaign {
 	w.t.Helper()
 	c := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: w.advertiser().ID, Name: "Spring", State: ads.Active}
+	c.CreatedAt = c.ID.Time()
 	w.add(ads.Batch{Campaigns: []ads.Campaign{c}})
 	return c
 }

@@ -14,14 +14,26 @@ type advertiserDoc struct {
 	Revision int              `bson:"revision"`
 	Name     string           `bson:"name"`
 	Caps     []capDoc         `bson:"caps,omitempty"`
+	Created  createdDoc       `bson:",inline"`
 }
 
 func newAdvertiserDoc(a *ads.Advertiser) advertiserDoc {
-	return advertiserDoc{ID: a.ID, Version: mdb.FirstVersion, Revision: 1, Name: a.Name, Caps: newCapDocs(a.Caps)}
+	return advertiserDoc{ID: a.ID, Version: mdb.FirstVersion, Revision: 1, Name: a.Name, Caps: newCapDocs(a.Caps), Created: newCreatedDoc(a.CreatedAt, a.ID.ID)}
+}
+
+// advertiserDetails are the fields that can be replaced.
+type advertiserDetails struct {
+	Name    string     `bson:"name"`
+	Caps    []capDoc   `bson:"caps"`
+	Created createdDoc `bson:",inline"`
+}
+
+func newAdvertiserDetails(a *ads.Advertiser) advertiserDetails {
+	return advertiserDetails{Name: a.Name, Caps: newCapDocs(a.Caps), Created: newCreatedDoc(a.CreatedAt, a.ID.ID)}
 }
 
 func (d *advertiserDoc) advertiser() *ads.Advertiser {
-	return &ads.Advertiser{ID: d.ID, Name: d.Name, Caps: readCaps(d.Caps), Revision: d.Revision}
+	return &ads.Advertiser{ID: d.ID, Name: d.Name, Caps: readCaps(d.Caps), Revision: d.Revision, CreatedAt: d.Created.time(d.ID.ID)}
 }
 
 func (s *saving) saveAdvertisers(ctx context.Context, b *ads.Batch) (int, error) {
@@ -35,7 +47,7 @@ func (s *saving) saveAdvertisers(ctx context.Context, b *ads.Batch) (int, error)
 		if a.Revision == 0 {
 			continue
 		}
-		err := replace(ctx, s.advertisers, a.ID, a.Revision, mdb.Doc("name", a.Name, "caps", newCapDocs(a.Caps)))
+		err := replace(ctx, s.advertisers, a.ID, a.Revision, newAdvertiserDetails(&a))
 		if err != nil {
 			return 0, err
 		}

@@ -28,7 +28,8 @@ type campaignDetails struct {
 	Budget   budgetDoc   `bson:"budget"`
 	Caps     []capDoc    `bson:"caps"`
 	// Attribution is in days; 0: the default.
-	Attribution int `bson:"attribution"`
+	Attribution int        `bson:"attribution"`
+	Created     createdDoc `bson:",inline"`
 }
 
 type budgetDoc struct {
@@ -41,7 +42,7 @@ type budgetDoc struct {
 func newCampaignDetails(c *ads.Campaign) campaignDetails {
 	return campaignDetails{
 		Name: c.Name, State: c.State, House: c.House, Schedule: newScheduleDoc(c.Schedule), Budget: budgetDoc(c.Budget),
-		Caps: newCapDocs(c.Caps), Attribution: c.Attribution,
+		Caps: newCapDocs(c.Caps), Attribution: c.Attribution, Created: newCreatedDoc(c.CreatedAt, c.ID.ID),
 	}
 }
 
@@ -53,7 +54,7 @@ func (d *campaignDoc) campaign() *ads.Campaign {
 	return &ads.Campaign{
 		ID: d.ID, Advertiser: d.Advertiser, Name: d.Details.Name, State: d.Details.State, House: d.Details.House,
 		Schedule: d.Details.Schedule.schedule(), Budget: ads.Budget(d.Details.Budget), Caps: readCaps(d.Details.Caps), Attribution: d.Details.Attribution,
-		Revision: d.Revision,
+		Revision: d.Revision, CreatedAt: d.Details.Created.time(d.ID.ID),
 	}
 }
 

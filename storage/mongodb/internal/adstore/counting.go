@@ -262,7 +262,8 @@ func clicksBefore(field string, of ads.ProfileID, r *ads.Recording) bson.D {
 }
 
 // takeBackBurst refunds a person's clicks shortly before one that is TooMany, and the conversions
-// of these clicks. Waiting clicks become invalid, and are not judged any more.
+// of these clicks, also of those that were invalid before: a refund by hand leaves conversions.
+// Waiting clicks become invalid, and are not judged any more.
 func (c *counting) takeBackBurst(ctx context.Context, r *ads.Recording) error {
 	some, err := mdb.FindAll[recordingDoc](ctx, c.clicks, clicksBefore("profile", r.Profile, r), ads.MaxPersonClicks, options.Find().SetHint(byPerson))
 	if err != nil {
@@ -283,10 +284,10 @@ func (c *counting) takeBackBurst(ctx context.Context, r *ads.Recording) error {
 	if err := c.endWaiting(ctx, waiting, ads.TooMany); err != nil {
 		return err
 	}
-	if _, err := c.takeBack(ctx, c.books, ads.Click, valid, ads.TooMany, ads.RefundID{}, r.At); err != nil || len(valid) == 0 {
+	if _, err := c.takeBack(ctx, c.books, ads.Click, valid, ads.TooMany, ads.RefundID{}, r.At); err != nil {
 		return err
 	}
-	choices := mdb.Map(valid, func(d *recordingDoc) ads.ChoiceID { return d.Choice })
+	choices := mdb.Map(some, func(d *recordingDoc) ads.ChoiceID { return d.Choice })
 	converted, err := mdb.FindIn[recordingDoc](ctx, c.conversions, "_id", choices)
 	if err != nil {
 		return err

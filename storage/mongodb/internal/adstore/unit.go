@@ -4,6 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
 	"plaza/ads"
 	"plaza/storage/mongodb/internal/mdb"
 )
@@ -31,6 +34,7 @@ type unitDetails struct {
 	KeywordWeights []keywordWeightDoc `bson:"keywordWeights"`
 	Weight         int                `bson:"weight"`
 	Caps           []capDoc           `bson:"caps"`
+	Created        createdDoc         `bson:",inline"`
 }
 
 func newUnitDoc(u *ads.Unit, v int) unitDoc {
@@ -40,14 +44,14 @@ func newUnitDoc(u *ads.Unit, v int) unitDoc {
 func newUnitDetails(u *ads.Unit) unitDetails {
 	return unitDetails{
 		State: u.State, Creative: creativeDoc(u.Creative), Bid: bidDoc(u.Bid), Zones: zoneKeys(u.Zones),
-		Keywords: u.Keywords, KeywordWeights: newKeywordWeightDocs(u.KeywordWeights), Weight: u.Weight, Caps: newCapDocs(u.Caps),
+		Keywords: u.Keywords, KeywordWeights: newKeywordWeightDocs(u.KeywordWeights), Weight: u.Weight, Caps: newCapDocs(u.Caps), Created: newCreatedDoc(u.CreatedAt, u.ID.ID),
 	}
 }
 
 func (d *unitDoc) unit() (*ads.Unit, error) {
 	u := &ads.Unit{
 		ID: d.ID, Campaign: d.Campaign, Creative: ads.Creative(d.Details.Creative), State: d.Details.State, Bid: ads.Bid(d.Details.Bid), Keywords: d.Details.Keywords,
-		KeywordWeights: readKeywordWeights(d.Details.KeywordWeights), Weight: d.Details.Weight, Caps: readCaps(d.Details.Caps), Revision: d.Revision, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions,
+		KeywordWeights: readKeywordWeights(d.Details.KeywordWeights), Weight: d.Details.Weight, Caps: readCaps(d.Details.Caps), Revision: d.Revision, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions, CreatedAt: d.Details.Created.time(d.ID.ID),
 	}
 	for _, key := range d.Details.Zones {
 		zone, err := ads.ParseZoneID(key)
@@ -105,7 +109,7 @@ func (s *saving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := s.joinCampaigns(ctx); err != nil {
+	if err := s.joinCampaigns(ctx, docs); err != nil {
 		return 0, err
 	}
 	return len(added) + replaced, s.checkPlaces(ctx)
@@ -170,7 +174,7 @@ func (s *saving) replaceUnits(ctx context.Context, b *ads.Batch) (replaced int, 
 
 // joinCampaigns marks the units' campaigns as changed, and checks that they exist and have the
 // units' currency.
-func (s *saving) joinCampaigns(ctx context.Context) error {
+func (s *saving) joinCampaigns(ctx context.Context, added []unitDoc) error {
 	wanted := map[ads.CampaignID]bool{}
 	for _, d := range s.units {
 		wanted[d.Campaign] = true
@@ -198,7 +202,43 @@ func (s *saving) joinCampaigns(ctx context.Context) error {
 			return ads.ErrCurrency
 		}
 	}
+	return s.checkMates(ctx, added, campaigns)
+}
+
+// checkMates checks that added units have the currency of one of their campaign's units, if it has
+// any. All units of a limited campaign have its budget's.
+func (s *saving) checkMates(ctx context.Context, added []unitDoc, campaigns map[ads.CampaignID]*ads.Campaign) error {
+	ids := mdb.Map(added, func(d *unitDoc) ads.UnitID { return d.ID })
+	currency := map[ads.CampaignID]ads.Currency{} // of those that have been checked
+	for i := range added {
+		campaign, bids := added[i].Campaign, added[i].Details.Bid.Currency
+		checked, ok := currency[campaign]
+		if campaigns[campaign].Budget.Limited() || (ok && checked == bids) {
+			continue
+		}
+		mates := mdb.Doc("campaign", campaign, "_id", mdb.Doc("$nin", ids))
+		found, err := s.hasUnit(ctx, append(slices.Clone(mates), bson.E{Key: "bid.currency", Value: bids}))
+		if err != nil {
+			return err
+		}
+		if !found {
+			others, err := s.hasUnit(ctx, mates)
+			if err != nil {
+				return err
+			}
+			if others || ok {
+				return ads.ErrCurrency
+			}
+		}
+		currency[campaign] = bids
+	}
 	return nil
+}
+
+// hasUnit reports whether a unit matches.
+func (s *saving) hasUnit(ctx context.Context, filter bson.D) (bool, error) {
+	found, err := mdb.FindAll[unitDoc](ctx, s.Store.units, filter, 1, options.Find().SetLimit(1).SetHint(byCampaign))
+	return len(found) > 0, err
 }
 
 // checkPlaces checks whether the units fit into their zones.

@@ -8,18 +8,19 @@ import (
 )
 
 var (
-	insertAdvertiser  = sqldb.Define(`INSERT INTO ad_advertisers (id, name, caps) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
-	replaceAdvertiser = sqldb.Define(`UPDATE ad_advertisers SET name = ?, caps = ?, revision = revision + 1 WHERE id = ? AND revision = ?`)
-	advertisersByID   = sqldb.Define(`SELECT id, name, caps, revision FROM ad_advertisers WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
-	advertisersPage   = sqldb.DefineDirected(`SELECT id, name, caps, revision FROM ad_advertisers
+	insertAdvertiser  = sqldb.Define(`INSERT INTO ad_advertisers (id, name, caps, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+	replaceAdvertiser = sqldb.Define(`UPDATE ad_advertisers SET name = ?, caps = ?, created_at = coalesce(?, created_at), revision = revision + 1 WHERE id = ? AND revision = ?`)
+	advertisersByID   = sqldb.Define(`SELECT id, name, caps, created_at, revision FROM ad_advertisers WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
+	advertisersPage   = sqldb.DefineDirected(`SELECT id, name, caps, created_at, revision FROM ad_advertisers
 		WHERE id > ?1 AND id < ?2 ORDER BY id $order LIMIT ?3`)
 )
 
 func saveAdvertiser(tx *sqldb.Tx, a *ads.Advertiser) (bool, error) {
+	created := createdColumn(a.CreatedAt, a.ID.ID)
 	if a.Revision == 0 {
-		return insert(tx, insertAdvertiser, a.ID.Bytes(), a.Name, capRows(a.Caps))
+		return insert(tx, insertAdvertiser, a.ID.Bytes(), a.Name, capRows(a.Caps), created)
 	}
-	return replace(tx, replaceAdvertiser, a.Name, capRows(a.Caps), a.ID.Bytes(), a.Revision)
+	return replace(tx, replaceAdvertiser, a.Name, capRows(a.Caps), created, a.ID.Bytes(), a.Revision)
 }
 
 // Advertisers implements ads.Catalogue.
@@ -39,8 +40,9 @@ func (s *Store) ListAdvertisers(ctx context.Context, p ads.Page) ([]*ads.Adverti
 
 func scanAdvertiser(scan sqldb.Scan) (*ads.Advertiser, error) {
 	a, caps := &ads.Advertiser{}, ""
-	if err := scan(sqldb.Into(&a.ID.ID), &a.Name, &caps, &a.Revision); err != nil {
+	if err := scan(sqldb.Into(&a.ID.ID), &a.Name, &caps, sqldb.IntoTime(&a.CreatedAt), &a.Revision); err != nil {
 		return a, err
 	}
+	a.CreatedAt = ads.Creation(a.CreatedAt, a.ID.ID)
 	return a, readCaps(caps, &a.Caps)
 }

@@ -8,14 +8,15 @@ import (
 )
 
 const campaignColumns = `id, advertiser, name, state, house, schedule,
-	budget_currency, budget_total, budget_daily, budget_even, caps, attribution, revision`
+	budget_currency, budget_total, budget_daily, budget_even, caps, attribution, created_at, revision`
 
 var (
 	insertCampaign = sqldb.Define(`INSERT INTO ad_campaigns (name, state, house, schedule,
-		budget_currency, budget_total, budget_daily, budget_even, caps, attribution, id, advertiser)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+		budget_currency, budget_total, budget_daily, budget_even, caps, attribution, created_at, id, advertiser)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
 	replaceCampaign = sqldb.Define(`UPDATE ad_campaigns SET name = ?, state = ?, house = ?, schedule = ?,
-		budget_currency = ?, budget_total = ?, budget_daily = ?, budget_even = ?, caps = ?, attribution = ?, revision = revision + 1
+		budget_currency = ?, budget_total = ?, budget_daily = ?, budget_even = ?, caps = ?, attribution = ?,
+		created_at = coalesce(?, created_at), revision = revision + 1
 		WHERE id = ? AND revision = ?`)
 	campaignsByID = sqldb.Define(`SELECT ` + campaignColumns + ` FROM ad_campaigns WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	campaignsPage = sqldb.DefineDirected(`SELECT ` + campaignColumns + ` FROM ad_campaigns
@@ -28,7 +29,8 @@ var (
 func saveCampaign(tx *sqldb.Tx, c *ads.Campaign) (saved bool, err error) {
 	values := []any{
 		c.Name, string(c.State), c.House, scheduleText(c.Schedule),
-		string(c.Budget.Currency), int64(c.Budget.Total), int64(c.Budget.Daily), c.Budget.Even, capRows(c.Caps), c.Attribution, c.ID.Bytes(),
+		string(c.Budget.Currency), int64(c.Budget.Total), int64(c.Budget.Daily), c.Budget.Even, capRows(c.Caps), c.Attribution,
+		createdColumn(c.CreatedAt, c.ID.ID), c.ID.Bytes(),
 	}
 	if c.Revision == 0 {
 		return insert(tx, insertCampaign, append(values, c.Advertiser.Bytes())...)
@@ -72,10 +74,11 @@ func (s *Store) ListCampaigns(ctx context.Context, of ads.AdvertiserID, p ads.Pa
 func scanCampaign(scan sqldb.Scan) (*ads.Campaign, error) {
 	c, schedule, caps := &ads.Campaign{}, "", ""
 	err := scan(sqldb.Into(&c.ID.ID), sqldb.Into(&c.Advertiser.ID), &c.Name, &c.State, &c.House, &schedule,
-		&c.Budget.Currency, &c.Budget.Total, &c.Budget.Daily, &c.Budget.Even, &caps, &c.Attribution, &c.Revision)
+		&c.Budget.Currency, &c.Budget.Total, &c.Budget.Daily, &c.Budget.Even, &caps, &c.Attribution, sqldb.IntoTime(&c.CreatedAt), &c.Revision)
 	if err != nil {
 		return c, err
 	}
+	c.CreatedAt = ads.Creation(c.CreatedAt, c.ID.ID)
 	if err := readSchedule(schedule, &c.Schedule); err != nil {
 		return c, err
 	}

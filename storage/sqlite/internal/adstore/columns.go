@@ -2,8 +2,10 @@ package adstore
 
 import (
 	"encoding/json"
+	"time"
 
 	"plaza/ads"
+	"plaza/id"
 	"plaza/storage/sqlite/internal/sqldb"
 )
 
@@ -105,4 +107,12 @@ func readKeywordWeights(text string, to *[]ads.KeywordWeight) error {
 		*to = append(*to, ads.KeywordWeight(row))
 	}
 	return err
+}
+
+// createdColumn is NULL if the id says when it was created. A replacement then keeps what is stored.
+func createdColumn(at time.Time, of id.ID) any {
+	if own := ads.OwnCreation(at, of); !own.IsZero() {
+		return sqldb.Moment(own)
+	}
+	return nil
 }

@@ -35,7 +35,8 @@ var (
 var (
 	refundRecording = sqldb.Define(`UPDATE ad_recordings SET refunded = billed, billed = 0, invalid = ?, refund = ? WHERE choice = ? AND kind = ?`)
 	burstOf         = sqldb.Define(`SELECT ` + chargedColumns + ` FROM ad_recordings WHERE profile = ?1 AND ` + clickBefore + ` AND due IS NULL AND invalid = '' ORDER BY at`)
-	conversionsOf   = sqldb.Define(`SELECT ` + chargedColumns + ` FROM ad_recordings WHERE choice IN (SELECT unhex(value) FROM json_each(?))
+	conversionsOf   = sqldb.Define(`SELECT ` + chargedColumns + ` FROM ad_recordings WHERE choice IN (
+			SELECT choice FROM ad_recordings WHERE profile = ?1 AND ` + clickBefore + `)
 		AND kind = 'CONVERSION' AND due IS NULL AND invalid = ''`)
 	burstWaiting = sqldb.Define(`UPDATE ad_recordings SET invalid = 'TOO_MANY', ` + noLongerWaiting + ` WHERE profile = ?1 AND ` + clickBefore + ` AND due IS NOT NULL
 		RETURNING at / 3600000000 * 3600000000`)
@@ -193,8 +194,8 @@ func giveBack(tx *sqldb.Tx, c *charged, now time.Time) error {
 }
 
 // takeBackBurst refunds the clicks that a person made just before a click that exposed the burst,
-// and the conversions of those clicks. Clicks that still wait are settled as well, without being
-// judged.
+// and the conversions of those clicks, also of those that were invalid before: a refund by hand
+// leaves conversions. Clicks that still wait are settled as well, without being judged.
 func takeBackBurst(tx *sqldb.Tx, r *ads.Recording) error {
 	before := []any{sqldb.OrNull(r.Profile.ID), forgotten(r.At), sqldb.Moment(r.At), r.Choice.Bytes()}
 	some, err := sqldb.All(tx, burstOf, scanCharged, before...)
@@ -213,11 +214,7 @@ func takeBackBurst(tx *sqldb.Tx, r *ads.Recording) error {
 			return err
 		}
 	}
-	choices := make([]ads.ChoiceID, len(some))
-	for i := range some {
-		choices[i] = some[i].Choice
-	}
-	converted, err := sqldb.All(tx, conversionsOf, scanCharged, sqldb.HexList(choices))
+	converted, err := sqldb.All(tx, conversionsOf, scanCharged, before...)
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,14 @@ import (
 )
 
 const adUnitColumns = `id, campaign, headline, body, image_url, landing_url, bid_model, bid_price, bid_currency,
-	state, keywords, keyword_weights, weight, caps, revision, impressions, clicks, conversions`
+	state, keywords, keyword_weights, weight, caps, created_at, revision, impressions, clicks, conversions`
 
 var (
 	insertAdUnit = sqldb.Define(`INSERT INTO ad_units (headline, body, image_url, landing_url, bid_model, bid_price, bid_currency,
-		state, keywords, keyword_weights, weight, caps, id, campaign) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+		state, keywords, keyword_weights, weight, caps, created_at, id, campaign) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
 	replaceAdUnit = sqldb.Define(`UPDATE ad_units SET headline = ?, body = ?, image_url = ?, landing_url = ?,
-		bid_model = ?, bid_price = ?, bid_currency = ?, state = ?, keywords = ?, keyword_weights = ?, weight = ?, caps = ?, revision = revision + 1
+		bid_model = ?, bid_price = ?, bid_currency = ?, state = ?, keywords = ?, keyword_weights = ?, weight = ?, caps = ?,
+		created_at = coalesce(?, created_at), revision = revision + 1
 		WHERE id = ? AND revision = ?`)
 	adUnitsByID      = sqldb.Define(`SELECT ` + adUnitColumns + ` FROM ad_units WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	adUnitsPage      = sqldb.DefineDirected(`SELECT ` + adUnitColumns + ` FROM ad_units WHERE campaign = ?4 AND id > ?1 AND id < ?2 ORDER BY id $order LIMIT ?3`)
@@ -27,6 +28,9 @@ var (
 		VALUES (?, ?, ?, ?, ?, ?)`)
 	placedInZone = sqldb.Define(`SELECT count(*) FROM ad_placements p CROSS JOIN ad_units u ON u.id = p.unit
 		WHERE p.zone = ? AND u.state <> 'ARCHIVED'`)
+	// otherMates looks for units of a campaign none of which has a new unit's currency.
+	otherMates = sqldb.Define(`SELECT 1 FROM ad_units WHERE campaign = ?1 AND id <> ?2
+		AND NOT EXISTS (SELECT 1 FROM ad_units WHERE campaign = ?1 AND id <> ?2 AND bid_currency = ?3)`)
 	countUnit = sqldb.Define(`UPDATE ad_units SET impressions = impressions + ?, clicks = clicks + ?, conversions = conversions + ? WHERE id = ?
 		RETURNING bid_model, bid_price, bid_currency, impressions, clicks, conversions`)
 	movePlacements = sqldb.Define(`UPDATE ad_placements SET ecpm = ?1 WHERE unit = ?2 AND ecpm <> ?1`)
@@ -35,7 +39,8 @@ var (
 func saveUnit(tx *sqldb.Tx, u *ads.Unit) (saved bool, err error) {
 	values := []any{
 		u.Headline, u.Body, u.ImageURL, u.LandingURL, string(u.Bid.Model), int64(u.Bid.Price), string(u.Bid.Currency),
-		string(u.State), asJSON(append([]string{}, u.Keywords...)), keywordWeightRows(u.KeywordWeights), u.Weight, capRows(u.Caps), u.ID.Bytes(),
+		string(u.State), asJSON(append([]string{}, u.Keywords...)), keywordWeightRows(u.KeywordWeights), u.Weight, capRows(u.Caps),
+		createdColumn(u.CreatedAt, u.ID.ID), u.ID.Bytes(),
 	}
 	if u.Revision == 0 {
 		saved, err = insert(tx, insertAdUnit, append(values, u.Campaign.Bytes())...)
@@ -44,6 +49,11 @@ func saveUnit(tx *sqldb.Tx, u *ads.Unit) (saved bool, err error) {
 	}
 	if err != nil || !saved {
 		return false, err
+	}
+	if u.Revision == 0 {
+		if other, err := tx.Exists(otherMates, u.Campaign.Bytes(), u.ID.Bytes(), string(u.Bid.Currency)); err != nil || other {
+			return false, orCurrency(err)
+		}
 	}
 	units, err := readUnits(tx, []ads.UnitID{u.ID})
 	if err != nil {
@@ -137,10 +147,12 @@ func (s *Store) ListUnits(ctx context.Context, of ads.CampaignID, p ads.Page) ([
 func scanAdUnit(scan sqldb.Scan) (*ads.Unit, error) {
 	u, keywords, weights, caps := &ads.Unit{}, "", "", ""
 	err := scan(sqldb.Into(&u.ID.ID), sqldb.Into(&u.Campaign.ID), &u.Headline, &u.Body, &u.ImageURL, &u.LandingURL,
-		&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.State, &keywords, &weights, &u.Weight, &caps, &u.Revision, &u.Impressions, &u.Clicks, &u.Conversions)
+		&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.State, &keywords, &weights, &u.Weight, &caps, sqldb.IntoTime(&u.CreatedAt),
+		&u.Revision, &u.Impressions, &u.Clicks, &u.Conversions)
 	if err != nil {
 		return u, err
 	}
+	u.CreatedAt = ads.Creation(u.CreatedAt, u.ID.ID)
 	return u, errors.Join(readKeywords(keywords, &u.Keywords), readKeywordWeights(weights, &u.KeywordWeights), readCaps(caps, &u.Caps))
 }
 
