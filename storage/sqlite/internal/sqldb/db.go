@@ -21,6 +21,7 @@ type DB struct {
 	room   *room
 	lock   io.Closer
 	path   string
+	found  opening
 	logger *slog.Logger
 
 	written atomic.Bool // whether the write-ahead log may have something that EmptyLog has to remove
@@ -42,11 +43,11 @@ type Options struct {
 // error names the reason if another process has the file open, or if the file is damaged, belongs
 // to another program, or was written by a newer Plaza (TooNewError).
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
-	find := prepareFile
+	locate := prepareFile
 	if o.MustExist {
-		find = existingFile
+		locate = existingFile
 	}
-	path, err := find(path)
+	path, err := locate(path)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +55,9 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	db := &DB{path: path, lock: lock, begin: o.Begin, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
+	db := &DB{path: path, found: find(path), lock: lock, begin: o.Begin, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
 	if err := db.open(ctx, o); err != nil {
-		return nil, errors.Join(explain(path, err), db.Close())
+		return nil, errors.Join(db.Explain(err), db.Close())
 	}
 	return db, nil
 }
@@ -150,7 +151,7 @@ var ping = Define(`PRAGMA schema_version`)
 func (db *DB) WatchRoom(ctx context.Context) { db.room.watch(ctx) }
 
 // Explain adds to an error what is wrong with the file, for the operator, as Open does.
-func (db *DB) Explain(err error) error { return explain(db.path, err) }
+func (db *DB) Explain(err error) error { return db.found.explain(err) }
 
 // Pragma changes a setting of the connection that writes.
 func (db *DB) Pragma(ctx context.Context, setting string) error {

@@ -101,15 +101,16 @@ func GoBack(ctx context.Context, path string, m Migrations, to int) (err error) 
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	found := find(path)
 	db, err := connect(path, 1, asWriter...)
 	if err != nil {
-		return explain(path, err)
+		return found.explain(err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := claim(ctx, db); err != nil {
-		return explain(path, err)
+		return found.explain(err)
 	}
-	return explain(path, m.goBack(ctx, db, to))
+	return found.explain(m.goBack(ctx, db, to))
 }
 
 func (m Migrations) goBack(ctx context.Context, db *sql.DB, to int) error {
