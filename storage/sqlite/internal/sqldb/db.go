@@ -32,8 +32,11 @@ type Options struct {
 	Migrations Migrations
 	// Begin is called first in each transaction that writes. Its error ends the transaction.
 	Begin func(*Tx) error
-	// Logger gets what operators should know about the disk. Default: nothing is logged.
+	// Logger gets what operators should know about the disk and about upgrades. Default: nothing is
+	// logged.
 	Logger *slog.Logger
+	// Upgraded is called when the tables have been upgraded to another version. Default: nothing is.
+	Upgraded func(from, to int64)
 	// MustExist forbids Open to create the file or its folder: if the file is missing, the error is
 	// fs.ErrNotExist.
 	MustExist bool
@@ -72,7 +75,7 @@ func (db *DB) open(ctx context.Context, o Options) error {
 	if err := claim(ctx, writer); err != nil {
 		return err
 	}
-	if err := o.Migrations.Upgrade(ctx, writer); err != nil {
+	if err := o.Migrations.Upgrade(ctx, writer, db.logUpgrade(ctx, o.Upgraded)); err != nil {
 		return err
 	}
 	reader, err := connect(db.path, max(4, runtime.NumCPU()), "_pragma=query_only(on)")
