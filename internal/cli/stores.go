@@ -69,7 +69,7 @@ func (c *commonFlags) openMongoDB(ctx context.Context, embedded string, o mongod
 // mongodbOptions returns all options except the layouts, which the database knows.
 func (c *commonFlags) mongodbOptions() mongodb.Options {
 	return mongodb.Options{
-		Logger: c.warnings(), MergeAbove: c.MergeAbove, Heartbeat: c.Heartbeat, Lease: c.Lease, TransactionLife: c.TransactionLife,
+		Logger: c.warnings(), MergeAbove: int(c.MergeAbove), Heartbeat: c.Heartbeat, Lease: c.Lease, TransactionLife: c.TransactionLife,
 	}
 }
 

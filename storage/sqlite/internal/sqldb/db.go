@@ -59,6 +59,11 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	db := &DB{path: path, found: find(path), lock: lock, begin: o.Begin, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
+	if o.MustExist { // with the lock: another process may be creating it
+		if err := mustHaveContent(path); err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
+	}
 	if err := db.open(ctx, o); err != nil {
 		return nil, errors.Join(db.Explain(err), db.Close())
 	}

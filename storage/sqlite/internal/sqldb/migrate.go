@@ -125,6 +125,9 @@ func GoBack(ctx context.Context, path string, m Migrations, to int) (err error) 
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := mustHaveContent(path); err != nil {
+		return err
+	}
 	found := find(path)
 	db, err := connect(path, 1, asWriter...)
 	if err != nil {
