@@ -66,7 +66,7 @@ func (f *follower) reopen(ctx context.Context, position string) social.EventStre
 		if errors.Is(err, social.ErrPositionLost) || refused == refusals {
 			position = ""
 		}
-		f.logger.WarnContext(ctx, "the event stream cannot be opened", "error", err, "wait", wait)
+		f.logger.WarnContext(ctx, "the event stream cannot be opened", "error", err, "ms", wait.Milliseconds())
 		select {
 		case <-ctx.Done():
 			return closedStream{}

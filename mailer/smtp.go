@@ -45,6 +45,12 @@ func New(server, from string) (*SMTP, error) {
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" { // err may contain the password
 		return nil, errors.New("the SMTP server must look like smtp://user:password@mail.site.example:587 or smtps://mail.site.example")
 	}
+	if u.Path != "" && u.Path != "/" || u.Fragment != "" {
+		return nil, errors.New("the address of the SMTP server must end with its port: it has no path")
+	}
+	if _, has := u.User.Password(); u.User != nil && !has {
+		return nil, errors.New("the address of the SMTP server names a user without a password: add it (user:password@), or leave out the user")
+	}
 	options, err := optionsOf(u)
 	if err != nil {
 		return nil, err

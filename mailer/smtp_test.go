@@ -155,6 +155,21 @@ func TestRejectedRecipients(t *testing.T) {
 	}
 }
 
+// TestAddressesOfServers refuses what would have no effect, and repeats no password.
+func TestAddressesOfServers(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"smtp://ada:secret@site.example/mail": "it has no path",
+		"smtp://ada@site.example":             "without a password",
+		"smtps://ada:secret@site.example/":    "",
+	} {
+		_, err := New(address, "plaza@site.example")
+		if (want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 // TestNewlinesInHeadersAreRefused or harmless: no mail gets another recipient.
 func TestNewlinesInHeadersAreRefused(t *testing.T) {
 	t.Parallel()

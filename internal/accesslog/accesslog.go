@@ -46,7 +46,7 @@ func (l *Log) Around(next http.Handler) http.Handler {
 		defer func() { // also if a handler cuts the connection
 			l.Logger.LogAttrs(r.Context(), slog.LevelInfo, "request", identified(r.Context(), append([]slog.Attr{
 				slog.String("trace", traceOf(r)), slog.String("method", cut(r.Method)),
-				slog.String("route", r.Pattern), counting.outcome(aborted), slog.Int64("bytes", counting.bytes), since(began),
+				slog.String("route", routeOf(r)), counting.outcome(aborted), slog.Int64("bytes", counting.bytes), since(began),
 			}, record.end()...))...)
 		}()
 		next.ServeHTTP(counting, r)
@@ -116,6 +116,15 @@ func identified(ctx context.Context, attrs []slog.Attr) []slog.Attr {
 func since(began time.Time) slog.Attr {
 	const microsecond = 1000 // of the milliseconds, so that they have three decimals
 	return slog.Float64("ms", float64(time.Since(began).Microseconds())/microsecond)
+}
+
+// routeOf returns the path of the pattern that a request matches, without the method that a pattern
+// may begin with.
+func routeOf(r *http.Request) string {
+	if _, path, ok := strings.Cut(r.Pattern, " "); ok {
+		return path
+	}
+	return r.Pattern
 }
 
 func cut(name string) string { return name[:min(len(name), maxName)] }

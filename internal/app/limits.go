@@ -52,10 +52,10 @@ func (c *Config) limits() *limits {
 	return newLimits()
 }
 
-// socialOptions returns the settings of the domain, with these limits, and the audit
-// log.
+// socialOptions returns the settings of the domain, with these limits, and its logs.
 func (c *Config) socialOptions(l *limits) network.Options {
 	o := c.Social
+	o.Accounts.Logger = slog.Default()
 	if l != nil {
 		o.Accounts.Limits = l.signIns
 	}

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"math"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -18,7 +21,7 @@ type commonFlags struct {
 	Comments   string           `help:"How MongoDB stores comment threads: documents, embedded, pages or adaptive. The first server records it in the database. Default: the recorded layout; documents for a new database." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
 	Feeds      string           `help:"How MongoDB stores news feeds and walls: read, cache, hybrid, bucket or month. The first server records it in the database. Default: the recorded layout; read for a new database." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
 	Graph      string           `help:"How MongoDB stores followers: reverse or two (for sharded clusters). The first server records it in the database. Default: the recorded layout; reverse for a new database." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
-	MergeAbove int              `help:"With --feeds=hybrid: the number of followers above which an author's posts are merged into feeds on read." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
+	MergeAbove countFlag        `help:"With --feeds=hybrid: the number of followers above which an author's posts are merged into feeds on read." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	Version    kong.VersionFlag `help:"Print the version, the commit and the Go version, and exit."`
 	LogLevel   string           `help:"Minimum log level: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 	AuditLog   string           `help:"Whether to log sign-ins, and changes of accounts, passwords, sessions, tokens and rights: on, off, or auto (servers do, commands that open the database themselves do not)." env:"PLAZA_AUDIT_LOG" name:"audit-log" default:"auto" enum:"auto,on,off"`
@@ -41,6 +44,19 @@ func (u *uriFlag) UnmarshalText(text []byte) error {
 		return errors.New("must not be empty: name a MongoDB database, or remove the setting to use the embedded database")
 	}
 	*u = uriFlag(text)
+	return nil
+}
+
+// countFlag is a number from 1.
+type countFlag int
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (f *countFlag) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseInt(string(text), 10, 32)
+	if err != nil || n < 1 {
+		return fmt.Errorf("must be a number from 1 to %d: %q is not", math.MaxInt32, text)
+	}
+	*f = countFlag(n)
 	return nil
 }
 

@@ -99,8 +99,8 @@ func (c *serveCommand) check() error {
 		return errors.New("--member-invitations requires --registration=invitation: otherwise invitations have no use")
 	case c.BehindProxy && len(c.TrustedProxies) > 0:
 		return errors.New("--behind-proxy (PLAZA_BEHIND_PROXY) and --trusted-proxy (PLAZA_TRUSTED_PROXIES) can't be used together: for a chain of proxies, use only --trusted-proxy")
-	case c.DrainDelay < 0:
-		return errors.New("--drain-delay must not be negative")
+	case c.DrainDelay < 0 || c.DrainDelay > maxDrainDelay:
+		return fmt.Errorf("--drain-delay (PLAZA_DRAIN_DELAY) must be from 0s to 1h: %v is not", c.DrainDelay)
 	case c.OnlyTrusted && c.TrustedDocuments == "":
 		return errors.New("--only-trusted-documents requires --trusted-documents: without a manifest, no operation would run")
 	case c.PublicMaxAge < 0:
@@ -116,6 +116,7 @@ func (c *serveCommand) check() error {
 const (
 	maxEventRetention    = 87_600 * time.Hour
 	maxMemberInvitations = 1_000
+	maxDrainDelay        = time.Hour
 )
 
 // Run serves until ctx ends, or until the database is upgraded beyond this Plaza; then it drains.

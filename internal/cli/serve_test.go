@@ -29,6 +29,9 @@ func TestNewsAdsAreOffByDefault(t *testing.T) {
 		"never":          {[]string{"--news-ads", "example.org/news", "--news-ads-every", "0"}, "--news-ads-every must be from 1 to 100"},
 		"hardly ever":    {[]string{"--news-ads", "example.org/news", "--news-ads-every", "101"}, "--news-ads-every must be from 1 to 100"},
 		"a strange word": {[]string{"--news-ads-every", "often"}, "news-ads-every"},
+		"none above":     {[]string{"--feeds-merge-above", "0"}, "--feeds-merge-above: must be a number from 1"},
+		"fewer":          {[]string{"--feeds-merge-above=-5"}, "--feeds-merge-above: must be a number from 1"},
+		"for ever":       {[]string{"--drain-delay", "61m"}, "--drain-delay (PLAZA_DRAIN_DELAY) must be from 0s to 1h"},
 		"no address":     {[]string{"--addr", ""}, "--addr (PLAZA_ADDR) is empty"},
 	} {
 		command, _, stderr := plazatest.Command(t.Context(), t.TempDir(), append([]string{"serve", "--addr", "127.0.0.1:0"}, c.args...)...)

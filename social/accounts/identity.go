@@ -40,9 +40,10 @@ type entrance struct {
 
 // identityOf returns the identity of an assertion, which accepts its token. Errors: UNAUTHENTICATED,
 // BANNED, NOT_ALLOWED (invitation).
-func (s *Service) identityOf(ctx context.Context, a social.Assertion, by entrance) (social.Identity, error) {
+func (s *Service) identityOf(ctx context.Context, a social.Assertion, by entrance) (identity social.Identity, err error) {
+	defer func() { s.logRefusal(ctx, a, err) }()
 	key := social.KeyOfIdentity(a.Issuer, a.Subject)
-	identity, err := s.knownIdentity(ctx, key)
+	identity, err = s.knownIdentity(ctx, key)
 	if errors.Is(err, social.ErrNotFound) {
 		_, err, _ = s.sighting.Do(string(key[:]), func() (any, error) { // requests that come together try once
 			return nil, s.addIdentity(context.WithoutCancel(ctx), key, a, by)
@@ -63,6 +64,26 @@ func (s *Service) identityOf(ctx context.Context, a social.Assertion, by entranc
 		return social.Identity{}, errInvalidToken()
 	}
 	return identity, nil
+}
+
+// logRefusal logs why a token is refused that its issuer vouches for, as the package issuer does for
+// all others. The record names neither the user nor anything of the token.
+func (s *Service) logRefusal(ctx context.Context, a social.Assertion, err error) {
+	refused, ok := errors.AsType[*fault.Error](err)
+	reason := ""
+	switch {
+	case !ok:
+		return
+	case errors.Is(err, social.ErrAccountGone):
+		reason = "of a deleted account"
+	case refused.Code == fault.CodeBanned:
+		reason = "of a banned account"
+	case refused.Message == invalidToken:
+		reason = "issued before the user was signed out or left, or at an unknown time"
+	default:
+		return
+	}
+	s.logger.DebugContext(ctx, "a token of the issuer was refused", "issuer", a.Issuer, "reason", reason)
 }
 
 // comeBack returns the identity of an account that is away, after the token has reactivated it.

@@ -37,8 +37,12 @@ func (s *Service) RunMails(ctx context.Context, logger *slog.Logger) {
 	}
 	for ctx.Err() == nil {
 		took, err := s.sendNext(ctx)
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case took:
 			logger.WarnContext(ctx, "a mail was not sent", "again", !errors.Is(err, ErrNoSuchMailbox), "error", err)
+		default:
+			logger.WarnContext(ctx, "the queue of mails cannot be read", "error", err)
 		}
 		if took {
 			continue

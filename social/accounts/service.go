@@ -1,7 +1,9 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -22,6 +24,7 @@ type Service struct {
 	hashes   *passwords.Hasher
 	limits   *passwords.Limits          // nil: none
 	audit    func(context.Context, Act) // nil: none
+	logger   *slog.Logger
 	seen     seenTokens
 	holders  rightHolders
 	mails    Mails
@@ -50,6 +53,9 @@ type Options struct {
 	// Audit is called when someone has signed in, or failed to, and when an account, its password,
 	// sessions, tokens or rights have changed; default: none.
 	Audit func(context.Context, Act)
+	// Logger is told why tokens of other sites and providers are refused; default: nothing is
+	// logged.
+	Logger *slog.Logger
 }
 
 // New creates a service over a store; it reads people through the reader.
@@ -57,7 +63,8 @@ func New(store social.Store, reader people.Reader, o Options) *Service {
 	s := &Service{
 		store: store, people: reader, now: o.Now, newID: o.NewID,
 		registration: o.Registration, memberInvitations: o.MemberInvitations, hashes: passwords.NewHasher(o.Passwords, o.Limits), limits: o.Limits, audit: o.Audit,
-		mails: o.Mails, mailing: make(chan struct{}, 1),
+		logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		mails:  o.Mails, mailing: make(chan struct{}, 1),
 	}
 	if s.now == nil {
 		s.now = time.Now

@@ -127,7 +127,7 @@ func TestAFullDiskStopsAnUpgrade(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+room)); err != nil {
 			t.Fatal(err)
 		}
-		if err := allMigrations(t).Upgrade(t.Context(), db); !errors.Is(err, sqlite3.FULL) {
+		if err := allMigrations(t).Upgrade(t.Context(), db, func(int64, int64) func() { return func() {} }); !errors.Is(err, sqlite3.FULL) {
 			t.Errorf("with room for %d pages the upgrade ends with %v", room, err)
 		}
 		if err := db.Close(); err != nil {

@@ -25,9 +25,11 @@ func Open(ctx context.Context, path string) (*Store, error) { return OpenWith(ct
 
 // Options of OpenWith. The zero value works.
 type Options struct {
-	// Logger gets what operators should know about the disk and about work in the background.
-	// Default: nothing is logged.
+	// Logger gets what operators should know about the disk, about upgrades and about work in the
+	// background. Default: nothing is logged.
 	Logger *slog.Logger
+	// Upgraded is called when the tables have been upgraded to another version. Default: nothing is.
+	Upgraded func(from, to int64)
 	// MustExist forbids OpenWith to create the file or its folder: if the file is missing, the
 	// error is fs.ErrNotExist.
 	MustExist bool
@@ -41,7 +43,8 @@ func OpenWith(ctx context.Context, path string, o Options) (*Store, error) {
 	}
 	logger := cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	db, err := sqldb.Open(ctx, path, sqldb.Options{
-		Migrations: migrations, Begin: idempotency.TakeEffect, Logger: logger, MustExist: o.MustExist,
+		Migrations: migrations, Begin: idempotency.TakeEffect,
+		Logger: logger, Upgraded: o.Upgraded, MustExist: o.MustExist,
 	})
 	if err != nil {
 		return nil, err

@@ -205,13 +205,13 @@ func TestOpenRefuses(t *testing.T) {
 		}, "run a newer Plaza"},
 		"a damaged database": {func(t *testing.T, path string) {
 			t.Helper()
-			shut(t, openAt(t, path))
-			whole, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			writeFile(t, path, append(whole[:200:200], bytes.Repeat([]byte{0xa5}, len(whole)-200)...))
-		}, "is damaged"},
+			damage(t, path)
+		}, "is damaged; restore it from a backup"},
+		"a damaged database beside a log": {func(t *testing.T, path string) {
+			t.Helper()
+			damage(t, path)
+			writeFile(t, path+"-wal", []byte("left by another file"))
+		}, "plaza.db-wal belongs to another copy"},
 		"a folder": {func(t *testing.T, path string) {
 			t.Helper()
 			if err := os.Mkdir(path, 0o700); err != nil {
@@ -237,6 +237,17 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// damage overwrites most of a file.
+func damage(t *testing.T, path string) {
+	t.Helper()
+	shut(t, openAt(t, path))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, append(whole[:200:200], bytes.Repeat([]byte{0xa5}, len(whole)-200)...))
 }
 
 func writeFile(t *testing.T, path string, content []byte) {

@@ -21,6 +21,7 @@ import (
 	"plaza/social"
 	"plaza/social/accounts"
 	"plaza/social/network"
+	"plaza/storage"
 )
 
 // post is a server that sends mails, the mailbox, and the server's clock.
@@ -436,6 +437,32 @@ func TestEachFailureIsLogged(t *testing.T) {
 		case <-ctx.Done():
 			t.Fatal("nothing is logged")
 		}
+	}
+}
+
+// unread is a store whose queue of mails cannot be read.
+type unread struct{ storage.Store }
+
+func (unread) TakeMail(context.Context, time.Time, time.Time) (social.Mail, error) {
+	return social.Mail{}, social.ErrUnavailable
+}
+
+// TestQueueThatCannotBeReadIsLogged as what it is: perhaps there is no mail.
+func TestQueueThatCannotBeReadIsLogged(t *testing.T) {
+	t.Parallel()
+	lines := make(chan string, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), testtime.Patience())
+	defer cancel()
+	mails := accounts.Mails{Mailer: busy{}}
+	service := network.New(unread{plazatest.Engines[0].Open(t)}, network.Options{Accounts: accounts.Options{Mails: mails}})
+	go service.RunMails(ctx, slog.New(slog.NewTextHandler(lineWriter(lines), nil)))
+	select {
+	case line := <-lines:
+		if !strings.Contains(line, `msg="the queue of mails cannot be read"`) {
+			t.Error(line)
+		}
+	case <-ctx.Done():
+		t.Fatal("nothing is logged")
 	}
 }
 

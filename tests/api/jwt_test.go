@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -326,6 +328,42 @@ func TestOperatorsEndTokensOfAnotherSite(t *testing.T) {
 			t.Errorf("with a later token: %+v", after)
 		}
 	})
+}
+
+// TestRefusalsOfAccountsAreLogged for operators, without the user and the token.
+func TestRefusalsOfAccountsAreLogged(t *testing.T) {
+	t.Parallel()
+	st := plazatest.Engines[0].Open(t)
+	defer func() { _ = st.Close() }()
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	service := network.New(st, network.Options{Accounts: accounts.Options{Logger: logger}})
+	a := social.Assertion{Issuer: "https://site.example", Subject: "secret", Handle: "ada", IssuedAt: time.Now().Add(-time.Second), ExpiresAt: time.Now().Add(time.Hour)}
+	ada, err := service.AuthenticateAs(t.Context(), "a.b.c", a)
+	if err != nil || log.Len() > 0 {
+		t.Fatalf("%v, and the log says %s", err, &log)
+	}
+	for _, c := range []struct {
+		reason string
+		act    func() error
+	}{
+		{"issued before the user was signed out", func() error { _, err := service.EndAllSessions(t.Context(), "ada"); return err }},
+		{"of a banned account", func() error {
+			_, err := service.Sanction(t.Context(), "ada", social.Decision{Action: social.ActionBan, Reason: "Why?"})
+			return err
+		}},
+		{"of a deleted account", func() error { return service.DeleteUser(t.Context(), ada.User) }},
+	} {
+		if err := c.act(); err != nil {
+			t.Fatal(err)
+		}
+		log.Reset()
+		_, err := service.AuthenticateAs(t.Context(), "a.b.c", a)
+		if said := log.String(); err == nil || !strings.Contains(said, `msg="a token of the issuer was refused" issuer=https://site.example reason="`+c.reason) ||
+			strings.Contains(said, "secret") || strings.Contains(said, "a.b.c") || strings.Count(said, "\n") != 1 {
+			t.Errorf("%s: %v, and the log says %s", c.reason, err, said)
+		}
+	}
 }
 
 // midway is a store that calls back when it has ended a user's sessions.

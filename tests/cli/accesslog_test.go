@@ -46,6 +46,7 @@ func TestAccessLog(t *testing.T) {
 		"X-Request-Id", "from-the-proxy", "Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	get(t, anyone.URL+"/ads/click/"+secretToken, "X-Request-Id", "two words")
 	get(t, anyone.URL+"/export/comments", "Authorization", "Bearer "+secretToken)
+	get(t, anyone.URL+"/readyz")
 	get(t, anyone.URL+"/export", "Authorization", "Bearer "+ada.Token)
 	server.Terminate(t)
 
@@ -69,6 +70,7 @@ func TestAccessLog(t *testing.T) {
 		{"msg": "request", "method": "GET", "route": graphQL, "status": 200.0, "operation": "Got", "type": "query", "code": "NOT_FOUND", "requestId": "from-the-proxy", "trace": "0af7651916cd43dd8448eb211c80319c"},
 		{"msg": "request", "method": "GET", "route": "/ads/click/{token}", "status": 404.0},
 		{"msg": "request", "method": "GET", "route": "/export/comments", "status": 401.0},
+		{"msg": "request", "method": "GET", "route": "/readyz", "status": 200.0},
 		{"msg": "request", "method": "GET", "route": "/export", "status": 200.0, "viewer": viewer},
 	} {
 		if !anyHas(records, want) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,6 +50,24 @@ func TestCommandsCreateNoFile(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCommandsRefuseAnEmptyFile: it is not a database, and stays empty.
+func TestCommandsRefuseAnEmptyFile(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	path := filepath.Join(data, "plaza.sqlite")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"user", "list"}, {"migrate", "back", "--to", "20"}} {
+		command, _, stderr := plazatest.Command(t.Context(), data, args...)
+		_ = command.Run()
+		info, err := os.Stat(path)
+		if code := command.ProcessState.ExitCode(); code != 1 || !strings.Contains(stderr.String(), "there is no Plaza database in "+data) || err != nil || info.Size() > 0 {
+			t.Errorf("plaza %q: exit code %d, says %q, %v", args, code, stderr, err)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,12 +47,26 @@ func Parse(uri string) (Address, error) {
 	if a.Database == "" {
 		a.Database = defaultDatabase
 	}
-	if len(a.Database) > 63 || strings.ContainsAny(a.Database, "/\\. \"$\x00") {
-		return Address{}, fmt.Errorf("the MongoDB URI names the database %q: "+
-			"a name has at most 63 bytes, and none of the characters / \\ . \" $ and space", a.Database)
-	}
-	return a, nil
+	return a, checkDatabase(a.Database)
 }
+
+// checkDatabase refuses a name that no database of Plaza's can have. MongoDB accepts collections in
+// its own databases, but no transactions.
+func checkDatabase(name string) error {
+	switch {
+	case len(name) > 63 || strings.ContainsAny(name, "/\\. \"$\x00"):
+		return fmt.Errorf("the MongoDB URI names the database %q: "+
+			"a name has at most 63 bytes, and none of the characters / \\ . \" $ and space", name)
+	case slices.Contains(ofMongoDB, strings.ToLower(name)):
+		return fmt.Errorf("the MongoDB URI names the database %[1]q, which is MongoDB's own: name another one for Plaza; "+
+			"if the user who signs in was created in %[1]q, add authSource=%[1]s "+
+			"(mongodb://user:password@host/plaza?authSource=%[1]s)", name)
+	}
+	return nil
+}
+
+// ofMongoDB are the databases that MongoDB keeps for itself.
+var ofMongoDB = []string{"admin", "config", "local"}
 
 // Server is a server's answer to hello.
 type Server struct {

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -15,9 +16,17 @@ func TestParse(t *testing.T) {
 	if a, err = Parse("mongodb://localhost"); err != nil || a.Database != defaultDatabase || a.Wait != 0 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	for _, uri := range []string{"", "localhost:27017", "mongodb://localhost/a.b", "mongodb://localhost/?serverSelectionTimeoutMS=-1"} {
+	for _, uri := range []string{"", "localhost:27017", "mongodb://localhost/a.b", "mongodb://localhost/local", "mongodb://localhost/config",
+		"mongodb://localhost/?serverSelectionTimeoutMS=-1"} {
 		if a, err = Parse(uri); err == nil {
 			t.Errorf("%q: %+v", uri, a)
 		}
+	}
+	_, err = Parse("mongodb://operator:secret@localhost/admin")
+	if err == nil || !strings.Contains(err.Error(), "authSource=admin") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("the database of users: %v", err)
+	}
+	if a, err = Parse("mongodb://operator:secret@localhost/plaza?authSource=admin"); err != nil || a.Database != "plaza" {
+		t.Errorf("%+v, %v", a, err)
 	}
 }

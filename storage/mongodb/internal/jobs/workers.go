@@ -59,7 +59,7 @@ func (w *Workers) workOn(ctx context.Context) {
 		switch {
 		case err != nil && ctx.Err() == nil:
 			trouble = min(max(2*trouble, pollEvery), maxTrouble)
-			w.logger.WarnContext(ctx, "background work waits for the database", "error", err, "wait", trouble)
+			w.logger.WarnContext(ctx, "background work waits for the database", "error", err, "ms", trouble.Milliseconds())
 			wait.For(ctx, trouble, nil)
 		case !did:
 			trouble = 0

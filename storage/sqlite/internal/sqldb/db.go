@@ -21,6 +21,7 @@ type DB struct {
 	room   *room
 	lock   io.Closer
 	path   string
+	found  opening
 	logger *slog.Logger
 
 	written atomic.Bool // whether the write-ahead log may have something that EmptyLog has to remove
@@ -31,8 +32,11 @@ type Options struct {
 	Migrations Migrations
 	// Begin is called first in each transaction that writes. Its error ends the transaction.
 	Begin func(*Tx) error
-	// Logger gets what operators should know about the disk. Default: nothing is logged.
+	// Logger gets what operators should know about the disk and about upgrades. Default: nothing is
+	// logged.
 	Logger *slog.Logger
+	// Upgraded is called when the tables have been upgraded to another version. Default: nothing is.
+	Upgraded func(from, to int64)
 	// MustExist forbids Open to create the file or its folder: if the file is missing, the error is
 	// fs.ErrNotExist.
 	MustExist bool
@@ -42,11 +46,11 @@ type Options struct {
 // error names the reason if another process has the file open, or if the file is damaged, belongs
 // to another program, or was written by a newer Plaza (TooNewError).
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
-	find := prepareFile
+	locate := prepareFile
 	if o.MustExist {
-		find = existingFile
+		locate = existingFile
 	}
-	path, err := find(path)
+	path, err := locate(path)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +58,14 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	db := &DB{path: path, lock: lock, begin: o.Begin, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
+	db := &DB{path: path, found: find(path), lock: lock, begin: o.Begin, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
+	if o.MustExist { // with the lock: another process may be creating it
+		if err := mustHaveContent(path); err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
+	}
 	if err := db.open(ctx, o); err != nil {
-		return nil, errors.Join(explain(path, err), db.Close())
+		return nil, errors.Join(db.Explain(err), db.Close())
 	}
 	return db, nil
 }
@@ -71,7 +80,7 @@ func (db *DB) open(ctx context.Context, o Options) error {
 	if err := claim(ctx, writer); err != nil {
 		return err
 	}
-	if err := o.Migrations.Upgrade(ctx, writer); err != nil {
+	if err := o.Migrations.Upgrade(ctx, writer, db.logUpgrade(ctx, o.Upgraded)); err != nil {
 		return err
 	}
 	reader, err := connect(db.path, max(4, runtime.NumCPU()), "_pragma=query_only(on)")
@@ -150,7 +159,7 @@ var ping = Define(`PRAGMA schema_version`)
 func (db *DB) WatchRoom(ctx context.Context) { db.room.watch(ctx) }
 
 // Explain adds to an error what is wrong with the file, for the operator, as Open does.
-func (db *DB) Explain(err error) error { return explain(db.path, err) }
+func (db *DB) Explain(err error) error { return db.found.explain(err) }
 
 // Pragma changes a setting of the connection that writes.
 func (db *DB) Pragma(ctx context.Context, setting string) error {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
@@ -39,8 +41,34 @@ func isNoRoom(err error) bool {
 // ErrInUse means that another process has opened the database.
 var ErrInUse = errors.New("in use by another Plaza: stop it first, or choose another data folder")
 
+// opening is a database file as Open has found it.
+type opening struct {
+	path string
+	log  string // the name of a write-ahead log that was left beside it; "": none was
+}
+
+// find looks for what is beside a file that no one has open.
+func find(path string) opening {
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return opening{path, info.Name()}
+	}
+	return opening{path: path}
+}
+
+// damaged explains how to restore the file. A log belongs to the file that was there before: SQLite
+// would write it into the backup, too.
+func (o opening) damaged(err error) error {
+	name := filepath.Base(o.path)
+	if o.log != "" {
+		return fmt.Errorf("%s is damaged, perhaps because %s belongs to another copy of it; "+
+			"to restore it from a backup, first remove %s and %s-shm: %w", o.path, o.log, o.log, name, err)
+	}
+	return fmt.Errorf("%s is damaged; restore it from a backup (first remove %s-wal and %s-shm, if they are there): %w", o.path, name, name, err)
+}
+
 // explain tells the operator what is wrong with the file.
-func explain(path string, err error) error {
+func (o opening) explain(err error) error {
+	path := o.path
 	switch {
 	case err == nil:
 		return nil
@@ -49,7 +77,7 @@ func explain(path string, err error) error {
 	case errors.Is(err, sqlite3.NOTADB):
 		return fmt.Errorf("%s is not an SQLite database: %w", path, err)
 	case errors.Is(err, sqlite3.CORRUPT):
-		return fmt.Errorf("%s is damaged; restore it from a backup: %w", path, err)
+		return o.damaged(err)
 	case errors.Is(err, sqlite3.BUSY):
 		return fmt.Errorf("%s is in use by another program: %w", path, err)
 	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.PERM):

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -27,6 +28,15 @@ func existingFile(path string) (string, error) {
 		return "", fmt.Errorf("the database file: %w", err)
 	}
 	return filepath.EvalSymlinks(path)
+}
+
+// mustHaveContent refuses an empty file, which is not a database yet. The error is fs.ErrNotExist.
+func mustHaveContent(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() == 0 {
+		err = fmt.Errorf("the database file is empty: %w", fs.ErrNotExist)
+	}
+	return err
 }
 
 // prepareFile creates the folder, and an empty file that only its owner can read, because it will

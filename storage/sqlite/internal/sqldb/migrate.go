@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 )
@@ -60,8 +61,9 @@ func executing(statements string) *goose.GoFunc {
 	}}
 }
 
-// Upgrade brings the tables up to date.
-func (m Migrations) Upgrade(ctx context.Context, db *sql.DB) error {
+// Upgrade brings the tables up to date. It calls begins before it upgrades tables that are there,
+// and what that returns afterwards.
+func (m Migrations) Upgrade(ctx context.Context, db *sql.DB, begins func(from, to int64) (done func())) error {
 	provider, err := m.Provider(db)
 	if err != nil {
 		return err
@@ -73,8 +75,30 @@ func (m Migrations) Upgrade(ctx context.Context, db *sql.DB) error {
 	if have > want {
 		return &TooNewError{Has: have, Knows: want}
 	}
-	_, err = provider.Up(ctx)
-	return err
+	done := func() {}
+	if have > 0 && have < want {
+		done = begins(have, want)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return err
+	}
+	done()
+	return nil
+}
+
+// logUpgrade logs that the tables are being upgraded, which takes long in a large file. It returns
+// what reports the end.
+func (db *DB) logUpgrade(ctx context.Context, report func(from, to int64)) func(from, to int64) (done func()) {
+	return func(from, to int64) func() {
+		began := time.Now()
+		db.logger.InfoContext(ctx, "upgrading the tables", "database", db.path, "from", from, "to", to)
+		return func() {
+			db.logger.InfoContext(ctx, "the tables are upgraded", "database", db.path, "version", to, "ms", time.Since(began).Milliseconds())
+			if report != nil {
+				report(from, to)
+			}
+		}
+	}
 }
 
 // TooNewError means that a newer Plaza has written the file.
@@ -101,15 +125,19 @@ func GoBack(ctx context.Context, path string, m Migrations, to int) (err error) 
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := mustHaveContent(path); err != nil {
+		return err
+	}
+	found := find(path)
 	db, err := connect(path, 1, asWriter...)
 	if err != nil {
-		return explain(path, err)
+		return found.explain(err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := claim(ctx, db); err != nil {
-		return explain(path, err)
+		return found.explain(err)
 	}
-	return explain(path, m.goBack(ctx, db, to))
+	return found.explain(m.goBack(ctx, db, to))
 }
 
 func (m Migrations) goBack(ctx context.Context, db *sql.DB, to int) error {
