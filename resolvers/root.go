@@ -20,18 +20,35 @@ var _ generated.ResolverRoot = root{}
 // Executable returns the schema with its resolvers.
 func (r *Resolver) Executable() graphql.ExecutableSchema {
 	parsed := generated.NewExecutableSchema(generated.Config{}).Schema()
-	return generated.NewExecutableSchema(generated.Config{Resolvers: root{r}, Schema: withObjectsAlone(parsed)})
+	return generated.NewExecutableSchema(generated.Config{Resolvers: root{r}, Schema: asSpecified(parsed)})
 }
 
-// withObjectsAlone removes interfaces from the possible types of interfaces: the specification
-// allows only object types, but gqlparser lists everything that implements an interface.
-func withObjectsAlone(parsed *ast.Schema) *ast.Schema {
+// asSpecified corrects what gqlparser adds to the schema, and introspection shows.
+func asSpecified(parsed *ast.Schema) *ast.Schema {
 	schema := *parsed
-	schema.PossibleTypes = maps.Clone(parsed.PossibleTypes)
-	for name, types := range schema.PossibleTypes {
-		schema.PossibleTypes[name] = slices.DeleteFunc(slices.Clone(types), func(d *ast.Definition) bool { return d.Kind != ast.Object })
-	}
+	schema.PossibleTypes, schema.Directives = objectsAlone(parsed.PossibleTypes), stableDirectives(parsed.Directives)
 	return &schema
+}
+
+// objectsAlone removes interfaces from the possible types of interfaces: the specification allows
+// only object types, but gqlparser lists everything that implements an interface.
+func objectsAlone(possible map[string][]*ast.Definition) map[string][]*ast.Definition {
+	possible = maps.Clone(possible)
+	for name, types := range possible {
+		possible[name] = slices.DeleteFunc(slices.Clone(types), func(d *ast.Definition) bool { return d.Kind != ast.Object })
+	}
+	return possible
+}
+
+// stableDirectives removes what no published version of the specification has: @defer, which
+// operations may not use, and deprecated directives, whose location clients do not know.
+func stableDirectives(all map[string]*ast.DirectiveDefinition) map[string]*ast.DirectiveDefinition {
+	all = maps.Clone(all)
+	delete(all, "defer")
+	deprecated := *all["deprecated"]
+	deprecated.Locations = slices.DeleteFunc(slices.Clone(deprecated.Locations), func(l ast.DirectiveLocation) bool { return l == ast.LocationDirectiveDefinition })
+	all["deprecated"] = &deprecated
+	return all
 }
 
 // Query resolves the fields of the schema's Query.

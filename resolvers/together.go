@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -28,15 +29,18 @@ func isWithinList(ctx context.Context) bool {
 }
 
 // together looks several keys up in parallel, so that loaders batch them; results are in the order
-// of the keys.
+// of the keys. Of several errors, it returns that of the first key.
 func together[K, V any](keys []K, load func(int, K) (V, error)) ([]V, error) {
-	values := make([]V, len(keys))
+	values, errs := make([]V, len(keys)), make([]error, len(keys))
 	var group errgroup.Group
 	for i, key := range keys {
-		group.Go(func() (err error) {
-			values[i], err = load(i, key)
-			return err
+		group.Go(func() error {
+			values[i], errs[i] = load(i, key)
+			return errs[i]
 		})
 	}
-	return values, group.Wait()
+	if group.Wait() == nil {
+		return values, nil
+	}
+	return nil, cmp.Or(errs...)
 }

@@ -29,20 +29,32 @@ type Presenter struct {
 // Present converts an error to what clients see; it is a graphql.ErrorPresenterFunc.
 func (p *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	presented := graphql.DefaultErrorPresenter(ctx, err)
+	field, argument := split(ctx, presented.Path)
 	if presented.Unwrap() == nil { // created for clients by the GraphQL layers themselves
+		presented.Path = field
 		return presented
 	}
-	message, extensions := p.explain(ctx, err, presented.Path)
-	return &gqlerror.Error{Message: message, Path: presented.Path, Locations: presented.Locations, Extensions: extensions}
+	message, extensions := p.explain(ctx, err, argument)
+	return &gqlerror.Error{Message: message, Path: field, Locations: presented.Locations, Extensions: extensions}
 }
 
-func (p *Presenter) explain(ctx context.Context, err error, path ast.Path) (string, map[string]any) {
+// split splits an error's path. If a scalar could not be parsed, it leads through the field to its
+// arguments, which are no part of the response.
+func split(ctx context.Context, path ast.Path) (field, argument ast.Path) {
+	at := graphql.GetFieldContext(ctx)
+	if at == nil || len(path) <= len(at.Path()) {
+		return path, nil
+	}
+	return path[:len(at.Path())], path[len(at.Path()):]
+}
+
+func (p *Presenter) explain(ctx context.Context, err error, argument ast.Path) (string, map[string]any) {
 	var mistake *fault.Error
 	switch {
 	case errors.As(err, &mistake) && mistake.Code != fault.CodeUnavailable:
 		extensions := map[string]any{"code": topLevelCode(mistake.Code)}
-		if argument := argumentOf(ctx, mistake, path); argument != "" {
-			extensions["argument"] = argument
+		if name := argumentOf(mistake, argument); name != "" {
+			extensions["argument"] = name
 		}
 		if mistake.Code == fault.CodeRateLimited {
 			extensions["limit"], extensions["retryAfter"] = mistake.Limit, int(math.Ceil(mistake.RetryAfter.Seconds()))
@@ -76,18 +88,13 @@ func (p *Presenter) explain(ctx context.Context, err error, path ast.Path) (stri
 	}
 }
 
-// argumentOf returns the path of the invalid argument. If a scalar could not be parsed, the
-// error's path leads through the field to its arguments.
-func argumentOf(ctx context.Context, mistake *fault.Error, path ast.Path) string {
+// argumentOf returns the name of the invalid argument, with the steps into it. The path is that of a
+// scalar that could not be parsed.
+func argumentOf(mistake *fault.Error, path ast.Path) string {
 	if mistake.Field != "" {
 		return mistake.Field
 	}
-	field := graphql.GetFieldContext(ctx)
-	if field == nil || len(path) <= len(field.Path()) {
-		return ""
-	}
-	steps := path[len(field.Path()):]
-	return strings.TrimPrefix(indexes.Replace(steps.String()), ".")
+	return strings.TrimPrefix(indexes.Replace(path.String()), ".")
 }
 
 // Indexes are path steps: where.0.key.

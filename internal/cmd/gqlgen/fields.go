@@ -23,8 +23,24 @@ func isPlain(f *codegen.Field) bool {
 // fails reports whether the value of a field comes with an error.
 func fails(f *codegen.Field) bool { return f.IsResolver || f.IsMethod() && !f.NoErr }
 
+// listKinds are the kinds of types for which a list of an introspected type is not null.
+var listKinds = map[string]string{
+	"fields": "ast.Object, ast.Interface", "possibleTypes": "ast.Interface, ast.Union", "enumValues": "ast.Enum", "inputFields": "ast.InputObject",
+}
+
 // value returns the Go expression for a field's value.
 func value(f *codegen.Field) (string, error) {
+	expression, err := valueOf(f)
+	switch {
+	case f.Object.Name == "__Type" && f.Name == "interfaces":
+		return "answer.InterfacesOf(ec.Schema(), obj)", err
+	case f.Object.Name == "__Type" && listKinds[f.Name] != "":
+		return "answer.ListOf(obj, " + expression + ", " + listKinds[f.Name] + ")", err
+	}
+	return expression, err
+}
+
+func valueOf(f *codegen.Field) (string, error) {
 	switch {
 	case f.HasDirectives() || f.IsMap() || f.VOkFunc || f.HasHaser || f.TypeReference.IsRoot:
 		return "", fmt.Errorf("%s.%s: Plaza's templates have no such fields", f.Object.Name, f.Name)

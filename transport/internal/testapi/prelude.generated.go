@@ -168,21 +168,21 @@ func (ec *executionContext) ___Type_fields(ctx context.Context, field graphql.Co
 		if fc.Args, err = ec.field___Type_fields_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 			return nothing, err
 		}
-		return obj.Fields(fc.Args["includeDeprecated"].(bool)), nil
+		return answer.ListOf(obj, obj.Fields(fc.Args["includeDeprecated"].(bool)), ast.Object, ast.Interface), nil
 	}, ec.marshalO__Field2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐFieldᚄ)
 }
 
 func (ec *executionContext) ___Type_interfaces(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "__Type", Field: field, IsMethod: true, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]introspection.Type, error) {
-		return obj.Interfaces(), nil
+		return answer.InterfacesOf(ec.Schema(), obj), nil
 	}, ec.marshalO__Type2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐTypeᚄ)
 }
 
 func (ec *executionContext) ___Type_possibleTypes(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "__Type", Field: field, IsMethod: true, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]introspection.Type, error) {
-		return obj.PossibleTypes(), nil
+		return answer.ListOf(obj, obj.PossibleTypes(), ast.Interface, ast.Union), nil
 	}, ec.marshalO__Type2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐTypeᚄ)
 }
 
@@ -194,14 +194,14 @@ func (ec *executionContext) ___Type_enumValues(ctx context.Context, field graphq
 		if fc.Args, err = ec.field___Type_enumValues_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 			return nothing, err
 		}
-		return obj.EnumValues(fc.Args["includeDeprecated"].(bool)), nil
+		return answer.ListOf(obj, obj.EnumValues(fc.Args["includeDeprecated"].(bool)), ast.Enum), nil
 	}, ec.marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValueᚄ)
 }
 
 func (ec *executionContext) ___Type_inputFields(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "__Type", Field: field, IsMethod: true, IsResolver: false}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]introspection.InputValue, error) {
-		return obj.InputFields(), nil
+		return answer.ListOf(obj, obj.InputFields(), ast.InputObject), nil
 	}, ec.marshalO__InputValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValueᚄ)
 }
 
