@@ -150,11 +150,26 @@ func Parse(text []byte) (*File, error) {
 	if err != nil {
 		return nil, yamlFault(err)
 	}
+	if !isMapping(tree) {
+		return nil, &Error{Message: "This is not a file of ads: it should be a YAML mapping with the lists advertisers, zones, campaigns and units, or a CSV file whose name ends with .csv."}
+	}
 	var d document
 	if err := yaml.UnmarshalWithOptions(text, &d, yaml.Strict()); err != nil && len(tree.Docs) > 0 && tree.Docs[0].Body != nil {
 		return nil, yamlFault(err)
 	}
 	return newFile(&d, func(path []string) (int, string) { return lineIn(tree, path), strings.Join(path, ".") })
+}
+
+// isMapping reports whether a file is empty, or has names with values.
+func isMapping(tree *ast.File) bool {
+	if len(tree.Docs) == 0 || tree.Docs[0].Body == nil {
+		return true
+	}
+	switch tree.Docs[0].Body.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode, *ast.CommentGroupNode, *ast.NullNode:
+		return true
+	}
+	return false
 }
 
 // yamlFault extracts the line from the library's message, which begins like "[3:5] message".

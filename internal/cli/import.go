@@ -110,7 +110,11 @@ func (p *faultPrinter) end() {
 }
 
 func writeSummary(out io.Writer, n *importer.Networks, s importer.Summary, leftOut int, took time.Duration) {
-	fmt.Fprintf(out, "Read %d networks; %s.\n\n", n.Count, linesLeftOut(leftOut))
+	read := fmt.Sprintf("%d networks", n.Count)
+	if n.Count == 1 {
+		read = "1 network"
+	}
+	fmt.Fprintf(out, "Read %s; %s.\n\n", read, linesLeftOut(leftOut))
 	fmt.Fprintf(out, "%-20s %9s %15s\n", "", "added", "already there")
 	row := func(name string, c importer.Count) {
 		fmt.Fprintf(out, "%-20s %9s %15s\n", name, progress.Grouped(c.Added), progress.Grouped(c.Existing()))

@@ -101,6 +101,10 @@ func (c *listInvitationsCommand) Run(ctx context.Context, common *commonFlags) e
 }
 
 func (c *listInvitationsCommand) list(out io.Writer, invitations []social.Invitation) error {
+	if len(invitations) == 0 && !c.JSON && c.By != "" {
+		_, err := fmt.Fprintf(out, "%s has no invitations that have not expired.\n", handleOf(c.By))
+		return err
+	}
 	if len(invitations) == 0 && !c.JSON {
 		_, err := fmt.Fprintln(out, "There are no invitations: plaza invitation create creates one.")
 		return err

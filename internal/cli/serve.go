@@ -25,7 +25,7 @@ type serveCommand struct {
 	AllowedOrigins   []string       `help:"Web origins whose pages may use the API; * for all. That is safe, because pages of other origins then can't use cookies." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
 	MetricsAddr      string         `help:"Separate address on which to serve /metrics for Prometheus; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
 	BehindProxy      bool           `help:"All requests come through one proxy, which adds the client's address to X-Forwarded-For. Clicks on ads and rate limits are counted by that address. For a chain of proxies, use --trusted-proxy." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
-	TrustedProxies   []netip.Prefix `help:"Networks of proxies that add their client's address to X-Forwarded-For. Clicks on ads and rate limits are counted by that address. The header is ignored in requests from other addresses." env:"PLAZA_TRUSTED_PROXIES" name:"trusted-proxy" placeholder:"CIDR"`
+	TrustedProxies   []networkFlag  `help:"Networks of proxies that add their client's address to X-Forwarded-For. Clicks on ads and rate limits are counted by that address. The header is ignored in requests from other addresses." env:"PLAZA_TRUSTED_PROXIES" name:"trusted-proxy" placeholder:"CIDR"`
 	RateLimits       string         `help:"Whether to limit what each address, token and user may use: on or off." env:"PLAZA_RATE_LIMITS" name:"rate-limits" default:"on" enum:"on,off"`
 	SocketLimits     map[string]int `help:"Limits of open websockets and event streams, such as user=50. server: in total; address: from each address; signed-out: signed-out ones from each address; user: of each user; operations: operations on each; signed-out-operations: operations on each signed-out one. 0: unlimited." env:"PLAZA_SOCKET_LIMITS" name:"socket-limit" mapsep:"," placeholder:"NAME=N"`
 	NewsAds          zoneFlag       `help:"Show ads of this zone in news, in the field sponsored of its entries. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
@@ -68,6 +68,26 @@ func (z *zoneFlag) UnmarshalText(text []byte) error {
 	}
 	*z = zoneFlag(zone)
 	return nil
+}
+
+// networkFlag is a network.
+type networkFlag struct{ netip.Prefix }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *networkFlag) UnmarshalText(text []byte) (err error) {
+	if n.Prefix, err = netip.ParsePrefix(string(text)); err != nil {
+		return fmt.Errorf("must be a network such as 10.0.0.0/8, or an address with its length such as 192.0.2.7/32: %q is not", text)
+	}
+	return nil
+}
+
+// networks returns the networks of trusted proxies.
+func (c *serveCommand) networks() []netip.Prefix {
+	networks := make([]netip.Prefix, len(c.TrustedProxies))
+	for i, n := range c.TrustedProxies {
+		networks[i] = n.Prefix
+	}
+	return networks
 }
 
 // newsAds returns the configuration of ads in news.
@@ -158,7 +178,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 	defer ignore()
 	return app.Run(ctx, func(ctx context.Context) (storage.Store, error) { return c.openStore(ctx, common) }, app.Config{
 		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, MetricsAddr: c.MetricsAddr, BehindProxy: c.BehindProxy,
-		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
+		TrustedProxies: c.networks(), RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
 		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), PublishHook: c.PublishHook.hook(), Providers: providers, MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
 		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{Registration: registrations[c.Registration], MemberInvitations: c.MemberInvites, Mails: mails}},

@@ -32,6 +32,7 @@ func TestNewsAdsAreOffByDefault(t *testing.T) {
 		"none above":     {[]string{"--feeds-merge-above", "0"}, "--feeds-merge-above: must be a number from 1"},
 		"fewer":          {[]string{"--feeds-merge-above=-5"}, "--feeds-merge-above: must be a number from 1"},
 		"for ever":       {[]string{"--drain-delay", "61m"}, "--drain-delay (PLAZA_DRAIN_DELAY) must be from 0s to 1h"},
+		"a lone address": {[]string{"--trusted-proxy", "10.0.0.1"}, "--trusted-proxy: must be a network such as 10.0.0.0/8"},
 		"no address":     {[]string{"--addr", ""}, "--addr (PLAZA_ADDR) is empty"},
 	} {
 		command, _, stderr := plazatest.Command(t.Context(), t.TempDir(), append([]string{"serve", "--addr", "127.0.0.1:0"}, c.args...)...)
@@ -54,7 +55,7 @@ func TestTrustedProxies(t *testing.T) {
 			t.Errorf("%s: %v, %v", args, c.Serve.TrustedProxies, err)
 		}
 	}
-	both := serveCommand{Addr: "127.0.0.1:0", BehindProxy: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
+	both := serveCommand{Addr: "127.0.0.1:0", BehindProxy: true, TrustedProxies: []networkFlag{{netip.MustParsePrefix("10.0.0.0/8")}}}
 	if err := both.check(); err == nil || !strings.Contains(err.Error(), "--behind-proxy") {
 		t.Errorf("with --behind-proxy: %v", err)
 	}

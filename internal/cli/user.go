@@ -217,6 +217,9 @@ func (*readmitUserCommand) Help() string {
 
 // Run readmits the user.
 func (c *readmitUserCommand) Run(ctx context.Context, common *commonFlags) error {
+	if c.Issuer == "" || c.Subject == "" {
+		return errors.New("name the issuer and the subject: neither can be empty")
+	}
 	return withService(ctx, common, func(service *network.Service) error {
 		err := service.ReadmitIdentity(ctx, c.Issuer, c.Subject)
 		if err == nil {

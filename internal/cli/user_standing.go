@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"plaza/social"
@@ -43,13 +44,20 @@ func (*suspendUserCommand) Help() string {
 
 // Run suspends the user.
 func (c *suspendUserCommand) Run(ctx context.Context, common *commonFlags) error {
-	until := c.Until
-	if c.For != 0 {
-		until = time.Now().Add(c.For)
+	until, flag := c.Until, "--until"
+	if until.IsZero() {
+		until, flag = time.Now().Add(c.For), "--for"
 	}
 	until = until.UTC().Truncate(time.Millisecond)
 	d := social.Decision{Action: social.ActionSuspend, Until: until}
-	return c.carryOut(ctx, common, d, fmt.Sprintf("is suspended until %s.", until.Format(time.RFC3339)))
+	err := c.carryOut(ctx, common, d, fmt.Sprintf("is suspended until %s.", until.Format(time.RFC3339)))
+	if err == nil {
+		return nil
+	}
+	if message, ok := strings.CutPrefix(err.Error(), "until: "); ok {
+		return fmt.Errorf("%s: %s", flag, message)
+	}
+	return err
 }
 
 type banUserCommand struct{ sanctioned }

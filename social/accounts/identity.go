@@ -70,7 +70,7 @@ func (s *Service) identityOf(ctx context.Context, a social.Assertion, by entranc
 // all others. The record names neither the user nor anything of the token.
 func (s *Service) logRefusal(ctx context.Context, a social.Assertion, err error) {
 	refused, ok := errors.AsType[*fault.Error](err)
-	reason := ""
+	var reason string
 	switch {
 	case !ok:
 		return

@@ -54,7 +54,7 @@ func TestImportCommand(t *testing.T) {
 		t.Errorf("stderr is\n%s, want\n%s", stderr, want.String())
 	}
 	took := regexp.MustCompile(`Took \S+\.`)
-	if got, want := took.ReplaceAllString(stdout.String(), "Took …."), `Read 1 networks; 25 lines were left out.
+	if got, want := took.ReplaceAllString(stdout.String(), "Took …."), `Read 1 network; 25 lines were left out.
 
                          added   already there
 users                        5               0

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"plaza/internal/plazatest"
+	"plaza/storage/sqlite/sqlitetest"
 )
 
 // TestServersWarnOfSettings starts a server as a process.
@@ -25,7 +28,7 @@ func TestUnknownLayoutsAreRefused(t *testing.T) {
 		command, _, stderr := plazatest.Command(t.Context(), t.TempDir(), args...)
 		command.Env = append(command.Env, "PLAZA_FEEDS=foo")
 		_ = command.Run()
-		want := "plaza: there is no layout \"foo\" of feeds: choose bucket or cache or hybrid or month or read\n"
+		want := "plaza: there is no layout \"foo\" of feeds: choose bucket, cache, hybrid, month or read\n"
 		if code := command.ProcessState.ExitCode(); code != 1 || stderr.String() != want {
 			t.Errorf("plaza %q: exit code %d, says %q, want %q", args, code, stderr, want)
 		}
@@ -51,4 +54,30 @@ func TestUsageMistakes(t *testing.T) {
 			t.Errorf("plaza %s: exit code %d, says %q and %q, want %q", args, code, stdout, stderr, help)
 		}
 	}
+}
+
+// TestMessagesNameWhatWasUsed: the flag, the user, the kind of file.
+func TestMessagesNameWhatWasUsed(t *testing.T) {
+	t.Parallel()
+	path := sqlitetest.NewFile(t)
+	data := filepath.Dir(path)
+	file := filepath.Join(data, "list.yaml")
+	if err := os.WriteFile(file, []byte("- a\n- b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(want string, args ...string) {
+		t.Helper()
+		command, stdout, stderr := plazatest.Command(t.Context(), data, args...)
+		command.Stdin = strings.NewReader("analytical engine\n")
+		_ = command.Run()
+		if said := stdout.String() + stderr.String(); !strings.Contains(said, want) {
+			t.Errorf("plaza %q says %q, want %q", args, said, want)
+		}
+	}
+	run("ada now has an account", "user", "add", "ada")
+	run("plaza: --for: ", "user", "suspend", "ada", "--for=-1h", "--reason", "Why?")
+	run("plaza: --until: ", "user", "suspend", "ada", "--until=2001-01-01T00:00:00Z", "--reason", "Why?")
+	run("neither can be empty", "user", "readmit", "", "")
+	run("ada has no invitations", "invitation", "list", "--by", "ada")
+	run("This is not a file of ads", "ads", "import", file)
 }

@@ -45,7 +45,8 @@ func (g Layouts) Check(layout string) error {
 	if layout == "" || slices.Contains(g.Known, layout) {
 		return nil
 	}
-	return fmt.Errorf("there is no layout %q of %s: choose %s", layout, g.Name, strings.Join(g.Known, " or "))
+	last := len(g.Known) - 1
+	return fmt.Errorf("there is no layout %q of %s: choose %s or %s", layout, g.Name, strings.Join(g.Known[:last], ", "), g.Known[last])
 }
 
 // Recorded reads the setting, which it creates if missing.

@@ -38,10 +38,10 @@ func Check(ctx context.Context, client *mongo.Client, a Address, timeout time.Du
 	case err == nil:
 		return h, h.check()
 	case ctx.Err() != nil:
-		return h, fmt.Errorf("connect to MongoDB at %v: %w", a.Hosts, ctx.Err())
+		return h, fmt.Errorf("connect to MongoDB at %s: %w", a.hosts(), ctx.Err())
 	case strings.Contains(err.Error(), "auth error"): // the driver has no type for it
-		return h, fmt.Errorf("MongoDB at %v refuses the user name or the password that the URI gives, "+
-			"or its authSource", a.Hosts)
+		return h, fmt.Errorf("MongoDB at %s refuses the user name or the password that the URI gives, "+
+			"or its authSource", a.hosts())
 	}
 	return h, a.explain(ctx, err)
 }
@@ -62,6 +62,6 @@ func (a Address) explain(ctx context.Context, cause error) error {
 	if d := a.diagnose(ctx); d.fault != nil {
 		return d.fault
 	}
-	return fmt.Errorf("MongoDB at %v: %w: is the server running, and does it have a primary? (%v)",
-		a.Hosts, social.ErrUnavailable, cause) //nolint:errorlint // hides the driver's types
+	return fmt.Errorf("MongoDB at %s: %w: is the server running, and does it have a primary? (%v)",
+		a.hosts(), social.ErrUnavailable, cause) //nolint:errorlint // hides the driver's types
 }

@@ -33,6 +33,9 @@ type Address struct {
 	TLS        *tls.Config   // nil: no TLS
 }
 
+// hosts names the hosts, for the operator.
+func (a Address) hosts() string { return strings.Join(a.Hosts, ", ") }
+
 // Parse reads an address from a URI. Its errors are written for the operator.
 func Parse(uri string) (Address, error) {
 	parsed, err := connstring.ParseAndValidate(uri)

@@ -16,8 +16,10 @@ func TestParse(t *testing.T) {
 	if a, err = Parse("mongodb://localhost"); err != nil || a.Database != defaultDatabase || a.Wait != 0 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	for _, uri := range []string{"", "localhost:27017", "mongodb://localhost/a.b", "mongodb://localhost/local", "mongodb://localhost/config",
-		"mongodb://localhost/?serverSelectionTimeoutMS=-1"} {
+	for _, uri := range []string{
+		"", "localhost:27017", "mongodb://localhost/a.b", "mongodb://localhost/local", "mongodb://localhost/config",
+		"mongodb://localhost/?serverSelectionTimeoutMS=-1",
+	} {
 		if a, err = Parse(uri); err == nil {
 			t.Errorf("%q: %+v", uri, a)
 		}
