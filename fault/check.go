@@ -82,8 +82,13 @@ func CheckURL(field, text string) error {
 		return err
 	}
 	u, err := url.Parse(text)
-	if err != nil || strings.ContainsAny(text, " \"<>\\^`{|}") || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
-		return Invalidf(field, "This must be an address that begins with http:// or https://.")
+	switch {
+	case strings.ContainsAny(text, " \"<>\\^`{|}"):
+		return Invalidf(field, "An address has no spaces, quotation marks, backslashes or any of <>^`{|}: escape them, as in %%20.")
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":
+		return Invalidf(field, "This must be an address that begins with http:// or https:// and a host.")
+	case u.User != nil:
+		return Invalidf(field, "This address must not contain a user name or password.")
 	}
 	if strings.ContainsFunc(text, isBidiControl) || strings.ContainsFunc(u.Hostname(), isInvisible) {
 		return Invalidf(field, "This address contains a character that hides where it leads.")

@@ -120,3 +120,16 @@ func TestAllMistakesOfAnInput(t *testing.T) {
 		t.Error("a failure is no mistake")
 	}
 }
+
+func TestRefusedAddressesSayWhy(t *testing.T) {
+	for text, want := range map[string]string{
+		"ftp://a.example/":        "and a host",
+		"https://":                "and a host",
+		"http://a.example/ b":     "no spaces",
+		"http://me:pw@a.example/": "user name",
+	} {
+		if err := fault.CheckURL("field", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

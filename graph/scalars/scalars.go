@@ -7,6 +7,7 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -34,17 +35,21 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	if !ok {
 		return time.Time{}, invalid("A DateTime is a string.")
 	}
+	text = strings.ToUpper(text) // t and z are allowed
+	if !rfc3339.MatchString(text) {
+		return time.Time{}, invalid("A DateTime is written as in 2026-11-21T18:30:00Z.")
+	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	t = t.UTC().Truncate(time.Millisecond)
-	if err != nil || !rfc3339.MatchString(text) || t.IsZero() || t.Year() < 1 || t.Year() > 9999 { // the zero time means "none" further in
-		return time.Time{}, invalid("A DateTime is written as in 2026-11-21T18:30:00Z.")
+	if err != nil || t.IsZero() || t.Year() < 1 || t.Year() > 9999 { // the zero time means "none" further in
+		return time.Time{}, invalid("There is no such time: a DateTime is a day of the calendar and a time from 00:00:00 to 23:59:59.999, after the start of the year 1 and before that of 10000, in UTC.")
 	}
 	return t, nil
 }
 
-// rfc3339 checks what time.Parse lets pass: hours of one digit, a decimal comma, and offsets of a day
-// or more.
-var rfc3339 = regexp.MustCompile(`^[^T]+T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+// rfc3339 is the format. time.Parse also lets hours of one digit pass, a decimal comma, and offsets of
+// a day or more.
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 // invalid is a mistake in an argument; the caller knows in which one.
 func invalid(message string) error { return fault.Invalidf("", "%s", message) }
