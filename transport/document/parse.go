@@ -65,7 +65,7 @@ func lexerError(query string) *gqlerror.Error {
 			}
 			return cause
 		}
-		if err != nil || token.Kind == lexer.EOF {
+		if token.Kind == lexer.EOF || token.Kind == lexer.Invalid {
 			return nil
 		}
 	}
