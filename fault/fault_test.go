@@ -123,9 +123,9 @@ func TestAllMistakesOfAnInput(t *testing.T) {
 
 func TestRefusedAddressesSayWhy(t *testing.T) {
 	for text, want := range map[string]string{
-		"ftp://a.example/":        "and a host",
-		"https://":                "and a host",
-		"http://a.example/ b":     "no spaces",
+		"ftp://a.example/":        "begins with http",
+		"https://":                "no host",
+		"http://a.example/ b":     "must be escaped",
 		"http://me:pw@a.example/": "user name",
 	} {
 		if err := fault.CheckURL("field", text); err == nil || !strings.Contains(err.Error(), want) {

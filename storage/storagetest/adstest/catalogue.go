@@ -3,7 +3,7 @@ package adstest
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -135,7 +135,7 @@ func creationIsKept(w *world) {
 	}
 	b.Units = b.Units[:2]
 	for i := range b.Units {
-		b.Units[i].ID.ID, b.Units[i].Campaign = id.Derive(time.Unix(0, 0), fmt.Sprint(i)), b.Campaigns[i].ID
+		b.Units[i].ID.ID, b.Units[i].Campaign = id.Derive(time.Unix(0, 0), strconv.Itoa(i)), b.Campaigns[i].ID
 	}
 	// The second of each has no time, as in what earlier versions have imported.
 	for i, at := range []time.Time{then, {}} {
