@@ -40,7 +40,7 @@ func (l numbers) fill(limit paging.Limit, lists ...paging.List[string]) (map[pag
 	return paging.Fill(context.Background(), lists, l.read, func(_ string, n int) paging.Key { return l.key(n) }, see, limit)
 }
 
-// endsAfter ends a page after so many hidden entries. The keys of their tens are beside them.
+// endsAfter ends a page after a number of hidden entries. The keys of their tens are beside them.
 func endsAfter(hidden int) paging.Limit {
 	beside := func(k, kept paging.Key, last bool) paging.Key {
 		switch {
