@@ -117,7 +117,7 @@ func TestCSVMistakesNameLineAndColumn(t *testing.T) {
 		"a bad zone":               {"example.org,side", "example.org,Side", 4, "zone", "a–z"},
 		"no such day":              {"friday", "freitag", 5, "weekdays", "SUNDAY"},
 		"no moment":                {"2026-03-01", "01.03.2026", 5, "start", "2026-03-01"},
-		"end before start":         {"2026-06-01", "2025-06-01", 5, "end", "before"},
+		"end before start":         {"2026-06-01", "2025-06-01", 5, "end", "after the start"},
 		"an hour like a time":      {",8,20,", ",8:00,20,", 5, "from_hour", "whole number"},
 		"an hour too late":         {",8,20,", ",8,25,", 5, "to_hour", "24"},
 		"neither yes nor no":       {",yes,", ",maybe,", 5, "even", "yes or no"},
