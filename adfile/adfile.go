@@ -238,8 +238,8 @@ func newKey(keys map[string]bool, kind string, i int, key string) error {
 	return nil
 }
 
-// idOf always returns the same id for the same key. The time in the id has no
-// meaning: see ads.Creation.
+// idOf always returns the same id for the same key. The time in the id has no meaning: see
+// ads.Creation.
 func idOf(kind, key string) id.ID { return id.Derive(time.Unix(0, 0), "adfile/"+kind+"/"+key) }
 
 func capsOf(limits []limit) []ads.Cap {

@@ -65,8 +65,8 @@ func (r *Recording) LookAgain(now time.Time) time.Time {
 // Burst reports whether a click that is TooMany makes the person's earlier clicks suspect, too.
 // Then the valid ones within ClickWindow are refunded as TooMany, and so are the valid conversions
 // of all of them, also of clicks that were refunded by hand; clicks that have not been counted yet
-// become TooMany. Many people can
-// share an address, so earlier clicks from the same address stay valid.
+// become TooMany. Many people can share an address, so earlier clicks from the same address stay
+// valid.
 func (e Evidence) Burst() bool { return e.PersonClicks >= MaxPersonClicks }
 
 // CountingTime is longer than a transaction takes, plus the difference between the servers' clocks.

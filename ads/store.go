@@ -49,11 +49,11 @@ type Catalogue interface {
 	// or a unit's campaign or zone, is neither stored nor in the batch. ErrCurrency: a zone exists
 	// with another currency, a unit's bid has another currency than one of its zones or its
 	// campaign's budget, or the campaign of a new unit has units, but none in that currency. (Only
-	// earlier versions of Plaza have stored campaigns with several currencies.) ErrFull: a zone would have more than MaxZoneUnits units that are not
-	// archived. ErrUpgrading: a unit's bid is a CPA, its keywords have weights, or a campaign has
-	// its own attribution, and servers of an older version may use the database. They would charge
-	// nothing for a CPA, would ignore and lose the weights and the attribution, and could not read
-	// the tokens of such a campaign.
+	// earlier versions of Plaza have stored campaigns with several currencies.) ErrFull: a zone
+	// would have more than MaxZoneUnits units that are not archived. ErrUpgrading: a unit's bid is
+	// a CPA, its keywords have weights, or a campaign has its own attribution, and servers of an
+	// older version may use the database. They would charge nothing for a CPA, would ignore and
+	// lose the weights and the attribution, and could not read the tokens of such a campaign.
 	Save(ctx context.Context, b Batch) (saved int, err error)
 
 	// Advertisers reads by id; the map omits those that do not exist.

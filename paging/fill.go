@@ -54,7 +54,7 @@ func Fill[K comparable, T any](
 
 // Limit bounds the work for entries that are hidden.
 type Limit struct {
-	// PassOver is told how many hidden entries were read. Its error ends the call.
+	// PassOver counts hidden entries that were read. Its error ends the call.
 	PassOver func(hidden int) error
 	// Hidden is how many hidden entries end a page before it is full; zero: any number. It does not
 	// depend on other lists, so that nothing can be learned from reading several at once.

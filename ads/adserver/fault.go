@@ -18,7 +18,7 @@ func present(err error) error {
 	case errors.Is(err, ads.ErrNotFound):
 		answer = fault.NotFound("", "advertiser, campaign, ad or zone")
 	case errors.Is(err, ads.ErrCurrency):
-		answer = fault.Invalidf("", "An ad must have the currency of its zones, of its campaign's budget, and of the campaign's other ads.")
+		answer = otherCurrency("")
 	case errors.Is(err, ads.ErrConflict):
 		answer = fault.Errorf(fault.CodeConflict, "", "Another request changed this at the same time. Try again.")
 	case errors.Is(err, ads.ErrFull):
@@ -32,4 +32,9 @@ func present(err error) error {
 	}
 	answer.Cause = err
 	return answer
+}
+
+// otherCurrency says which currencies an ad must share.
+func otherCurrency(field string) *fault.Error {
+	return fault.Invalidf(field, "An ad must have the currency of its zones, of its campaign's budget, and of the campaign's other ads.")
 }

@@ -79,7 +79,7 @@ func (s *Service) placing(ctx context.Context, u *ads.Unit, newCurrency bool, er
 	}
 	switch {
 	case errors.Is(err, ads.ErrCurrency):
-		return because(fault.Invalidf("bid.currency", "An ad must have the currency of its zones, of its campaign's budget, and of the campaign's other ads."), err)
+		return because(otherCurrency("bid.currency"), err)
 	case errors.Is(err, ads.ErrUpgrading) && len(u.KeywordWeights) > 0:
 		return because(fault.Errorf(fault.CodeNotAllowed, "keywordWeights", "Keywords can have weights once the operator has finished the upgrade of Plaza."), err)
 	case errors.Is(err, ads.ErrUpgrading):

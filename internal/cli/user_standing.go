@@ -2,10 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"plaza/fault"
 	"plaza/social"
 	"plaza/social/network"
 )
@@ -18,13 +19,17 @@ type sanctioned struct {
 	Reason string `help:"Why, for the user and the audit log: at most 2000 characters." placeholder:"TEXT" required:""`
 }
 
-// carryOut stores the decision, and prints a line about the user.
-func (c *sanctioned) carryOut(ctx context.Context, common *commonFlags, d social.Decision, line string) error {
+// carryOut stores the decision, and prints a line about the user. A refusal names until, the flag
+// that has set the decision's end.
+func (c *sanctioned) carryOut(ctx context.Context, common *commonFlags, d social.Decision, until, line string) error {
 	d.Reason = c.Reason
 	return withService(ctx, common, func(service *network.Service) error {
 		user, err := service.Sanction(ctx, handleOf(c.Handle), d)
 		if err == nil {
 			fmt.Fprintln(common.console.stdout(), user.Handle, line)
+		}
+		if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Field == "until" {
+			return fault.Errorf(refused.Code, until, "%s", refused.Message)
 		}
 		return err
 	})
@@ -50,14 +55,7 @@ func (c *suspendUserCommand) Run(ctx context.Context, common *commonFlags) error
 	}
 	until = until.UTC().Truncate(time.Millisecond)
 	d := social.Decision{Action: social.ActionSuspend, Until: until}
-	err := c.carryOut(ctx, common, d, fmt.Sprintf("is suspended until %s.", until.Format(time.RFC3339)))
-	if err == nil {
-		return nil
-	}
-	if message, ok := strings.CutPrefix(err.Error(), "until: "); ok {
-		return fmt.Errorf("%s: %s", flag, message)
-	}
-	return err
+	return c.carryOut(ctx, common, d, flag, fmt.Sprintf("is suspended until %s.", until.Format(time.RFC3339)))
 }
 
 type banUserCommand struct{ sanctioned }
@@ -69,12 +67,12 @@ func (*banUserCommand) Help() string {
 
 // Run bans the user.
 func (c *banUserCommand) Run(ctx context.Context, common *commonFlags) error {
-	return c.carryOut(ctx, common, social.Decision{Action: social.ActionBan}, "is banned, and signed out everywhere.")
+	return c.carryOut(ctx, common, social.Decision{Action: social.ActionBan}, "", "is banned, and signed out everywhere.")
 }
 
 type reinstateUserCommand struct{ sanctioned }
 
 // Run ends the suspension or the ban.
 func (c *reinstateUserCommand) Run(ctx context.Context, common *commonFlags) error {
-	return c.carryOut(ctx, common, social.Decision{Action: social.ActionReinstate}, "is reinstated.")
+	return c.carryOut(ctx, common, social.Decision{Action: social.ActionReinstate}, "", "is reinstated.")
 }

@@ -53,8 +53,7 @@ type Options struct {
 	// Audit is called when someone has signed in, or failed to, and when an account, its password,
 	// sessions, tokens or rights have changed; default: none.
 	Audit func(context.Context, Act)
-	// Logger is told why tokens of other sites and providers are refused; default: nothing is
-	// logged.
+	// Logger records why tokens of other sites and providers are refused; default: nothing is logged.
 	Logger *slog.Logger
 }
 

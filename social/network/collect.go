@@ -62,12 +62,10 @@ func besidePost(hidden, kept social.Key, last bool) social.Key {
 
 // passOver counts hidden entries up to a limit. Error: QUERY_TOO_COMPLEX.
 func (v *Viewer) passOver(most int64) func(hidden int) error {
-	return func(hidden int) error { return v.pass(hidden, most) }
-}
-
-func (v *Viewer) pass(hidden int, most int64) error {
-	if v.passedOver.Add(int64(hidden)) > most {
-		return fault.Errorf(fault.CodeTooComplex, "", "This takes too long: request fewer lists in one operation.")
+	return func(hidden int) error {
+		if v.passedOver.Add(int64(hidden)) > most {
+			return fault.Errorf(fault.CodeTooComplex, "", "This takes too long: request fewer lists in one operation.")
+		}
+		return nil
 	}
-	return nil
 }

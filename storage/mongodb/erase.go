@@ -87,8 +87,8 @@ func (s *Store) eraseNext(ctx context.Context, j *jobs.Job) error {
 }
 
 // eraseFor deletes comments until none is left or the time is up, but at least those of one thread.
-// It reports whether there may be more. by is the user whom the events name: zero if an account is
-// deleted, because events that name someone who is gone reach no subscriber.
+// It reports whether there may be more. The events name by: zero if an account is deleted, because
+// events that name someone who is gone reach no subscriber.
 func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.UserID, upTo social.CommentID, by social.UserID) (more bool, err error) {
 	page := social.Page{Limit: eraseAtOnce, After: social.Key(mdb.NextID(upTo.ID).Bytes())}
 	list := social.List[social.UserID]{Of: user, Page: page}

@@ -180,8 +180,7 @@ func (f *monthLayout) copyTo(ctx context.Context, feed *keptFeed, j *jobs.Job, c
 			return err
 		}
 	}
-	// The post may have been changed, and its copies refreshed, before the push; and PostStored is
-	// earlier still.
+	// The post may have been changed, and its copies refreshed, before the push.
 	newer, err := feed.copiesOf(ctx, []social.PostID{j.Post})
 	if err == nil && len(newer) == 0 { // deleted since, and perhaps removed from feeds before the push
 		return feed.pull(ctx, j.Post, users)

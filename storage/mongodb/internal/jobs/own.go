@@ -109,6 +109,12 @@ type added struct {
 
 type addedKey struct{}
 
+// addedIn returns what the transaction of ctx has added; nil outside of transactions.
+func addedIn(ctx context.Context) *added {
+	a, _ := ctx.Value(addedKey{}).(*added)
+	return a
+}
+
 // Transaction implements mdb.Jobs.
 func (q *Queue) Transaction(ctx context.Context) (context.Context, func()) {
 	a := new(added)
@@ -125,8 +131,8 @@ func (q *Queue) Transaction(ctx context.Context) (context.Context, func()) {
 
 // lease leases new jobs for this process, if a transaction adds them and few are waiting.
 func (q *Queue) lease(ctx context.Context, jobs []Job) {
-	a, ok := ctx.Value(addedKey{}).(*added)
-	if !ok {
+	a := addedIn(ctx)
+	if a == nil {
 		return
 	}
 	if !q.own.hasRoom() {
@@ -200,8 +206,7 @@ func (q *Queue) removeDone(ctx context.Context) error {
 func (q *Queue) GiveBack(ctx context.Context) error {
 	waiting := q.own.drain()
 	if len(waiting) > 0 {
-		_, err := q.jobs.UpdateMany(ctx, heldAll(waiting), mdb.Doc("$set", mdb.Doc("due", time.Now(), "attempts", 0), "$unset", mdb.Doc("lease", 1)),
-			options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
+		_, err := q.jobs.UpdateMany(ctx, heldAll(waiting), free(), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 		if err != nil {
 			return err
 		}

@@ -155,7 +155,7 @@ func (q *Queue) Add(ctx context.Context, jobs ...Job) error {
 // AddAs stores a job under its own id, inside the transaction that causes it.
 func (q *Queue) AddAs(ctx context.Context, j Job) error {
 	j.Version = mdb.FirstVersion
-	if a, ok := ctx.Value(addedKey{}).(*added); ok {
+	if a := addedIn(ctx); a != nil {
 		a.others = true
 	}
 	_, err := q.jobs.InsertOne(ctx, j)
@@ -247,6 +247,11 @@ func heldAll(jobs []*Job) bson.D {
 	return mdb.Doc("_id", mdb.Doc("$in", ids), "lease", mdb.Doc("$in", leases))
 }
 
+// free makes jobs due for all servers.
+func free() bson.D {
+	return mdb.Doc("$set", mdb.Doc("due", time.Now(), "attempts", 0), "$unset", mdb.Doc("lease", 1))
+}
+
 // Finish removes a job that was done: see removeDone.
 func (q *Queue) Finish(ctx context.Context, j *Job) error {
 	q.own.finish(j)
@@ -256,7 +261,7 @@ func (q *Queue) Finish(ctx context.Context, j *Job) error {
 // Continue makes a job that has done a part of its work due again immediately, after those that are
 // already due.
 func (q *Queue) Continue(ctx context.Context, j *Job) error {
-	_, err := q.jobs.UpdateOne(ctx, held(j), mdb.Doc("$set", mdb.Doc("due", time.Now(), "attempts", 0), "$unset", mdb.Doc("lease", 1)))
+	_, err := q.jobs.UpdateOne(ctx, held(j), free())
 	q.Wake()
 	return err
 }
