@@ -281,7 +281,7 @@ func TestSignalsDrain(t *testing.T) {
 	for name, sent := range map[string]os.Signal{"SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := plazatest.StartProcess(t, "--drain-delay", "24h")
+			s := plazatest.StartProcess(t, "--drain-delay", "1h")
 			url := s.URL(t)
 			plazatest.WaitFor(t, "readiness", func() bool { return plazatest.Readiness(t, url) == http.StatusOK })
 			if err := s.Command.Process.Signal(sent); err != nil {

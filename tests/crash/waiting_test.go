@@ -49,7 +49,7 @@ func TestServerWaitsForItsDatabase(t *testing.T) {
 // TestWaitingServerStopsOnSignal checks that a waiting server stops without an error.
 func TestWaitingServerStopsOnSignal(t *testing.T) {
 	t.Parallel()
-	s := plazatest.StartProcess(t, "--mongodb-uri", "mongodb://"+newRoad(t).address, "--drain-delay", "24h")
+	s := plazatest.StartProcess(t, "--mongodb-uri", "mongodb://"+newRoad(t).address, "--drain-delay", "1h")
 	s.URL(t)
 	s.Terminate(t)
 }
