@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 
 	"plaza/fault"
 	"plaza/paging"
@@ -19,35 +20,38 @@ func collect[K comparable, T any](
 	key func(K, T) social.Key,
 	see func(context.Context, []T) (func(K, T) bool, error),
 ) (map[social.List[K]]social.Slice[T], error) {
-	return paging.Fill(ctx, lists, read, key, see, paging.Limit{PassOver: v.passOver(maxPassedOver)})
+	return paging.Fill(ctx, lists, read, key, see, paging.Limit{PassOver: passOver(&v.hidden, maxHidden)})
 }
 
-// collectPosts is collect for lists of posts. Anyone can hide as many posts in them as they like, so
-// a page ends before it is full if there are very many.
-func collectPosts(
+// collectByAudience is collect for lists of entries that audiences hide: posts, and comments anywhere.
+// Anyone can hide as many of them as they like, so a page ends before it is full if there are very
+// many. Keys begin with the time of the entry.
+func collectByAudience[T any](
 	ctx context.Context,
 	v *Viewer,
 	lists []social.List[social.UserID],
-	read func(context.Context, []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error),
-	see func(context.Context, []*social.Post) (func(social.UserID, *social.Post) bool, error),
-) (map[social.List[social.UserID]]social.Slice[*social.Post], error) {
-	limit := paging.Limit{PassOver: v.passOver(maxHiddenPosts), Hidden: maxHiddenOnPage, Beside: besidePost}
-	return paging.Fill(ctx, lists, read, postKey, see, limit)
+	read func(context.Context, []social.List[social.UserID]) (map[social.List[social.UserID]][]T, error),
+	key func(social.UserID, T) social.Key,
+	see func(context.Context, []T) (func(social.UserID, T) bool, error),
+) (map[social.List[social.UserID]]social.Slice[T], error) {
+	limit := paging.Limit{PassOver: passOver(&v.hiddenByAudience, maxHiddenByAudience), Hidden: maxHiddenOnPage, Beside: besideTime}
+	return paging.Fill(ctx, lists, read, key, see, limit)
 }
 
 // Finding a few visible entries among very many hidden ones is work that anyone could request.
 const (
-	// maxPassedOver is how many hidden entries one request may skip.
-	maxPassedOver = 20_000
-	// maxHiddenOnPage is how many hidden posts end a page.
+	// maxHidden is how many hidden entries one request may skip.
+	maxHidden = 20_000
+	// maxHiddenOnPage is how many entries hidden by audience end a page.
 	maxHiddenOnPage = 1_000
-	// maxHiddenPosts is how many hidden posts one request may skip: those of a hundred such pages. A
-	// lower limit would tell how many posts someone hides, by reading them many times at once.
-	maxHiddenPosts = 100 * maxHiddenOnPage
+	// maxHiddenByAudience is how many of those one request may skip, apart from maxHidden: the entries
+	// of a hundred such pages. A lower limit would tell how many posts someone hides, by reading them
+	// many times at once.
+	maxHiddenByAudience = 100 * maxHiddenOnPage
 )
 
-// besidePost returns a key with only the time of a post. Lists are newest first.
-func besidePost(hidden, kept social.Key, last bool) social.Key {
+// besideTime returns a key with only the time of an entry. Lists are newest first.
+func besideTime(hidden, kept social.Key, last bool) social.Key {
 	const ofTime = 6 // bytes
 	fill := func(b string) social.Key { return hidden[:ofTime] + social.Key(strings.Repeat(b, len(hidden)-ofTime)) }
 	switch {
@@ -61,9 +65,9 @@ func besidePost(hidden, kept social.Key, last bool) social.Key {
 }
 
 // passOver counts hidden entries up to a limit. Error: QUERY_TOO_COMPLEX.
-func (v *Viewer) passOver(most int64) func(hidden int) error {
+func passOver(count *atomic.Int64, most int64) func(hidden int) error {
 	return func(hidden int) error {
-		if v.passedOver.Add(int64(hidden)) > most {
+		if count.Add(int64(hidden)) > most {
 			return fault.Errorf(fault.CodeTooComplex, "", "This takes too long: request fewer lists in one operation.")
 		}
 		return nil

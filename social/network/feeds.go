@@ -26,7 +26,7 @@ func (v *Viewer) feed(ctx context.Context, p social.Page, read func(context.Cont
 		return map[social.List[social.UserID]][]*social.Post{lists[0]: posts}, err
 	}
 	list := social.List[social.UserID]{Of: v.ID, Page: p}
-	found, err := collectPosts(ctx, v, []social.List[social.UserID]{list}, readOne, v.seePosts(rule))
+	found, err := collectByAudience(ctx, v, []social.List[social.UserID]{list}, readOne, postKey, v.seePosts(rule))
 	return found[list], err
 }
 
@@ -36,7 +36,7 @@ func (v *Viewer) OwnWall(ctx context.Context, view social.WallView, p social.Pag
 		return social.InWallView(view, viewer, p, toAuthor)
 	}
 	list := social.List[social.UserID]{Of: v.ID, Page: p}
-	found, err := collectPosts(ctx, v, []social.List[social.UserID]{list}, v.s.store.Wall, v.seePosts(rule))
+	found, err := collectByAudience(ctx, v, []social.List[social.UserID]{list}, v.s.store.Wall, postKey, v.seePosts(rule))
 	return found[list], err
 }
 
@@ -63,7 +63,7 @@ func (v *Viewer) Walls(ctx context.Context, lists []social.List[social.UserID]) 
 			return social.OnWall(v.ID, p, relations[p.Author], owners[social.Pair{Viewer: owner, Other: p.Author}])
 		}, nil
 	}
-	return collectPosts(ctx, v, visible, v.s.store.Wall, see)
+	return collectByAudience(ctx, v, visible, v.s.store.Wall, postKey, see)
 }
 
 // PostsBy lists the users' posts on any wall that the viewer may see. A wall's owner who blocks the
@@ -74,7 +74,7 @@ func (v *Viewer) PostsBy(ctx context.Context, lists []social.List[social.UserID]
 	if err != nil {
 		return nil, err
 	}
-	return collectPosts(ctx, v, visible, v.s.store.PostsBy, v.seePosts(social.CanSeePost))
+	return collectByAudience(ctx, v, visible, v.s.store.PostsBy, postKey, v.seePosts(social.CanSeePost))
 }
 
 // ownersRelations reads the wall owners' relations to the authors of posts on their walls, in one

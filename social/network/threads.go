@@ -396,7 +396,8 @@ func (v *Viewer) CommentsBy(ctx context.Context, lists []social.List[social.User
 			return v.sees(c, posts, relations) && social.CanReadComment(v.ID, c, relations[c.Author])
 		}, nil
 	}
-	found, err := collect(ctx, v, lists, v.s.store.CommentsBy, func(_ social.UserID, c *social.Comment) social.Key { return social.Key(c.ID.Bytes()) }, see)
+	key := func(_ social.UserID, c *social.Comment) social.Key { return social.Key(c.ID.Bytes()) }
+	found, err := collectByAudience(ctx, v, lists, v.s.store.CommentsBy, key, see)
 	seen := map[social.PostID]*social.Post{}
 	for _, slice := range found {
 		for _, c := range slice.Items {

@@ -22,7 +22,7 @@ type Viewer struct {
 
 	s *Service
 
-	passedOver atomic.Int64
+	hidden, hiddenByAudience atomic.Int64 // entries of lists: see collect
 
 	mu        sync.Mutex
 	relations map[social.UserID]social.Relation

@@ -123,16 +123,17 @@ func TestVisibilityMeetsValue(t *testing.T) {
 	})
 }
 
-// TestManyHiddenPosts reads the posts of someone who hides more than a page passes over. However
-// many lists are requested together, the answer is the same as alone, and following the cursors
-// leads to the posts behind.
+// TestManyHiddenPosts reads the posts of someone who hides more than a page passes over, and the
+// comments on them. However many lists are requested together, the answer is the same as alone, and
+// following the cursors leads to the entries behind.
 func TestManyHiddenPosts(t *testing.T) {
 	t.Parallel()
 	const hidden = 1_100
 	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
 		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
 		s.add(t, "ivy", "ivy", `{ viewer { user { id } } }`)
-		s.act(t, "ivy", `mutation { createPost(input: {content: {status: {text: "first"}}, audience: {kind: PUBLIC}}) { userErrors { code } } }`)
+		s.add(t, "public", "ivy", `mutation { createPost(input: {content: {status: {text: "first"}}, audience: {kind: PUBLIC}}) { post { id } } }`)
+		s.act(t, "ivy", `mutation { addComment(input: {postId: "$public", text: "first"}) { userErrors { code } } }`)
 		known, err := st.UsersByHandle(t.Context(), []string{"ivy"})
 		if err != nil {
 			t.Fatal(err)
@@ -149,12 +150,16 @@ func TestManyHiddenPosts(t *testing.T) {
 					if err := st.InsertPost(t.Context(), p, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostCreated, Actor: author, Post: p.ID}); err != nil {
 						t.Error(err)
 					}
+					c := &social.Comment{Post: p.ID, Author: author, Text: "secret", Slug: "secret", Path: "secret"}
+					if err := st.InsertComment(t.Context(), c, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventCommentAdded, Actor: author, Post: p.ID}); err != nil {
+						t.Error(err)
+					}
 				}
 			})
 		}
 		writers.Wait()
 		stranger := plazatest.Person{URL: s.plaza.URL}
-		for _, list := range []string{"posts", "wall"} {
+		for _, list := range []string{"posts", "wall", "comments"} {
 			var lists strings.Builder
 			for first := 1; first <= 60; first++ {
 				fmt.Fprintf(&lists, "l%d: %s(first: %d) { nodes { id } pageInfo { hasNextPage } } ", first, list, first)
@@ -181,7 +186,7 @@ func TestManyHiddenPosts(t *testing.T) {
 				more, after = page.PageInfo.HasNextPage, page.PageInfo.EndCursor
 			}
 			if seen != 1 {
-				t.Errorf("the pages of %s have %d posts, want the first one", list, seen)
+				t.Errorf("the pages of %s have %d entries, want the first one", list, seen)
 			}
 		}
 	})
