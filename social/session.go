@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"strings"
 	"time"
+
+	"plaza/id"
 )
 
 // Session is one sign-in, or the use of an access token. Only the SHA-256 of its token is stored.
@@ -79,6 +81,12 @@ const (
 	AllSessions SessionKinds = iota
 	SignIns                  // access tokens remain
 )
+
+// NewSessionEnded returns the event of a session that has ended, or of an identity, by its key, whose
+// tokens have.
+func NewSessionEnded(user UserID, session [32]byte) Event {
+	return Event{ID: EventID{id.New()}, Kind: EventSessionEnded, Actor: user, Session: session}
+}
 
 // HashToken returns the stored form of a bearer token. Tokens have 256 random bits, so a plain
 // SHA-256 is enough.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"plaza/id"
 	"plaza/social"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/sqldb"
@@ -180,8 +179,7 @@ func endSessions(tx *eventlog.Tx, user social.UserID, keep [32]byte, which socia
 		if _, err := tx.Exec(deleteSession, token[:]); err != nil {
 			return err
 		}
-		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user, Session: token}
-		if err := tx.AppendWith(social.SessionsEnded(token), e); err != nil {
+		if err := tx.AppendWith(social.SessionsEnded(token), social.NewSessionEnded(user, token)); err != nil {
 			return err
 		}
 	}
