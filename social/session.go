@@ -48,7 +48,7 @@ func (s Session) LastUse() time.Time {
 	return s.UsedAt
 }
 
-// Sessions stores sign-ins.
+// Sessions stores sign-ins. Those that have expired are removed in the background, without an event.
 type Sessions interface {
 	// InsertSession stores a sign-in.
 	InsertSession(ctx context.Context, s Session) error
@@ -66,7 +66,8 @@ type Sessions interface {
 	// DeleteSession removes it and appends the event; no error if it is already deleted.
 	DeleteSession(ctx context.Context, tokenHash [32]byte, e Event) error
 	// EndSessions deletes a user's sessions except the one to keep (zero: all of them), each with
-	// its own event. ErrNotFound: the one to keep has been deleted; then the others remain as well.
+	// its own event (one that expired before may have none). ErrNotFound: the one to keep has been
+	// deleted; then the others remain as well.
 	EndSessions(ctx context.Context, user UserID, keep [32]byte, which SessionKinds) error
 	// UseSession stores when a session was last used, and when it will expire; no error if it is
 	// deleted.

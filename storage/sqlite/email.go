@@ -24,7 +24,8 @@ var (
 	replaceMailTokens = sqldb.Define(`DELETE FROM mail_tokens WHERE user = ? AND kind = ? AND mail = ?`)
 	countOtherTokens  = sqldb.Define(`SELECT count(*) FROM mail_tokens INDEXED BY mail_tokens_by_user WHERE user = ? AND kind = ? AND mail <> ? AND expires_at > ?`)
 	deleteMailTokens  = sqldb.Define(`DELETE FROM mail_tokens WHERE user = ?`)
-	expireMailTokens  = sqldb.Define(`DELETE FROM mail_tokens WHERE expires_at <= ?`)
+	expiredMailTokens = sqldb.Define(`DELETE FROM mail_tokens WHERE hash IN (
+		SELECT hash FROM mail_tokens INDEXED BY mail_tokens_by_expiry WHERE expires_at <= ? LIMIT ?)`)
 )
 
 // Email implements social.Emails.
