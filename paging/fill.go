@@ -52,6 +52,14 @@ func Fill[K comparable, T any](
 	return answers, nil
 }
 
+// Alone returns the batch read, for Fill, of a list that is filled alone.
+func Alone[K comparable, T any](read func(context.Context, K, Page) ([]T, error)) func(context.Context, []List[K]) (map[List[K]][]T, error) {
+	return func(ctx context.Context, lists []List[K]) (map[List[K]][]T, error) {
+		found, err := read(ctx, lists[0].Of, lists[0].Page)
+		return map[List[K]][]T{lists[0]: found}, err
+	}
+}
+
 // Limit bounds the work for entries that are hidden.
 type Limit struct {
 	// PassOver counts hidden entries that were read. Its error ends the call.
