@@ -44,10 +44,7 @@ func newMonthLayout(e *base, size, closed int) *monthLayout {
 // News reads the newest page in three commands, or four if some copies are old, and others in one
 // more.
 func (f *monthLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
-	deeper := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
-		return f.unkept.News(ctx, viewer, p)
-	}
-	return f.newsOf.news(ctx, jobMonthPush, viewer, p, deeper)
+	return f.newsOf.news(ctx, jobMonthPush, viewer, p)
 }
 
 // Walls reads one wall as News does, and many in as many commands as one.
