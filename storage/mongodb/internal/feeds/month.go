@@ -160,6 +160,8 @@ func (f *monthLayout) copy(ctx context.Context, j *jobs.Job) error {
 	if err := f.copyTo(ctx, f.newsOf, j, copies[0], users); err != nil || j.Kind == jobMonthRefresh {
 		return err
 	}
+	// Readers drop the post anyway. But jobs take a deleted post out of the news of followers only, so
+	// this copy would stay.
 	return f.undoUnfollowed(ctx, j, users, func(ctx context.Context, left []social.UserID) error { return f.newsOf.pull(ctx, j.Post, left) })
 }
 
