@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,8 @@ type Options struct {
 	Migrations Migrations
 	// Begin is called first in each transaction that writes. Its error ends the transaction.
 	Begin func(*Tx) error
-	// Logger gets what operators should know about the disk and about upgrades.
+	// Logger gets what operators should know about the disk and about upgrades. Default: nothing is
+	// logged.
 	Logger *slog.Logger
 	// Upgraded is called when the tables have been upgraded to another version. Default: nothing is.
 	Upgraded func(from, to int64)
@@ -56,7 +58,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	db := &DB{path: path, found: find(path), lock: lock, begin: o.Begin, logger: o.Logger}
+	db := &DB{path: path, found: find(path), lock: lock, begin: o.Begin, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
 	if o.MustExist { // with the lock: another process may be creating it
 		if err := mustHaveContent(path); err != nil {
 			return nil, errors.Join(err, lock.Close())
