@@ -32,6 +32,14 @@ func Fill[K comparable, T any](
 	return f.answers, nil
 }
 
+// Alone returns the batch read, for Fill, of a list that is filled alone.
+func Alone[K comparable, T any](read func(context.Context, K, Page) ([]T, error)) func(context.Context, []List[K]) (map[List[K]][]T, error) {
+	return func(ctx context.Context, lists []List[K]) (map[List[K]][]T, error) {
+		found, err := read(ctx, lists[0].Of, lists[0].Page)
+		return map[List[K]][]T{lists[0]: found}, err
+	}
+}
+
 // filling is what the pages of one call of Fill have in common.
 type filling[K comparable, T any] struct {
 	read    func(context.Context, []List[K]) (map[List[K]][]T, error)

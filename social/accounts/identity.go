@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"plaza/fault"
-	"plaza/id"
 	"plaza/social"
 )
 
@@ -134,7 +133,7 @@ func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assert
 			User: social.User{
 				ID: user, Handle: handle, Name: nameFor(a.Name, handle), AvatarURL: avatarFor(a.AvatarURL), WallPolicy: social.WallEveryone,
 			},
-			Following:  social.Circle{ID: social.CircleID{ID: id.At(user.Time())}, Owner: user, Name: social.DefaultCircleName, IsDefault: true},
+			Following:  firstCircle(user),
 			Identity:   key,
 			Invitation: by.invitation,
 			At:         s.now(),

@@ -47,7 +47,7 @@ type Options struct {
 	MemberInvitations int
 
 	Mails     Mails             // default: mails are stored, and not sent
-	Passwords passwords.Cost    // of new hashes; default: DefaultPasswordCost
+	Passwords passwords.Cost    // of new hashes; default: passwords.DefaultCost
 	Limits    *passwords.Limits // default: none
 
 	// Audit is called when someone has signed in, or failed to, and when an account, its password,

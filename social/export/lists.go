@@ -10,6 +10,7 @@ import (
 	"plaza/fault"
 	"plaza/id"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 const (
@@ -217,20 +218,8 @@ func (s *Service) mutes(ctx context.Context, user social.UserID, after social.Ke
 }
 
 func (s *Service) blocks(ctx context.Context, user social.UserID, after social.Key) ([]entry, error) {
-	for {
-		found, err := s.network.Viewer(user).Blocked(ctx, social.Page{After: after, Limit: pageSize})
-		if err != nil {
-			return nil, err
-		}
-		entries := make([]entry, len(found.Items))
-		for i, b := range found.Items {
-			entries[i] = entry{keyOf(b.Edge.ID.ID), newPerson(b.Edge, b.User)}
-		}
-		if len(entries) > 0 || !found.More || len(found.Keys) == 0 {
-			return entries, nil
-		}
-		after = found.Keys[len(found.Keys)-1]
-	}
+	found, err := s.network.Viewer(user).Blocked(ctx, social.Page{After: after, Limit: pageSize})
+	return entriesOf(found.Items, func(b network.BlockedUser) entry { return entry{keyOf(b.Edge.ID.ID), newPerson(b.Edge, b.User)} }), err
 }
 
 // people makes entries of edges from the user, to people whom the user may see.

@@ -29,17 +29,13 @@ func (s *Service) CasesIn(ctx context.Context, viewer social.UserID, state socia
 	if err := s.mustModerate(ctx, viewer); err != nil {
 		return social.Slice[*CaseSeen]{}, err
 	}
-	read := func(ctx context.Context, lists []social.List[social.CaseState]) (map[social.List[social.CaseState]][]*social.Case, error) {
-		found, err := s.store.CasesIn(ctx, state, lists[0].Page)
-		return map[social.List[social.CaseState]][]*social.Case{lists[0]: found}, err
-	}
 	see := func(context.Context, []*social.Case) (func(social.CaseState, *social.Case) bool, error) {
 		return func(_ social.CaseState, c *social.Case) bool { return social.CanSeeCase(viewer, true, c) }, nil
 	}
 	key := func(_ social.CaseState, c *social.Case) social.Key { return social.Key(c.Order.Bytes()) }
 	limit := paging.Limit[*social.Case]{PassOver: func(int) error { return nil }} // only cases about the moderator are hidden
 	list := social.List[social.CaseState]{Of: state, Page: p}
-	found, err := paging.Fill(ctx, []social.List[social.CaseState]{list}, read, key, see, limit)
+	found, err := paging.Fill(ctx, []social.List[social.CaseState]{list}, paging.Alone(s.store.CasesIn), key, see, limit)
 	if err != nil {
 		return social.Slice[*CaseSeen]{}, err
 	}

@@ -88,11 +88,7 @@ func (v *Viewer) ownEdges(
 	see func(context.Context, []social.Edge) (func(social.UserID, social.Edge) bool, error),
 ) (social.Slice[social.Edge], error) {
 	list := social.List[social.UserID]{Of: v.ID, Page: p}
-	readOne := func(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
-		edges, err := read(ctx, v.ID, lists[0].Page)
-		return map[social.List[social.UserID]][]social.Edge{lists[0]: edges}, err
-	}
-	slices, err := collect(ctx, v, []social.List[social.UserID]{list}, readOne, edgeKey, see)
+	slices, err := collect(ctx, v, []social.List[social.UserID]{list}, paging.Alone(read), edgeKey, see)
 	return slices[list], err
 }
 

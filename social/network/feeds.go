@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"plaza/paging"
 	"plaza/social"
 )
 
@@ -21,12 +22,8 @@ func (v *Viewer) Incoming(ctx context.Context, p social.Page) (social.Slice[*soc
 type feedRule func(viewer social.UserID, p *social.Post, toAuthor social.Relation) bool
 
 func (v *Viewer) feed(ctx context.Context, p social.Page, read func(context.Context, social.UserID, social.Page) ([]*social.Post, error), rule feedRule) (social.Slice[*social.Post], error) {
-	readOne := func(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
-		posts, err := read(ctx, v.ID, lists[0].Page)
-		return map[social.List[social.UserID]][]*social.Post{lists[0]: posts}, err
-	}
 	list := social.List[social.UserID]{Of: v.ID, Page: p}
-	found, err := collectByAudience(ctx, v, []social.List[social.UserID]{list}, readOne, postKey, v.seePosts(rule))
+	found, err := collectByAudience(ctx, v, []social.List[social.UserID]{list}, paging.Alone(read), postKey, v.seePosts(rule))
 	return found[list], err
 }
 

@@ -15,9 +15,7 @@ func (s *Service) CreateCircle(ctx context.Context, viewer social.UserID, name s
 		return nil, err
 	}
 	circle := &social.Circle{ID: social.CircleID{ID: s.givenID()}, Owner: viewer, Name: name}
-	e := s.event(social.EventCircleCreated, viewer)
-	e.Circle = circle.ID
-	if err := s.store.InsertCircle(ctx, circle, social.MaxCircles, e); err != nil {
+	if err := s.store.InsertCircle(ctx, circle, social.MaxCircles, s.circleEvent(social.EventCircleCreated, viewer, circle.ID)); err != nil {
 		return nil, circleError(err)
 	}
 	return circle, nil
@@ -29,9 +27,7 @@ func (s *Service) RenameCircle(ctx context.Context, viewer social.UserID, circle
 	if err := fault.All(missing, social.CheckCircleName(name)); err != nil {
 		return err
 	}
-	e := s.event(social.EventCircleRenamed, viewer)
-	e.Circle = circle
-	return circleError(s.store.RenameCircle(ctx, circle, name, e))
+	return circleError(s.store.RenameCircle(ctx, circle, name, s.circleEvent(social.EventCircleRenamed, viewer, circle)))
 }
 
 // DeleteCircle removes one of the viewer's circles, but never the built-in one. Errors: NOT_FOUND,
@@ -45,9 +41,7 @@ func (s *Service) DeleteCircle(ctx context.Context, viewer social.UserID, circle
 	if stored.IsDefault {
 		return fault.Errorf(fault.CodeNotAllowed, "circleId", "The built-in circle can't be removed.")
 	}
-	e := s.event(social.EventCircleDeleted, viewer)
-	e.Circle = circle
-	return circleError(s.store.DeleteCircle(ctx, circle, e))
+	return circleError(s.store.DeleteCircle(ctx, circle, s.circleEvent(social.EventCircleDeleted, viewer, circle)))
 }
 
 // AddToCircle adds a user to one of the viewer's circles. Errors: NOT_FOUND, INVALID (oneself).
@@ -56,9 +50,9 @@ func (s *Service) AddToCircle(ctx context.Context, viewer social.UserID, circle 
 	if err := fault.All(notOneself(viewer, member), v.checkMembership(ctx, circle, member)); err != nil {
 		return err
 	}
-	e := s.event(social.EventMemberAdded, viewer)
-	e.Circle, e.Target = circle, member
-	_, err := s.store.AddToCircle(ctx, social.Membership{Circle: circle, Owner: viewer, Member: member}, social.EdgeID{ID: s.givenID()}, e)
+	m := social.Membership{Circle: circle, Owner: viewer, Member: member}
+	e := s.memberEvent(social.EventMemberAdded, m)
+	_, err := s.store.AddToCircle(ctx, m, social.EdgeID{ID: s.givenID()}, e)
 	return memberError(err)
 }
 
@@ -68,9 +62,8 @@ func (s *Service) RemoveFromCircle(ctx context.Context, viewer social.UserID, ci
 	if err := s.Viewer(viewer).checkMembership(ctx, circle, member); err != nil {
 		return err
 	}
-	e := s.event(social.EventMemberRemoved, viewer)
-	e.Circle, e.Target = circle, member
-	_, err := s.store.RemoveFromCircle(ctx, social.Membership{Circle: circle, Owner: viewer, Member: member}, e)
+	m := social.Membership{Circle: circle, Owner: viewer, Member: member}
+	_, err := s.store.RemoveFromCircle(ctx, m, s.memberEvent(social.EventMemberRemoved, m))
 	return memberError(err)
 }
 
@@ -101,9 +94,7 @@ func (s *Service) Unfollow(ctx context.Context, viewer, user social.UserID) erro
 	if err := s.checkOther(ctx, viewer, user); err != nil {
 		return err
 	}
-	e := s.event(social.EventUnfollowed, viewer)
-	e.Target = user
-	_, err := s.store.Unfollow(ctx, viewer, user, e)
+	_, err := s.store.Unfollow(ctx, viewer, user, s.relationEvent(social.EventUnfollowed, viewer, user))
 	return memberError(err)
 }
 
@@ -114,8 +105,7 @@ func (s *Service) Block(ctx context.Context, viewer, user social.UserID) (*socia
 	if err != nil || isBlocked {
 		return u, err
 	}
-	e := s.event(social.EventBlocked, viewer)
-	e.Target = user
+	e := s.relationEvent(social.EventBlocked, viewer, user)
 	_, err = s.store.Block(ctx, social.Edge{ID: social.EdgeID{ID: s.givenID()}, From: viewer, To: user}, e)
 	return u, memberError(err)
 }
@@ -144,9 +134,7 @@ func (s *Service) Unblock(ctx context.Context, viewer, user social.UserID) error
 	if err != nil || !isBlocked {
 		return err
 	}
-	e := s.event(social.EventUnblocked, viewer)
-	e.Target = user
-	_, err = s.store.Unblock(ctx, viewer, user, e)
+	_, err = s.store.Unblock(ctx, viewer, user, s.relationEvent(social.EventUnblocked, viewer, user))
 	return memberError(err)
 }
 
@@ -157,8 +145,7 @@ func (s *Service) Mute(ctx context.Context, viewer, user social.UserID) error {
 	if err := s.checkOther(ctx, viewer, user); err != nil {
 		return err
 	}
-	e := s.event(social.EventMuted, viewer)
-	e.Target = user
+	e := s.relationEvent(social.EventMuted, viewer, user)
 	_, err := s.store.Mute(ctx, social.Edge{ID: social.EdgeID{ID: s.givenID()}, From: viewer, To: user}, e)
 	return memberError(err)
 }
@@ -168,9 +155,7 @@ func (s *Service) Unmute(ctx context.Context, viewer, user social.UserID) error 
 	if err := s.checkOther(ctx, viewer, user); err != nil {
 		return err
 	}
-	e := s.event(social.EventUnmuted, viewer)
-	e.Target = user
-	_, err := s.store.Unmute(ctx, viewer, user, e)
+	_, err := s.store.Unmute(ctx, viewer, user, s.relationEvent(social.EventUnmuted, viewer, user))
 	return memberError(err)
 }
 
@@ -187,6 +172,24 @@ func notOneself(viewer, user social.UserID) error {
 		return fault.Invalidf("userId", "This is you.")
 	}
 	return nil
+}
+
+func (s *Service) circleEvent(kind social.EventKind, owner social.UserID, circle social.CircleID) social.Event {
+	e := s.event(kind, owner)
+	e.Circle = circle
+	return e
+}
+
+func (s *Service) memberEvent(kind social.EventKind, m social.Membership) social.Event {
+	e := s.circleEvent(kind, m.Owner, m.Circle)
+	e.Target = m.Member
+	return e
+}
+
+func (s *Service) relationEvent(kind social.EventKind, actor, target social.UserID) social.Event {
+	e := s.event(kind, actor)
+	e.Target = target
+	return e
 }
 
 func circleError(err error) error {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"plaza/fault"
+	"plaza/paging"
 	"plaza/social"
 )
 
@@ -19,10 +20,6 @@ func (v *Viewer) Notifications(ctx context.Context, p social.Page) (social.Slice
 		return social.Slice[*social.Notification]{}, Subjects{}, nil
 	}
 	all := Subjects{map[social.PostID]*social.Post{}, map[social.CommentID]*social.Comment{}}
-	read := func(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Notification, error) {
-		found, err := v.s.store.Notifications(ctx, v.ID, lists[0].Page)
-		return map[social.List[social.UserID]][]*social.Notification{lists[0]: found}, err
-	}
 	see := func(ctx context.Context, candidates []*social.Notification) (func(social.UserID, *social.Notification) bool, error) {
 		subjects, err := v.dropHiddenActs(ctx, candidates)
 		maps.Copy(all.Posts, subjects.Posts)
@@ -30,7 +27,7 @@ func (v *Viewer) Notifications(ctx context.Context, p social.Page) (social.Slice
 		return func(_ social.UserID, n *social.Notification) bool { return len(n.Acts) > 0 }, err
 	}
 	list := social.List[social.UserID]{Of: v.ID, Page: p}
-	found, err := collect(ctx, v, []social.List[social.UserID]{list}, read, notificationKey, see)
+	found, err := collect(ctx, v, []social.List[social.UserID]{list}, paging.Alone(v.s.store.Notifications), notificationKey, see)
 	return found[list], all.of(found[list].Items), err
 }
 

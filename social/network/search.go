@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"plaza/fault"
+	"plaza/paging"
 	"plaza/social"
 )
 
@@ -62,7 +63,7 @@ func (v *Viewer) Search(ctx context.Context, sought []social.Sought, p social.Pa
 		return social.Slice[social.UserID]{}, err
 	}
 	list := social.List[social.PropertyID]{Of: where[0].Property, Page: p}
-	slices, err := collect(ctx, v, []social.List[social.PropertyID]{list}, search.read, search.key, search.see)
+	slices, err := collect(ctx, v, []social.List[social.PropertyID]{list}, paging.Alone(search.read), search.key, search.see)
 	found := slices[list]
 	people := social.Slice[social.UserID]{Keys: found.Keys, More: found.More}
 	for _, profile := range found.Items {
@@ -78,10 +79,6 @@ func (v *Viewer) UsersNamed(ctx context.Context, startsWith string, p social.Pag
 		return social.Slice[*social.User]{}, err
 	}
 	list := social.List[string]{Of: social.NameKey(startsWith), Page: p}
-	read := func(ctx context.Context, lists []social.List[string]) (map[social.List[string]][]*social.User, error) {
-		users, err := v.s.store.UsersNamed(ctx, lists[0].Of, lists[0].Page)
-		return map[social.List[string]][]*social.User{lists[0]: users}, err
-	}
 	see := func(ctx context.Context, users []*social.User) (func(string, *social.User) bool, error) {
 		others := []social.UserID{social.MissingUser} // so that finding only hidden people takes as long as finding none
 		for _, u := range users {
@@ -91,7 +88,7 @@ func (v *Viewer) UsersNamed(ctx context.Context, startsWith string, p social.Pag
 		return func(_ string, u *social.User) bool { return social.CanSeeUser(relations[u.ID]) }, err
 	}
 	key := func(_ string, u *social.User) social.Key { return social.Key(social.NameOrder(u.Name, u.ID)) }
-	found, err := collect(ctx, v, []social.List[string]{list}, read, key, see)
+	found, err := collect(ctx, v, []social.List[string]{list}, paging.Alone(v.s.store.UsersNamed), key, see)
 	return found[list], err
 }
 
@@ -124,8 +121,7 @@ func (s *search) key(_ social.PropertyID, p *social.Profile) social.Key { return
 
 // read returns candidates: profiles found by public values, merged with those found by values that
 // only some may see.
-func (s *search) read(ctx context.Context, lists []social.List[social.PropertyID]) (map[social.List[social.PropertyID]][]*social.Profile, error) {
-	page := lists[0].Page
+func (s *search) read(ctx context.Context, _ social.PropertyID, page social.Page) ([]*social.Profile, error) {
 	after, err := s.point("after", page.After)
 	if err != nil {
 		return nil, err
@@ -150,7 +146,7 @@ func (s *search) read(ctx context.Context, lists []social.List[social.PropertyID
 	if s.bound != nil {
 		found = slices.DeleteFunc(found, func(p *social.Profile) bool { return s.at(p).Compare(*s.bound) >= 0 })
 	}
-	return map[social.List[social.PropertyID]][]*social.Profile{lists[0]: found}, nil
+	return found, nil
 }
 
 // findSpecial reads the profiles that the viewer finds by values that are not public: their own,

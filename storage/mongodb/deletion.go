@@ -78,7 +78,10 @@ type deletion struct {
 // first, so that the posts are in no one else's news when they are deleted.
 func (d deletion) removals() []func(context.Context) (did bool, err error) {
 	return []func(context.Context) (bool, error){
-		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks, d.forgetActs, d.forgetCases, d.forgetAds,
+		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks,
+		func(ctx context.Context) (bool, error) { return d.notifications.ForgetActs(ctx, d.user) },
+		func(ctx context.Context) (bool, error) { return d.moderation.Forget(ctx, d.user) },
+		func(ctx context.Context) (bool, error) { return d.ads.ForgetUser(ctx, d.user.String()) },
 	}
 }
 
@@ -292,22 +295,6 @@ func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool,
 		return err
 	})
 	return did && err == nil, err
-}
-
-// forgetActs removes some of the user's actions from other users' notifications.
-func (d deletion) forgetActs(ctx context.Context) (did bool, err error) {
-	return d.notifications.ForgetActs(ctx, d.user)
-}
-
-// forgetCases removes some of the user's reports, and of the cases about the user.
-func (d deletion) forgetCases(ctx context.Context) (did bool, err error) {
-	return d.moderation.Forget(ctx, d.user)
-}
-
-// forgetAds removes what is remembered of the ads that the user has seen, and the user from some of
-// their clicks.
-func (d deletion) forgetAds(ctx context.Context) (did bool, err error) {
-	return d.ads.ForgetUser(ctx, d.user.String())
 }
 
 // deleteOwn removes what belongs only to the user. It ends the sessions too, because a sign-in may

@@ -284,7 +284,7 @@ func (s *Store) renameThreads(ctx context.Context) error {
 // does not know.
 func (s *Store) use(settings map[string]*cluster.Setting) (inUse, error) {
 	comments, fed, follows := settings[commentsSetting().Name], settings[feedsSetting().Name], settings[graphSetting().Name]
-	err := errors.Join(checkKnown(s.threadLayouts, comments), checkKnown(s.feeds.Layouts(), fed), checkKnown(s.graph.Layouts(), follows))
+	err := errors.Join(checkKnown(commentsSetting(), comments), checkKnown(feedsSetting(), fed), checkKnown(graphSetting(), follows))
 	if err != nil {
 		return inUse{}, err
 	}
@@ -292,10 +292,10 @@ func (s *Store) use(settings map[string]*cluster.Setting) (inUse, error) {
 }
 
 // checkKnown returns an error if a setting names an unknown layout.
-func checkKnown[L any](known map[string]L, d *cluster.Setting) error {
+func checkKnown(g cluster.Layouts, d *cluster.Setting) error {
 	for _, layout := range d.Layouts() {
-		if _, ok := known[layout]; !ok {
-			return fmt.Errorf("this Plaza does not know the layout %q of %s: run a newer one", layout, d.Name)
+		if !slices.Contains(g.Known, layout) {
+			return fmt.Errorf("this database keeps its %s in the layout %q, which this Plaza does not know: run a newer Plaza", g.Name, layout)
 		}
 	}
 	return nil
@@ -310,10 +310,8 @@ func (s *Store) settle(ctx context.Context, g cluster.Layouts, wanted string) er
 	if err != nil {
 		return fmt.Errorf("settings: %w", mdb.Translate(ctx, "settings", err))
 	}
-	for _, layout := range d.Layouts() {
-		if g.Check(layout) != nil {
-			return fmt.Errorf("this database keeps its %s in the layout %q, which this Plaza does not know: run a newer Plaza", g.Name, layout)
-		}
+	if err := checkKnown(g, d); err != nil {
+		return err
 	}
 	if wanted == "" || slices.Contains(d.Layouts(), wanted) {
 		return nil

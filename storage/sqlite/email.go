@@ -42,10 +42,7 @@ func readEmail(tx sqldb.Reader, user social.UserID) (social.Email, error) {
 // UsersWithEmail implements social.Emails.
 func (s *Store) UsersWithEmail(ctx context.Context, key string, limit int) ([]social.UserID, error) {
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]social.UserID, error) {
-		return sqldb.All(tx, usersWithEmail, func(scan sqldb.Scan) (user social.UserID, err error) {
-			err = scan(sqldb.Into(&user.ID))
-			return user, err
-		}, key, limit)
+		return sqldb.All(tx, usersWithEmail, scanUserID, key, limit)
 	})
 }
 

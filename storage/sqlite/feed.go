@@ -218,10 +218,7 @@ func (f feed) merge(through sqldb.Directed, rest sqldb.Span) ([]social.PostID, e
 }
 
 func (f feed) keys(from sqldb.Directed, sp sqldb.Span, limit int) ([]social.PostID, error) {
-	return sqldb.All(f, from.Along(sp), func(scan sqldb.Scan) (post social.PostID, err error) {
-		err = scan(sqldb.Into(&post.ID))
-		return post, err
-	}, f.viewer, sp.Low, sp.High, limit)
+	return sqldb.All(f, from.Along(sp), scanPostID, f.viewer, sp.Low, sp.High, limit)
 }
 
 // posts reads the page: the first of the ids that were found.

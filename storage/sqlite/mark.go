@@ -122,14 +122,7 @@ func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user soc
 			return err
 		}
 		uncount(counts, earlier)
-		stored, err := json.Marshal(counts)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.Exec(setPostReactions, string(stored), post.Bytes()); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(deleteReactionStmt, post.Bytes(), user.Bytes()); err != nil {
+		if err := uncountChoice(tx, setPostReactions, counts, deleteReactionStmt, post, user); err != nil {
 			return err
 		}
 		return tx.Append(e)

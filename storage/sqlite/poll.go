@@ -43,10 +43,7 @@ func (s *Store) ClosePolls(ctx context.Context, limit int) (closed int, err erro
 
 func (s *Store) pollsToClose(ctx context.Context, limit int) ([]social.PostID, error) {
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]social.PostID, error) {
-		return sqldb.All(tx, pollsToClose, func(scan sqldb.Scan) (post social.PostID, err error) {
-			err = scan(sqldb.Into(&post.ID))
-			return post, err
-		}, sqldb.Moment(s.clock()), limit)
+		return sqldb.All(tx, pollsToClose, scanPostID, sqldb.Moment(s.clock()), limit)
 	})
 }
 
@@ -59,9 +56,6 @@ func openPoll(tx *eventlog.Tx, p *social.Post) error {
 // Voters implements social.Posts.
 func (s *Store) Voters(ctx context.Context, post social.PostID, limit int) ([]social.UserID, error) {
 	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]social.UserID, error) {
-		return sqldb.All(tx, voters, func(scan sqldb.Scan) (user social.UserID, err error) {
-			err = scan(sqldb.Into(&user.ID))
-			return user, err
-		}, post.Bytes(), limit)
+		return sqldb.All(tx, voters, scanUserID, post.Bytes(), limit)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"plaza/social"
@@ -53,7 +52,7 @@ func addSession(tx *eventlog.Tx, session social.Session) error {
 	}
 	var name, scopes any
 	if g := session.Grant; g != nil {
-		name, scopes = g.Name, joinScopes(g.Scopes)
+		name, scopes = g.Name, sqldb.JoinWords(g.Scopes)
 	}
 	_, err := tx.Exec(insertSession, session.TokenHash[:], session.User.Bytes(), sqldb.Moment(session.ExpiresAt),
 		sqldb.Moment(session.CreatedAt), sqldb.Moment(session.UsedAt), name, scopes)
@@ -114,25 +113,9 @@ func scanSession(scan sqldb.Scan) (found social.Session, err error) {
 	copy(found.TokenHash[:], hash)
 	found.ExpiresAt, found.CreatedAt, found.UsedAt = sqldb.MomentOf(expires), sqldb.MomentOf(created), sqldb.MomentOf(used)
 	if name.Valid {
-		found.Grant = &social.Grant{Name: name.String, Scopes: splitScopes(scopes.String)}
+		found.Grant = &social.Grant{Name: name.String, Scopes: sqldb.SplitWords[social.Scope](scopes.String)}
 	}
 	return found, err
-}
-
-func joinScopes(scopes []social.Scope) string {
-	texts := make([]string, len(scopes))
-	for i, scope := range scopes {
-		texts[i] = string(scope)
-	}
-	return strings.Join(texts, " ")
-}
-
-func splitScopes(text string) []social.Scope {
-	var scopes []social.Scope
-	for scope := range strings.FieldsSeq(text) {
-		scopes = append(scopes, social.Scope(scope))
-	}
-	return scopes
 }
 
 // UseSession implements social.Sessions.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"plaza/social"
 	"plaza/storage/sqlite/internal/eventlog"
@@ -52,7 +51,7 @@ func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event
 
 func addUser(tx *eventlog.Tx, u social.NewUser) error {
 	p := u.User
-	_, err := tx.Exec(insertUser, p.ID.Bytes(), p.Handle, p.Name, p.Bio, p.AvatarURL, string(p.WallPolicy), u.PasswordHash, joinRights(p.Rights), social.NameOrder(p.Name, p.ID))
+	_, err := tx.Exec(insertUser, p.ID.Bytes(), p.Handle, p.Name, p.Bio, p.AvatarURL, string(p.WallPolicy), u.PasswordHash, sqldb.JoinWords(p.Rights), social.NameOrder(p.Name, p.ID))
 	if err != nil {
 		return sqldb.Taken(err)
 	}
@@ -103,7 +102,7 @@ func (s *Store) changeRights(ctx context.Context, user social.UserID, e social.E
 		if err := sqldb.Known(tx.Row(rightsOf, []any{&rights}, user.Bytes())); err != nil {
 			return err
 		}
-		after := joinRights(change(splitRights(rights)))
+		after := sqldb.JoinWords(change(sqldb.SplitWords[social.Right](rights)))
 		if changed = after != rights; !changed {
 			return nil
 		}
@@ -113,23 +112,6 @@ func (s *Store) changeRights(ctx context.Context, user social.UserID, e social.E
 		return tx.AppendWith(social.UsersChanged(user), e)
 	})
 	return changed && err == nil, err
-}
-
-// joinRights encodes rights as they are stored: their names, separated by spaces.
-func joinRights(rights []social.Right) string {
-	names := make([]string, len(rights))
-	for i, right := range rights {
-		names[i] = string(right)
-	}
-	return strings.Join(names, " ")
-}
-
-func splitRights(text string) []social.Right {
-	var rights []social.Right
-	for name := range strings.FieldsSeq(text) {
-		rights = append(rights, social.Right(name))
-	}
-	return rights
 }
 
 // Users implements social.Users.
@@ -192,7 +174,7 @@ func scanUser(scan sqldb.Scan) (*social.User, error) {
 	err := scan(sqldb.Into(&u.ID.ID), &u.Handle, &u.Name, &u.Bio, &u.AvatarURL, &u.WallPolicy, &u.FollowersCount, &u.FollowingCount, &rights,
 		&u.Standing.Sanction, &until, &u.Standing.Reason, &u.Standing.Left)
 	u.Standing.Until = sqldb.MomentOf(until)
-	u.Rights = splitRights(rights)
+	u.Rights = sqldb.SplitWords[social.Right](rights)
 	return u, err
 }
 

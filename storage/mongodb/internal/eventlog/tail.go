@@ -46,9 +46,7 @@ const (
 
 // lost turns the errors after which a change stream cannot be resumed into ErrPositionLost.
 func lost(err error) error {
-	var failure mongo.ServerError
-	if errors.As(err, &failure) && (failure.HasErrorCode(codeInvalidResumeToken) ||
-		failure.HasErrorCode(codeChangeStreamFatalError) || failure.HasErrorCode(codeChangeStreamHistoryLost)) {
+	if mdb.HasCode(err, codeInvalidResumeToken, codeChangeStreamFatalError, codeChangeStreamHistoryLost) {
 		return fmt.Errorf("%w: %v", social.ErrPositionLost, err) //nolint:errorlint // hides the driver's types
 	}
 	return err

@@ -44,10 +44,7 @@ func (e *base) newestNews(ctx context.Context, user social.UserID, limit int) ([
 
 // News reads the newest page in three commands, and others in three or four.
 func (f *bucketLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
-	deeper := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
-		return f.unkept.News(ctx, viewer, p)
-	}
-	return f.kept.news(ctx, jobBucketPush, viewer, p, deeper)
+	return f.kept.news(ctx, jobBucketPush, viewer, p)
 }
 
 // newestPages implements newestSharer in three commands.

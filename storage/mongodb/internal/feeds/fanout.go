@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -27,13 +28,18 @@ func (e *base) followersOf(ctx context.Context, j *jobs.Job) (followers []social
 	return e.follows.Followers(ctx, j.Author, bounds, jobSize)
 }
 
-// share returns the job's part of the author's followers, after it has split off the others. The
-// author is in the first part.
+// share returns the job's part of the author's followers, after it has split off the others.
 func (e *base) share(ctx context.Context, j *jobs.Job) ([]social.UserID, error) {
 	followers, last, err := e.followersOf(ctx, j)
 	if err != nil {
 		return nil, err
 	}
+	return e.split(ctx, j, followers, last)
+}
+
+// split returns the followers as the job's part, after it has left those after last to a job of
+// their own, which another worker can take meanwhile. The author is in the first part.
+func (e *base) split(ctx context.Context, j *jobs.Job, followers []social.UserID, last social.EdgeID) ([]social.UserID, error) {
 	if j.Until.IsZero() && len(followers) == jobSize {
 		if err := e.jobs.Split(ctx, j, last); err != nil {
 			return nil, err
@@ -54,7 +60,7 @@ func (e *base) undoUnfollowed(ctx context.Context, j *jobs.Job, users []social.U
 	if err != nil {
 		return err
 	}
-	left, err := e.follows.NotFollowing(ctx, j.Author, without(users, followers))
+	left, err := e.follows.NotFollowing(ctx, j.Author, batch.Without(users, followers))
 	if err != nil || len(left) == 0 {
 		return err
 	}

@@ -78,7 +78,7 @@ func (f *Feeds) News(ctx context.Context, viewer social.UserID, p social.Page) (
 // readNews reads a page alone.
 func (f *Feeds) readNews(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
 	err = f.db.ReadSnapshot(ctx, "news", func(ctx context.Context) error {
-		posts, err = f.inUse(ctx).read.News(ctx, viewer, p)
+		posts, err = f.inUse(ctx).Read.News(ctx, viewer, p)
 		return err
 	})
 	return posts, err
@@ -86,7 +86,7 @@ func (f *Feeds) readNews(ctx context.Context, viewer social.UserID, p social.Pag
 
 // Walls reads a page of each of the walls.
 func (f *Feeds) Walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
-	return f.inUse(ctx).read.Walls(ctx, lists)
+	return f.inUse(ctx).Read.Walls(ctx, lists)
 }
 
 // NewsPages counts the pages that were read from posts and follows: in the layout read, and in other
@@ -98,7 +98,7 @@ func (f *Feeds) NewsPages() (recent, older int64) {
 
 // each does the same in each layout.
 func (f *Feeds) each(ctx context.Context, do func(Layout) error) error {
-	for _, layout := range f.inUse(ctx).kept {
+	for _, layout := range f.inUse(ctx).Kept {
 		if err := do(layout); err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (f *Feeds) PostStored(post social.PostID) { f.floors.note(post) }
 // do.
 func (f *Feeds) Do(ctx context.Context, j *jobs.Job) error {
 	adds := func(layout Layout) bool { return slices.Contains(layout.JobKinds(), j.Kind) }
-	for _, layout := range f.inUse(ctx).kept {
+	for _, layout := range f.inUse(ctx).Kept {
 		if adds(layout) {
 			return layout.Do(ctx, j)
 		}

@@ -38,15 +38,13 @@ func (f *hybridLayout) Do(ctx context.Context, j *jobs.Job) error {
 	}
 }
 
-// spread pushes or pulls a post for the first of the followers. It first leaves the others to a job
-// of their own, which another worker can take meanwhile.
+// spread pushes or pulls a post for the job's part of the followers.
 func (f *hybridLayout) spread(ctx context.Context, j *jobs.Job) error {
-	isFirst := j.After.IsZero()
 	followers, last, err := f.followersOf(ctx, j)
 	if err != nil {
 		return err
 	}
-	if isFirst && len(followers) > min(f.mergeAbove, jobSize-1) {
+	if j.IsFirst() && len(followers) > min(f.mergeAbove, jobSize-1) {
 		merged, err := f.isMerged(ctx, j)
 		if err != nil {
 			return err
@@ -55,17 +53,9 @@ func (f *hybridLayout) spread(ctx context.Context, j *jobs.Job) error {
 			followers = nil // but the author's own list has the post
 		}
 	}
-	if j.Until.IsZero() && len(followers) == jobSize {
-		if err := f.jobs.Split(ctx, j, last); err != nil {
-			return err
-		}
-	}
-	all := followers
-	if isFirst {
-		all = append(all, j.Author)
-	}
-	if len(all) == 0 {
-		return nil
+	all, err := f.split(ctx, j, followers, last)
+	if err != nil || len(all) == 0 {
+		return err
 	}
 	if j.Kind == jobPull {
 		return f.pull(ctx, j.Post, all)

@@ -10,9 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"plaza/batch"
 	"plaza/id"
 	"plaza/social"
-	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -37,7 +37,7 @@ type newsListDoc struct {
 	Floor   social.PostID   `bson:"floor,omitempty"`  // posts before this one are not in IDs; zero: all are
 	Pushed  int             `bson:"pushed"`           // how many ids were pushed since IDs was cut
 	Ready   bool            `bson:"ready,omitempty"`  // step 3 is done
-	Stamp   jobs.ID         `bson:"stamp,omitempty"`  // of step 1, or of the change that made it dormant
+	Stamp   stamp           `bson:"stamp,omitempty"`  // of step 1, or of the change that made it dormant
 	UsedAt  time.Time       `bson:"usedAt"`
 }
 
@@ -142,7 +142,7 @@ func (f *hybridLayout) buildList(ctx context.Context, user social.UserID) (*news
 
 // beginList is step 1. It returns the list as it is afterwards; it may already be ready.
 func (f *hybridLayout) beginList(ctx context.Context, user social.UserID) (*newsListDoc, error) {
-	begun := mdb.Doc("_id", user, "v", mdb.FirstVersion, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", jobs.ID{ID: id.New()}, "usedAt", time.Now())
+	begun := mdb.Doc("_id", user, "v", mdb.FirstVersion, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", stamp{id.New()}, "usedAt", time.Now())
 	update := mdb.Pipeline{mdb.Doc("$replaceWith", mdb.Doc("$cond", bson.A{mdb.Doc("$isArray", "$ids"), "$$ROOT", mdb.Doc("$literal", begun)}))}
 	l := new(newsListDoc)
 	err := mdb.Retry(ctx, func() error {
@@ -163,7 +163,7 @@ func (f *hybridLayout) readTruth(ctx context.Context, user social.UserID) (*news
 	if l.Merged, err = f.mergedOf(ctx, authors); err != nil {
 		return nil, err
 	}
-	l.IDs, err = mergeIDs(ctx, f.base, "author", append(without(authors, l.Merged), user), social.Page{Limit: listLength})
+	l.IDs, err = mergeIDs(ctx, f.base, "author", append(batch.Without(authors, l.Merged), user), social.Page{Limit: listLength})
 	if len(l.IDs) == listLength {
 		l.Floor = l.IDs[listLength-1]
 	}
@@ -172,7 +172,7 @@ func (f *hybridLayout) readTruth(ctx context.Context, user social.UserID) (*news
 
 // storeList is step 3. It returns the list as it is stored: nil if another reader has stored it, or
 // if it was removed.
-func (f *hybridLayout) storeList(ctx context.Context, truth *newsListDoc, stamp jobs.ID) (*newsListDoc, error) {
+func (f *hybridLayout) storeList(ctx context.Context, truth *newsListDoc, begun stamp) (*newsListDoc, error) {
 	set := mdb.Doc(
 		"ready", true, "ids", mdb.Doc("$setUnion", bson.A{"$ids", idArray(truth.IDs)}),
 		"merged", mdb.Doc("$setUnion", bson.A{"$merged", idArray(truth.Merged)}))
@@ -180,7 +180,7 @@ func (f *hybridLayout) storeList(ctx context.Context, truth *newsListDoc, stamp 
 		set = append(set, bson.E{Key: "floor", Value: truth.Floor})
 	}
 	l := new(newsListDoc)
-	err := f.newsLists.FindOneAndUpdate(ctx, mdb.Doc("_id", truth.User, "stamp", stamp, "ready", mdb.Doc("$ne", true)), mdb.Pipeline{mdb.Doc("$set", set)},
+	err := f.newsLists.FindOneAndUpdate(ctx, mdb.Doc("_id", truth.User, "stamp", begun, "ready", mdb.Doc("$ne", true)), mdb.Pipeline{mdb.Doc("$set", set)},
 		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(l)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return nil, nil

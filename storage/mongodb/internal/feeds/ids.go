@@ -13,15 +13,6 @@ import (
 // idArray returns a list of ids as a literal, which is never null.
 func idArray[V ~struct{ id.ID }](ids []V) bson.D { return mdb.Doc("$literal", mdb.IDs(ids)) }
 
-// without returns those users that are not among others.
-func without(users, others []social.UserID) []social.UserID {
-	left := make(map[social.UserID]bool, len(others))
-	for _, user := range others {
-		left[user] = true
-	}
-	return slices.DeleteFunc(slices.Clone(users), func(user social.UserID) bool { return left[user] })
-}
-
 // ascending sorts ids. Those that are pushed later are mostly newer, and keep the order.
 func ascending(ids any) bson.D { return mdb.Doc("$sortArray", mdb.Doc("input", ids, "sortBy", 1)) }
 
@@ -55,7 +46,7 @@ func keyID(k social.Key, none social.PostID) (post social.PostID) {
 }
 
 // lastID is after every id.
-var lastID = social.PostID{ID: id.ID(slices.Repeat([]byte{0xff}, 16))}
+var lastID = social.PostID{ID: mdb.LastID}
 
 // newestFirst orders posts as every list of posts is.
 func newestFirst(a, b *social.Post) int { return b.ID.Compare(a.ID.ID) }

@@ -23,7 +23,10 @@ type keptView struct {
 }
 
 // news reads a page of a user's news, and merges the posts that jobs of a kind have yet to push.
-func (f *keptFeed) news(ctx context.Context, push jobs.Kind, user social.UserID, p social.Page, deeper func(context.Context, social.Page) ([]*social.Post, error)) ([]*social.Post, error) {
+func (f *keptFeed) news(ctx context.Context, push jobs.Kind, user social.UserID, p social.Page) ([]*social.Post, error) {
+	deeper := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
+		return unkept{f.base}.News(ctx, user, p)
+	}
 	pending, ok, err := f.pendingNews(ctx, push, []social.UserID{user}, p)
 	switch {
 	case err != nil:

@@ -44,10 +44,7 @@ func newMonthLayout(e *base, size, closed int) *monthLayout {
 // News reads the newest page in three commands, or four if some copies are old, and others in one
 // more.
 func (f *monthLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
-	deeper := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
-		return f.unkept.News(ctx, viewer, p)
-	}
-	return f.newsOf.news(ctx, jobMonthPush, viewer, p, deeper)
+	return f.newsOf.news(ctx, jobMonthPush, viewer, p)
 }
 
 // Walls reads one wall as News does, and many in as many commands as one.
@@ -163,6 +160,8 @@ func (f *monthLayout) copy(ctx context.Context, j *jobs.Job) error {
 	if err := f.copyTo(ctx, f.newsOf, j, copies[0], users); err != nil || j.Kind == jobMonthRefresh {
 		return err
 	}
+	// Readers drop the post anyway. But jobs take a deleted post out of the news of followers only, so
+	// this copy would stay.
 	return f.undoUnfollowed(ctx, j, users, func(ctx context.Context, left []social.UserID) error { return f.newsOf.pull(ctx, j.Post, left) })
 }
 

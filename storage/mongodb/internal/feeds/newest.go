@@ -34,7 +34,7 @@ const (
 func (f *Feeds) newNewestReader() *batch.Reader[social.List[social.UserID], []*social.Post] {
 	return batch.NewReader(newestReads, newestTogether, func(ctx context.Context, lists []social.List[social.UserID]) (pages map[social.List[social.UserID]][]*social.Post, err error) {
 		err = f.db.ReadSnapshot(ctx, "newest news", func(ctx context.Context) error {
-			layout, ok := f.inUse(ctx).read.(newestSharer)
+			layout, ok := f.inUse(ctx).Read.(newestSharer)
 			if !ok { // it has changed meanwhile
 				return nil
 			}
@@ -47,7 +47,7 @@ func (f *Feeds) newNewestReader() *batch.Reader[social.List[social.UserID], []*s
 
 // sharesNewest reports whether a page is read together with others.
 func (f *Feeds) sharesNewest(ctx context.Context, viewer social.UserID, p social.Page) bool {
-	layout, ok := f.inUse(ctx).read.(newestSharer)
+	layout, ok := f.inUse(ctx).Read.(newestSharer)
 	return ok && isNewest(p) && layout.sharesWith(viewer)
 }
 

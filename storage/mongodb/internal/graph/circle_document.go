@@ -37,7 +37,7 @@ func (d *circleDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-func (d *circleDoc) Evolve() error { return Versions().Known("circles", d.Version) }
+func (d *circleDoc) Evolve() error { return readable.Known("circles", d.Version) }
 
 func newCircleDoc(c *social.Circle) circleDoc {
 	return circleDoc{

@@ -56,7 +56,7 @@ func (d *Document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 }
 
 // Evolve implements mdb.Evolving.
-func (d *Document) Evolve() error { return Versions().Known("edges", d.Version) }
+func (d *Document) Evolve() error { return readable.Known("edges", d.Version) }
 
 // ended returns the edges that had a follow, without the follow and its circles.
 func ended(before ...Document) []Document {

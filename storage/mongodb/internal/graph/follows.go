@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
 )
@@ -96,7 +97,7 @@ func (s Follows) Followers(ctx context.Context, author social.UserID, bounds bso
 
 // NotFollowing returns those of the users who do not follow the author, and are not the author.
 func (s Follows) NotFollowing(ctx context.Context, author social.UserID, users []social.UserID) ([]social.UserID, error) {
-	others := without(users, []social.UserID{author})
+	others := batch.Without(users, []social.UserID{author})
 	if len(others) == 0 {
 		return nil, nil
 	}
@@ -119,13 +120,4 @@ func (s Follows) All(ctx context.Context, followed social.UserID) ([]Document, e
 	filter := mdb.Doc("other", followed, "follow", mdb.Doc("$gt", mdb.ZeroKey))
 	return mdb.FindAll[Document](ctx, s.followers(ctx), filter, listedIDs,
 		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "circles", 1)).SetHint(byFollowed))
-}
-
-// without returns those users that are not among others.
-func without(users, others []social.UserID) []social.UserID {
-	left := make(map[social.UserID]bool, len(others))
-	for _, user := range others {
-		left[user] = true
-	}
-	return slices.DeleteFunc(slices.Clone(users), func(user social.UserID) bool { return left[user] })
 }

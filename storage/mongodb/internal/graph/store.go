@@ -70,12 +70,12 @@ func (s *Store) Edges() *mongo.Collection { return s.edges }
 
 // followers returns the collection in which the call reads the followers of users.
 func (s *Store) followers(ctx context.Context) *mongo.Collection {
-	return s.inUse(ctx).read.Followers()
+	return s.inUse(ctx).Read.Followers()
 }
 
 // followsChanged keeps all layouts of the call's era in step.
 func (s *Store) followsChanged(ctx context.Context, edges ...Document) error {
-	for _, layout := range s.inUse(ctx).kept {
+	for _, layout := range s.inUse(ctx).Kept {
 		if err := layout.FollowsChanged(ctx, edges...); err != nil {
 			return err
 		}

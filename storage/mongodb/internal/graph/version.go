@@ -9,3 +9,6 @@ const version = 2
 // Versions returns the newest versions that this package reads and writes, for the collections that
 // have had several.
 func Versions() cluster.Versions { return cluster.Versions{"edges": version} }
+
+// readable are the newest versions that this package can read.
+var readable = Versions()

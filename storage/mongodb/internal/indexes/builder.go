@@ -139,9 +139,8 @@ func Drop(ctx context.Context, c *mongo.Collection, names ...string) (dropped []
 // unlessMissing returns the error, unless it says that the index or its collection is missing:
 // another server may have been faster.
 func unlessMissing(err error) error {
-	const indexNotFound, namespaceNotFound = 27, 26
-	if server := mongo.ServerError(nil); mdb.AsServerError(err, &server) &&
-		(server.HasErrorCode(indexNotFound) || server.HasErrorCode(namespaceNotFound)) {
+	const indexNotFound = 27
+	if mdb.HasCode(err, indexNotFound, mdb.NamespaceNotFound) {
 		return nil
 	}
 	return err

@@ -66,7 +66,7 @@ func ensure(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel)
 func makeCollection(ctx context.Context, c *mongo.Collection) error {
 	const namespaceExists = 48
 	err := c.Database().CreateCollection(ctx, c.Name())
-	if server := mongo.ServerError(nil); mdb.AsServerError(err, &server) && server.HasErrorCode(namespaceExists) {
+	if mdb.HasCode(err, namespaceExists) {
 		return nil
 	}
 	return err

@@ -20,6 +20,12 @@ var ErrConflict = errors.New("conflict between transactions")
 // sessions of a server that sends no heartbeats.
 const Interrupted = 11601
 
+// NamespaceNotFound is MongoDB's error code for a missing collection.
+const NamespaceNotFound = 26
+
+// snapshotTooOld is MongoDB's error code for a snapshot that the server has dropped.
+const snapshotTooOld = 239
+
 // unavailableCodes are the codes of MongoDB's temporary errors: shutdown, no primary, stepping
 // down, time limits.
 var unavailableCodes = []int{6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436, 50915}
@@ -52,13 +58,10 @@ func IsUnavailable(err error) bool {
 	if HasNoPrimary(err) || errors.As(err, &connection) {
 		return true
 	}
-	var server mongo.ServerError
-	if !errors.As(err, &server) {
-		return false
-	}
 	const badValue = 2 // an index is being replaced (replaceIndex)
-	return slices.ContainsFunc(unavailableCodes, server.HasErrorCode) ||
-		server.HasErrorCodeWithMessage(badValue, "hint provided does not correspond to an existing index")
+	var server mongo.ServerError
+	return HasCode(err, unavailableCodes...) ||
+		errors.As(err, &server) && server.HasErrorCodeWithMessage(badValue, "hint provided does not correspond to an existing index")
 }
 
 // IsNoRoom reports whether the database could not write because its disk or its quota is full. A
@@ -66,18 +69,18 @@ func IsUnavailable(err error) bool {
 func IsNoRoom(err error) bool {
 	const outOfDiskSpace, atlasError = 14031, 8000
 	var server mongo.ServerError
-	return errors.Is(err, social.ErrNoRoom) || errors.As(err, &server) &&
-		(server.HasErrorCode(outOfDiskSpace) || server.HasErrorCodeWithMessage(atlasError, "space quota"))
+	return errors.Is(err, social.ErrNoRoom) || HasCode(err, outOfDiskSpace) ||
+		errors.As(err, &server) && server.HasErrorCodeWithMessage(atlasError, "space quota")
 }
 
 func isTransient(err error) bool {
-	return errors.Is(err, ErrConflict) || hasLabel(err, "TransientTransactionError") || hasCode(err, Interrupted)
+	return errors.Is(err, ErrConflict) || hasLabel(err, "TransientTransactionError") || HasCode(err, Interrupted)
 }
 
 // isUnknownCommit reports whether the transaction may have been committed. A second commit finds
 // out.
 func isUnknownCommit(err error) bool {
-	return hasLabel(err, "UnknownTransactionCommitResult") || hasCode(err, Interrupted)
+	return hasLabel(err, "UnknownTransactionCommitResult") || HasCode(err, Interrupted)
 }
 
 // HasNoPrimary reports whether the driver found no primary in time.
@@ -91,21 +94,17 @@ func hasLabel(err error, label string) bool {
 	return errors.As(err, &labeled) && labeled.HasErrorLabel(label)
 }
 
-// hasCode reports whether the server returned this error code.
-func hasCode(err error, code int) bool {
+// HasCode reports whether the server returned one of these error codes.
+func HasCode(err error, codes ...int) bool {
 	var server mongo.ServerError
-	return errors.As(err, &server) && server.HasErrorCode(code)
+	return errors.As(err, &server) && slices.ContainsFunc(codes, server.HasErrorCode)
 }
-
-// AsServerError is errors.As for errors of the server.
-func AsServerError(err error, target *mongo.ServerError) bool { return errors.As(err, target) }
 
 // onLostSnapshot returns ErrConflict, so that the caller reads again, if the server has dropped the
 // snapshot or has changed an index since.
 func onLostSnapshot(err error) error {
-	const snapshotTooOld, snapshotUnavailable = 239, 246
-	var server mongo.ServerError
-	if AsServerError(err, &server) && (server.HasErrorCode(snapshotTooOld) || server.HasErrorCode(snapshotUnavailable)) {
+	const snapshotUnavailable = 246
+	if HasCode(err, snapshotTooOld, snapshotUnavailable) {
 		return fmt.Errorf("%w: %w", ErrConflict, err)
 	}
 	return err

@@ -74,11 +74,9 @@ func AggregateAll[D any](ctx context.Context, c *mongo.Collection, pipeline bson
 // readCurrentSnapshot reads, and repeats the read if the server dropped the snapshot before the
 // command ended, which a busy server may do. A transaction reads its own snapshot.
 func readCurrentSnapshot[D any](ctx context.Context, read func() ([]D, error)) ([]D, error) {
-	const snapshotTooOld = 239
 	docs, err := read()
-	var server mongo.ServerError
 	mayRepeat := mongo.SessionFromContext(ctx) == nil || ctx.Value(repeatable{}) != nil
-	if mayRepeat && AsServerError(err, &server) && server.HasErrorCode(snapshotTooOld) {
+	if mayRepeat && HasCode(err, snapshotTooOld) {
 		return read()
 	}
 	return docs, err

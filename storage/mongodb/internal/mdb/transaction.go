@@ -217,7 +217,7 @@ func (d *DB) TryWrite(ctx context.Context, op string, fn func(context.Context) e
 func (d *DB) inSession(ctx context.Context, timeout time.Duration, op string, hot []id.ID, write func(context.Context, *mongo.Session) error) error {
 	limited, cancel := d.primary.limit(ctx, timeout)
 	defer cancel()
-	release, err := d.Hold(limited, hot)
+	release, err := d.hot.Acquire(limited, hot)
 	if err != nil {
 		return Translate(ctx, op, err)
 	}
@@ -229,11 +229,6 @@ func (d *DB) inSession(ctx context.Context, timeout time.Duration, op string, ho
 	defer session.EndSession(context.WithoutCancel(ctx))
 	err = write(limited, session)
 	return Translate(ctx, op, causeOf(limited, err))
-}
-
-// Hold makes other writers of the same hot ids wait until the caller calls the returned function.
-func (d *DB) Hold(ctx context.Context, hot []id.ID) (release func(), err error) {
-	return d.hot.Acquire(ctx, hot)
 }
 
 // InLease runs fn within the lease, outside of any transaction. It returns ErrLeaseOver if this

@@ -25,6 +25,7 @@ type Server interface {
 	IsAlive(ctx context.Context, server string, waiting func(process string)) (*cluster.Server, error)
 	IsGone(ctx context.Context, d *cluster.Server) bool
 	Forget(ctx context.Context, d cluster.Server) error
+	EndTurn(ctx context.Context, name string) error
 	Pause(ctx context.Context) error
 	Hurry()
 }
@@ -154,10 +155,7 @@ func (m *Run) Claim(ctx context.Context) error {
 
 // Release lets other processes drive the setting.
 func (m *Run) Release(ctx context.Context) error {
-	ctx, cancel := m.c.DB.Limit(context.WithoutCancel(ctx))
-	defer cancel()
-	_, err := m.c.Settings.UpdateOne(ctx, mdb.Doc("_id", m.setting.Name, "driver", m.c.Self), mdb.Doc("$unset", mdb.Doc("driver", 1)))
-	return mdb.Translate(ctx, "release the migration", err)
+	return m.c.Server.EndTurn(ctx, m.setting.Name)
 }
 
 // read reads the setting.

@@ -58,7 +58,7 @@ func (d *caseDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-func (d *caseDoc) Evolve() error { return Versions().Known(casesName, d.Version) }
+func (d *caseDoc) Evolve() error { return readable.Known(casesName, d.Version) }
 
 type reasonCounts map[social.ReportReason]int
 

@@ -13,6 +13,9 @@ const version = 2
 // have had several.
 func Versions() cluster.Versions { return cluster.Versions{casesName: version} }
 
+// readable are the newest versions that this package can read.
+var readable = Versions()
+
 // Upgrades returns the functions that make the updates to newer versions, by collection.
 func Upgrades() map[string]mdb.Upgrade {
 	return map[string]mdb.Upgrade{casesName: mdb.UpgradeVersion}

@@ -56,7 +56,7 @@ func (d *document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-func (d *document) Evolve() error { return Versions().Known(notificationsName, d.Version) }
+func (d *document) Evolve() error { return readable.Known(notificationsName, d.Version) }
 
 type actDocument struct { // converts to social.Act
 	Actor   social.UserID         `bson:"actor"`

@@ -17,6 +17,9 @@ const (
 // have had several.
 func Versions() cluster.Versions { return cluster.Versions{notificationsName: version} }
 
+// readable are the newest versions that this package can read.
+var readable = Versions()
+
 // Upgrades returns the functions that make the updates to newer versions, by collection.
 func Upgrades() map[string]mdb.Upgrade {
 	return map[string]mdb.Upgrade{notificationsName: mdb.UpgradeVersion}

@@ -78,8 +78,7 @@ func TakeShared(ctx context.Context, db *mongo.Database, layout Layout) error {
 	}
 	err := db.Client().Database("admin").RunCommand(ctx, mdb.Doc(
 		"renameCollection", db.Name()+"."+sharedBuckets, "to", db.Name()+"."+t.buckets.Name())).Err()
-	const namespaceNotFound = 26
-	if server := mongo.ServerError(nil); mdb.AsServerError(err, &server) && server.HasErrorCode(namespaceNotFound) {
+	if mdb.HasCode(err, mdb.NamespaceNotFound) {
 		return nil // another server was faster
 	}
 	return mdb.Translate(ctx, "rename threads", err)

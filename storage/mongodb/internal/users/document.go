@@ -59,7 +59,7 @@ func (d *Document) Evolve() error {
 	if d.Version < 2 {
 		d.NameOrder = social.NameOrder(d.Name, d.ID)
 	}
-	err := Versions().Known("users", d.Version)
+	err := readable.Known("users", d.Version)
 	d.Version = version
 	return err
 }

@@ -15,6 +15,9 @@ const version = 2
 // have had several.
 func Versions() cluster.Versions { return cluster.Versions{"users": version} }
 
+// readable are the newest versions that this package can read.
+var readable = Versions()
+
 // Upgrades returns the functions that make the updates to newer versions, by collection.
 func Upgrades() map[string]mdb.Upgrade {
 	return map[string]mdb.Upgrade{"users": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {

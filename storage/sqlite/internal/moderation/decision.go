@@ -89,37 +89,18 @@ func scanDecision(scan sqldb.Scan) (*social.Decision, error) {
 	return d, err
 }
 
-// heldKind is the kind of a hidden post's audience; NULL: it is not hidden.
-func heldKind(c *social.Case) any {
+// heldColumns returns the kind of a hidden post's audience and its circles; NULL: it is not hidden.
+func heldColumns(c *social.Case) (kind, circles any) {
 	if c.Held == nil {
-		return nil
+		return nil, nil
 	}
-	return string(c.Held.Kind)
-}
-
-// heldCircles are the circles of that audience, one id after the other.
-func heldCircles(c *social.Case) any {
-	if c.Held == nil {
-		return nil
-	}
-	joined := []byte{}
-	for _, circle := range c.Held.Circles {
-		joined = append(joined, circle.Bytes()...)
-	}
-	return joined
+	return string(c.Held.Kind), sqldb.JoinIDs(c.Held.Circles)
 }
 
 func heldOf(kind *string, circles []byte) (*social.Audience, error) {
 	if kind == nil {
 		return nil, nil
 	}
-	held := &social.Audience{Kind: social.AudienceKind(*kind)}
-	for size := len(id.ID{}); len(circles) > 0; circles = circles[min(size, len(circles)):] {
-		circle, err := id.FromBytes(circles[:min(size, len(circles))])
-		if err != nil {
-			return nil, err
-		}
-		held.Circles = append(held.Circles, social.CircleID{ID: circle})
-	}
-	return held, nil
+	of, err := sqldb.SplitIDs[social.CircleID](circles)
+	return &social.Audience{Kind: social.AudienceKind(*kind), Circles: of}, err
 }

@@ -125,8 +125,9 @@ func save(tx *eventlog.Tx, c *social.Case) error {
 	if err != nil {
 		return err
 	}
+	kind, circles := heldColumns(c)
 	_, err = tx.Exec(saveCase, c.ID.Bytes(), string(c.Subject.Kind()), c.Author.Bytes(), string(c.State), c.Order.Bytes(), string(reasons),
-		sqldb.Moment(c.FirstAt), sqldb.Moment(c.LastAt), c.Decisions, heldKind(c), heldCircles(c))
+		sqldb.Moment(c.FirstAt), sqldb.Moment(c.LastAt), c.Decisions, kind, circles)
 	return err
 }
 

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plaza/id"
@@ -71,9 +72,7 @@ func (d Directed) Along(sp Span) *Statement {
 // InListOrder restores the order of a list that was walked in reverse.
 func InListOrder[T any](sp Span, items []T) []T {
 	if sp.Reverse {
-		for i, j := 0, len(items)-1; i < j; i, j = i+1, j-1 {
-			items[i], items[j] = items[j], items[i]
-		}
+		slices.Reverse(items)
 	}
 	return items
 }

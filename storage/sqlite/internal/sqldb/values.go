@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"plaza/id"
@@ -96,6 +97,24 @@ func SplitIDs[K ~struct{ id.ID }](joined []byte) ([]K, error) {
 		ids = append(ids, K{one})
 	}
 	return ids, nil
+}
+
+// JoinWords returns words separated by spaces, which a column stores as a list.
+func JoinWords[W ~string](words []W) string {
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = string(word)
+	}
+	return strings.Join(texts, " ")
+}
+
+// SplitWords is the inverse of [JoinWords].
+func SplitWords[W ~string](joined string) []W {
+	var words []W
+	for word := range strings.FieldsSeq(joined) {
+		words = append(words, W(word))
+	}
+	return words
 }
 
 // Moment returns the stored form of a time: Unix microseconds, 0 for none.
