@@ -88,13 +88,13 @@ func keyOf(post social.PostID, comment social.CommentID) social.Key {
 }
 
 // current returns which of the waiting subscribers may see the update now. It reads again, for all
-// of them, if anything may have been hidden since its last read: a subscriber may have been blocked
-// in the meantime.
-func (u *update) current() (*sighting, error) {
+// of them, if anything may have been hidden from this viewer since its last read: they may have been
+// blocked in the meantime.
+func (u *update) current(viewer social.UserID) (*sighting, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	hidings := u.service.Hidings()
-	if u.seen != nil && u.seen.at.hidings == hidings {
+	if u.seen != nil && !u.service.HaveHidden(u.seen.at.hidings, viewer) {
 		return u.seen, nil
 	}
 	found, err := u.see(u.ctx, slices.Collect(maps.Keys(u.waiting)))

@@ -37,7 +37,6 @@ func (s *Service) RenameCircle(ctx context.Context, viewer social.UserID, circle
 // DeleteCircle removes one of the viewer's circles, but never the built-in one. Errors: NOT_FOUND,
 // NOT_ALLOWED.
 func (s *Service) DeleteCircle(ctx context.Context, viewer social.UserID, circle social.CircleID) error {
-	defer s.noteHiding()
 	stored, err := s.Viewer(viewer).circle(ctx, circle)
 	if err != nil {
 		return err
@@ -47,6 +46,7 @@ func (s *Service) DeleteCircle(ctx context.Context, viewer social.UserID, circle
 	}
 	e := s.event(social.EventCircleDeleted, viewer)
 	e.Circle = circle
+	defer s.noteHiding(e)
 	return circleError(s.store.DeleteCircle(ctx, circle, e))
 }
 
@@ -64,12 +64,12 @@ func (s *Service) AddToCircle(ctx context.Context, viewer social.UserID, circle 
 
 // RemoveFromCircle removes a user from one of the viewer's circles. Error: NOT_FOUND.
 func (s *Service) RemoveFromCircle(ctx context.Context, viewer social.UserID, circle social.CircleID, member social.UserID) error {
-	defer s.noteHiding()
 	if err := s.Viewer(viewer).checkMembership(ctx, circle, member); err != nil {
 		return err
 	}
 	e := s.event(social.EventMemberRemoved, viewer)
 	e.Circle, e.Target = circle, member
+	defer s.noteHiding(e)
 	_, err := s.store.RemoveFromCircle(ctx, social.Membership{Circle: circle, Owner: viewer, Member: member}, e)
 	return memberError(err)
 }
@@ -97,25 +97,28 @@ func (s *Service) Follow(ctx context.Context, viewer, user social.UserID) error 
 
 // Unfollow removes a user from all of the viewer's circles. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Unfollow(ctx context.Context, viewer, user social.UserID) error {
-	defer s.noteHiding()
 	if err := s.checkOther(ctx, viewer, user); err != nil {
 		return err
 	}
 	e := s.event(social.EventUnfollowed, viewer)
 	e.Target = user
+	defer s.noteHiding(e)
 	_, err := s.store.Unfollow(ctx, viewer, user, e)
 	return memberError(err)
 }
 
 // Block makes the two users invisible to each other. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Block(ctx context.Context, viewer, user social.UserID) (*social.User, error) {
-	defer s.noteHiding()
 	u, isBlocked, err := s.blockable(ctx, viewer, user)
-	if err != nil || isBlocked {
+	if err != nil {
 		return u, err
 	}
 	e := s.event(social.EventBlocked, viewer)
 	e.Target = user
+	defer s.noteHiding(e) // an old block, too: the request that stored it may not have counted it yet
+	if isBlocked {
+		return u, nil
+	}
 	_, err = s.store.Block(ctx, social.Edge{ID: social.EdgeID{ID: s.givenID()}, From: viewer, To: user}, e)
 	return u, memberError(err)
 }
@@ -153,12 +156,12 @@ func (s *Service) Unblock(ctx context.Context, viewer, user social.UserID) error
 // Mute keeps a user's posts out of the viewer's wall, news and incoming. Errors: NOT_FOUND, INVALID
 // (oneself).
 func (s *Service) Mute(ctx context.Context, viewer, user social.UserID) error {
-	defer s.noteHiding()
 	if err := s.checkOther(ctx, viewer, user); err != nil {
 		return err
 	}
 	e := s.event(social.EventMuted, viewer)
 	e.Target = user
+	defer s.noteHiding(e)
 	_, err := s.store.Mute(ctx, social.Edge{ID: social.EdgeID{ID: s.givenID()}, From: viewer, To: user}, e)
 	return memberError(err)
 }
