@@ -28,6 +28,7 @@ const BufferSize = 64
 // Subscriber is a user and their session; the zero value is signed out.
 type Subscriber struct {
 	Viewer  social.UserID
+	Client  string // of a subscriber who is signed out, as limits count clients; "": unknown
 	Session [32]byte
 	Issued  *social.Session // the session, if another site has issued its token
 }
@@ -67,12 +68,14 @@ type Subscription struct {
 	*surroundings
 
 	viewer   social.UserID
+	client   string
 	session  [32]byte
 	issued   *social.Session
 	topics   []topic
 	watch    *watch // of changes of posts; nil for subscriptions to a list
 	receiver Receiver
 	ctx      context.Context
+	paging   paging // only the goroutine that works on the queue uses it
 
 	mu       sync.Mutex
 	queue    []*update
@@ -99,6 +102,8 @@ type surroundings struct {
 func (s *Subscription) isOf(session [32]byte) bool {
 	return s.session == session || s.issued != nil && s.issued.Identity == session
 }
+
+func (s *Subscription) reader() reader { return reader{s.viewer, s.client} }
 
 // deliver never waits: a subscription that has no room for an update reads it from the database
 // later.
@@ -194,7 +199,7 @@ func (s *Subscription) lose(u *update, err error) {
 func (s *Subscription) next() (updates []*update, behind bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) > 0 && (!s.behind || s.watch == nil) { // only changes to what the subscriber has are sent
+	if len(s.queue) > 0 && (s.watch == nil || !s.behind || !s.watch.isSilent()) { // only changes to what the subscriber has are sent
 		n := min(len(s.queue), updatesTogether)
 		if s.watch != nil { // a newer change may still replace a queued one
 			n = 1
