@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// firstPage is how many entries of a list a subscription that catches up reads first. It reads
-	// more at a time, up to largestPage, if the entries that it may send are few or short.
+	// firstPage is how many entries of a list a subscription that catches up reads first. Each further
+	// page has as many as would have fitted, but at most twice as many, and at most largestPage.
 	firstPage   = 32
 	largestPage = 200
 	// pageBytes limits what a subscription keeps of a page, roughly. It reads the rest again when its
@@ -41,9 +41,8 @@ func (p *paging) keep(n int, size func(i int) int) int {
 			return kept
 		}
 	}
-	if total < pageBytes/2 {
-		p.entries = min(2*p.limit(), largestPage)
-	}
+	fitting := p.limit() * pageBytes / max(total, 1)
+	p.entries = max(min(fitting, 2*p.limit(), largestPage), 1)
 	return n
 }
 
