@@ -5,8 +5,8 @@ import (
 	"plaza/social/network"
 )
 
-// catchUp queues a page of the past. After the last page it queues the live updates that have
-// waited, and the subscription is live again.
+// catchUp queues a page of the past, or as much of it as fits. After the last page it queues the live
+// updates that have waited, and the subscription is live again.
 func (s *Subscription) catchUp() error {
 	if s.watch != nil {
 		return s.look()
@@ -16,7 +16,7 @@ func (s *Subscription) catchUp() error {
 	after := s.position
 	at := &moment{s.service.Hidings()}
 	s.mu.Unlock()
-	past, err := s.past.read(s.ctx, s.viewer, s.topics[0], after)
+	past, err := s.past.read(s.ctx, s.reader(), s.topics[0], after, s.paging.limit())
 	if err != nil {
 		return err
 	}
@@ -25,8 +25,13 @@ func (s *Subscription) catchUp() error {
 	if s.ended {
 		return nil
 	}
-	for i := range past.Seen {
-		s.queue = append(s.queue, newPastUpdate(s.ctx, s.service, s.viewer, s.topics[0], &past.Seen[i], after, at))
+	n := s.paging.keep(len(past.Seen), func(i int) int { return sizeOf(&past.Seen[i]) })
+	for i := range past.Seen[:n] {
+		s.queue = append(s.queue, newPastUpdate(s.ctx, s.service, s.viewer, s.topics[0], past.Seen[i], after, at))
+	}
+	if n < len(past.Seen) {
+		s.position = s.queue[len(s.queue)-1].key
+		return nil
 	}
 	s.position = past.Last
 	if !past.More && !s.missed {
@@ -64,7 +69,7 @@ func (s *Subscription) fallBehind(before social.Key) {
 	case s.ended:
 		return
 	case s.watch != nil:
-		s.watch.expectAll()
+		s.watch.readAgain()
 	case s.position != "" || s.behind:
 	case before != "":
 		s.position = predecessor(before)
@@ -90,18 +95,20 @@ func predecessor(key social.Key) social.Key {
 	return social.Key(bytes)
 }
 
-// look reads all posts of a watch and queues them, unless it is the first look of a silent watch.
+// look reads the next posts of a watch that it has not read yet, and queues them, unless it is the
+// first look of a silent watch.
 func (s *Subscription) look() error {
 	s.mu.Lock()
-	s.behind = false
+	posts, more := s.watch.next(s.paging.limit())
+	s.behind = more
 	at := &moment{s.service.Hidings()}
 	s.mu.Unlock()
-	ctx, done, err := s.past.turn(s.ctx)
+	ctx, done, err := s.past.turn(s.ctx, s.reader())
 	if err != nil {
 		return err
 	}
 	defer done()
-	seen, err := s.service.PostsSeen(ctx, s.viewer, s.watch.posts)
+	seen, err := s.service.PostsSeen(ctx, s.viewer, posts)
 	if err != nil || s.watch.notes(seen) {
 		return err
 	}
@@ -109,9 +116,12 @@ func (s *Subscription) look() error {
 	for _, g := range seen {
 		found[g.Post.ID] = g
 	}
-	for _, post := range s.watch.posts {
+	n := s.paging.keep(len(posts), func(i int) int { g := found[posts[i]]; return sizeOf(&g) })
+	for i, post := range posts {
 		u := newChange(s.ctx, s.service, post, viewersOf([]*Subscription{s}))
-		u.seen = newSighting(found[post], at)
+		if i < n { // the others are read again when they are sent
+			u.seen = newSighting(found[post], at)
+		}
 		s.queueChange(u, false)
 	}
 	return nil

@@ -69,7 +69,7 @@ func (h *Hub) allFallBehind() {
 }
 
 func (h *Hub) dispatch(ctx context.Context, e social.Event) {
-	h.service.Noted(e.Kind)
+	h.service.Noted(e)
 	h.changes.tell(ctx, e)
 	switch e.Kind {
 	case social.EventPostCreated:
@@ -95,7 +95,7 @@ func (h *Hub) tell(ctx context.Context, about topic, e social.Event) {
 		return
 	}
 	u := newUpdate(ctx, h.service, keyOf(e.Post, e.Comment), viewersOf(subscriptions), about.viewersOf(h.service, e.Post, e.Comment))
-	seen, err := u.current()
+	seen, err := u.current(social.UserID{})
 	if err != nil {
 		if ctx.Err() == nil {
 			u.logUnseen(h.logger, err)

@@ -58,11 +58,11 @@ func (i *Item) isReadWith(other *Item) bool {
 	return i.seen != nil && other.seen != nil && i.seen.at == other.seen.at
 }
 
-// moment is when data was read, by the number of hidings.
-type moment struct{ hidings uint64 }
+// moment is when data was read.
+type moment struct{ hidings network.Moment }
 
-// sighting is the data that was read for an update, and the users who may see it. It is valid until
-// something is hidden.
+// sighting is the data that was read for an update, and the users who may see it. It is valid for a
+// viewer until something may have been hidden from them.
 type sighting struct {
 	network.Sighting
 

@@ -43,7 +43,7 @@ func (h *Hub) Posts(ctx context.Context, who Subscriber, posts []social.PostID, 
 		topics = append(topics, topic{kind: ofPost, post: post})
 	}
 	h.begin(&Subscription{
-		surroundings: &h.surroundings, viewer: who.Viewer, session: who.Session, issued: who.Issued, topics: topics, watch: newWatch(posts, current),
+		surroundings: &h.surroundings, viewer: who.Viewer, client: who.Client, session: who.Session, issued: who.Issued, topics: topics, watch: newWatch(posts, current),
 		receiver: receiver, ctx: ctx, behind: true,
 	})
 }
@@ -55,8 +55,8 @@ func (h *Hub) CommentChanges(ctx context.Context, who Subscriber, post social.Po
 
 func (h *Hub) subscribe(ctx context.Context, who Subscriber, about topic, after social.Key, receiver Receiver) {
 	h.begin(&Subscription{
-		surroundings: &h.surroundings, viewer: who.Viewer, session: who.Session, issued: who.Issued, topics: []topic{about}, receiver: receiver, ctx: ctx,
-		position: after, behind: after != "",
+		surroundings: &h.surroundings, viewer: who.Viewer, client: who.Client, session: who.Session, issued: who.Issued, topics: []topic{about},
+		receiver: receiver, ctx: ctx, position: after, behind: after != "",
 	})
 }
 

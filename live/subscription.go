@@ -28,6 +28,7 @@ const BufferSize = 64
 // Subscriber is a user and their session; the zero value is signed out.
 type Subscriber struct {
 	Viewer  social.UserID
+	Client  string // of a subscriber who is signed out, as limits count clients; "": unknown
 	Session [32]byte
 	Issued  *social.Session // the session, if another site has issued its token
 }
@@ -67,12 +68,14 @@ type Subscription struct {
 	*surroundings
 
 	viewer   social.UserID
+	client   string
 	session  [32]byte
 	issued   *social.Session
 	topics   []topic
 	watch    *watch // of changes of posts; nil for subscriptions to a list
 	receiver Receiver
 	ctx      context.Context
+	paging   paging // only the goroutine that works on the queue uses it
 
 	mu       sync.Mutex
 	queue    []*update
@@ -99,6 +102,8 @@ type surroundings struct {
 func (s *Subscription) isOf(session [32]byte) bool {
 	return s.session == session || s.issued != nil && s.issued.Identity == session
 }
+
+func (s *Subscription) reader() reader { return reader{s.viewer, s.client} }
 
 // deliver never waits: a subscription that has no room for an update reads it from the database
 // later.
@@ -194,7 +199,7 @@ func (s *Subscription) lose(u *update, err error) {
 func (s *Subscription) next() (updates []*update, behind bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) > 0 && (!s.behind || s.watch == nil) { // only changes to what the subscriber has are sent
+	if len(s.queue) > 0 && (s.watch == nil || !s.behind || !s.watch.isSilent()) { // only changes to what the subscriber has are sent
 		n := min(len(s.queue), updatesTogether)
 		if s.watch != nil { // a newer change may still replace a queued one
 			n = 1
@@ -214,19 +219,20 @@ func (s *Subscription) next() (updates []*update, behind bool, reason error) {
 // send sends updates in their order, without those that the subscriber may no longer see. After an
 // error it returns the update that could not be read.
 func (s *Subscription) send(updates []*update) (unread *update, err error) {
-	defer func(all []*update) {
-		for _, u := range all {
-			u.received(s.viewer)
+	b := &batch{left: updates, together: len(updates)}
+	defer func() { s.received(b.left) }()
+	for len(b.left) > 0 && !s.isDropped() {
+		if err := s.sendSome(b); err != nil {
+			return b.left[0], err
 		}
-	}(updates)
-	for len(updates) > 0 && !s.isDropped() {
-		n, err := s.sendSome(updates)
-		if err != nil {
-			return updates[n], err
-		}
-		updates = updates[n:]
 	}
 	return nil, nil
+}
+
+func (s *Subscription) received(updates []*update) {
+	for _, u := range updates {
+		u.received(s.viewer)
+	}
 }
 
 func (s *Subscription) isDropped() bool {
@@ -235,24 +241,50 @@ func (s *Subscription) isDropped() bool {
 	return s.dropped
 }
 
-// sendSome sends the first updates together, as many as the rate limits admit, and returns their
-// number. If something was hidden while they were being encoded, they are encoded again.
-func (s *Subscription) sendSome(updates []*update) (n int, err error) {
-	admitted := 0
-	for {
-		hidings := s.service.Hidings()
-		var e encoded
-		for n = 0; n < len(updates) && e.size < bytesTogether && (n < admitted || s.admits(n)); n++ {
-			admitted = max(admitted, n+1)
-			if err = s.encode(updates[n], &e); err != nil {
-				break
-			}
-		}
-		if hidings == s.service.Hidings() {
-			s.sendEncoded(&e)
-			return n, err
-		}
+// batch are updates that are being sent.
+type batch struct {
+	left     []*update
+	together int // how many are sent together
+	admitted int // how many the rate limits have admitted
+	retries  int // how often the first one was encoded in vain
+}
+
+// sendSome sends the first updates of a batch together, as many as the rate limits admit. If something
+// may have been hidden from the subscriber while they were being encoded, it sends nothing: they are
+// encoded again.
+func (s *Subscription) sendSome(b *batch) error {
+	before := s.service.Hidings()
+	e, err := s.encodeSome(b)
+	if s.service.HaveHidden(before, s.viewer) {
+		s.retry(b)
+		return nil
 	}
+	s.received(b.left[:e.updates]) // a slow subscriber must not keep what they were made of
+	b.left, b.admitted, b.retries = b.left[e.updates:], b.admitted-e.updates, 0
+	s.sendEncoded(e)
+	return err
+}
+
+// retry prepares for encoding the first updates of a batch again: one at a time, which takes so little
+// time that it succeeds also while much is being hidden. All further attempts are charged, because an
+// update that takes long to encode may need many.
+func (s *Subscription) retry(b *batch) {
+	b.together = 1
+	if b.retries++; b.retries > 1 {
+		s.receiver.Await()
+	}
+}
+
+func (s *Subscription) encodeSome(b *batch) (e *encoded, err error) {
+	e = &encoded{}
+	for e.updates < min(b.together, len(b.left)) && e.size < bytesTogether && (e.updates < b.admitted || s.admits(e.updates)) {
+		b.admitted = max(b.admitted, e.updates+1)
+		if err := s.encode(b.left[e.updates], e); err != nil {
+			return e, err
+		}
+		e.updates++
+	}
+	return e, nil
 }
 
 // admits reports whether the rate limits admit the nth item now. For the first one it waits until they
@@ -267,17 +299,18 @@ func (s *Subscription) admits(n int) bool {
 
 // encoded are items to send together.
 type encoded struct {
-	items  []*Item
-	texts  [][]byte
-	size   int                // of the texts, in bytes
-	encode func(*Item) []byte // for those that were read with the last item
+	updates int // also those that the subscriber may not see
+	items   []*Item
+	texts   [][]byte
+	size    int                // of the texts, in bytes
+	encode  func(*Item) []byte // for those that were read with the last item
 }
 
 // encode adds an update, unless the subscriber may not see it.
 func (s *Subscription) encode(u *update, to *encoded) error {
 	item := &Item{Event: Gap}
 	if u != gap {
-		seen, err := u.current()
+		seen, err := u.current(s.viewer)
 		if err != nil {
 			return err
 		}
@@ -301,12 +334,12 @@ func (s *Subscription) sendEncoded(e *encoded) {
 	if len(e.texts) == 0 {
 		return
 	}
-	s.receiver.Send(e.texts...)
-	for _, item := range e.items {
-		if s.watch != nil {
+	if s.watch != nil {
+		for _, item := range e.items { // not used after Send has begun, which may take long
 			s.watch.sent(item)
 		}
 	}
+	s.receiver.Send(e.texts...)
 }
 
 // queueChange queues a change. If a change of the same post or comment is queued, the new one

@@ -51,9 +51,9 @@ func newChange(ctx context.Context, service *network.Service, post social.PostID
 
 // newPastUpdate returns an update that a viewer's subscription to a topic has read behind a
 // position, to catch up.
-func newPastUpdate(ctx context.Context, service *network.Service, viewer social.UserID, about topic, found *network.Sighting, after social.Key, at *moment) *update {
+func newPastUpdate(ctx context.Context, service *network.Service, viewer social.UserID, about topic, found network.Sighting, after social.Key, at *moment) *update {
 	u := newUpdate(ctx, service, "", slices.Values([]social.UserID{viewer}), nil)
-	u.seen = newSighting(*found, at)
+	u.seen = newSighting(found, at)
 	if found.Loss != nil {
 		u.key = social.Key(found.Loss.Order.Bytes())
 		u.see = func(ctx context.Context, _ []social.UserID) (network.Sighting, error) {
@@ -88,13 +88,13 @@ func keyOf(post social.PostID, comment social.CommentID) social.Key {
 }
 
 // current returns which of the waiting subscribers may see the update now. It reads again, for all
-// of them, if anything may have been hidden since its last read: a subscriber may have been blocked
-// in the meantime.
-func (u *update) current() (*sighting, error) {
+// of them, if anything may have been hidden from this viewer since its last read: they may have been
+// blocked in the meantime.
+func (u *update) current(viewer social.UserID) (*sighting, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	hidings := u.service.Hidings()
-	if u.seen != nil && u.seen.at.hidings == hidings {
+	if u.seen != nil && !u.service.HaveHidden(u.seen.at.hidings, viewer) {
 		return u.seen, nil
 	}
 	found, err := u.see(u.ctx, slices.Collect(maps.Keys(u.waiting)))
@@ -105,7 +105,8 @@ func (u *update) current() (*sighting, error) {
 	return u.seen, nil
 }
 
-// received records that a subscription of a viewer has received the update.
+// received records that a subscription of a viewer needs the update no longer. After the last one it
+// forgets what was read.
 func (u *update) received(viewer social.UserID) {
 	if u == gap {
 		return
@@ -114,6 +115,9 @@ func (u *update) received(viewer social.UserID) {
 	defer u.mu.Unlock()
 	if u.waiting[viewer]--; u.waiting[viewer] == 0 {
 		delete(u.waiting, viewer)
+	}
+	if len(u.waiting) == 0 {
+		u.seen = nil
 	}
 }
 

@@ -9,27 +9,45 @@ import (
 
 // watch is the part of a subscription to changes of posts. It has no position, because only the
 // current state of each post matters. So a queue has each post at most once, and a subscription
-// that missed changes reads all its posts.
+// that missed changes reads all its posts, some at a time.
 type watch struct {
 	posts []social.PostID
 
 	mu      sync.Mutex
+	unread  []social.PostID                 // since it began, or missed changes
 	authors map[social.PostID]social.UserID // of the posts that the subscriber has; zero if unknown
 	silent  bool                            // the first look at the posts sends nothing
 }
 
 func newWatch(posts []social.PostID, current bool) *watch {
-	w := &watch{posts: posts, authors: map[social.PostID]social.UserID{}, silent: true}
+	w := &watch{posts: posts, unread: posts, authors: map[social.PostID]social.UserID{}, silent: true}
 	if current {
-		w.expectAll()
+		w.readAgain()
 	}
 	return w
 }
 
-// expectAll prepares for sending all posts: the subscriber may have any of them.
-func (w *watch) expectAll() {
+// next takes some of the posts that are to be read, and reports whether there are more.
+func (w *watch) next(limit int) (posts []social.PostID, more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	n := min(limit, len(w.unread))
+	posts, w.unread = w.unread[:n], w.unread[n:]
+	return posts, len(w.unread) > 0
+}
+
+// isSilent reports whether the watch has not learned yet what its subscriber has.
+func (w *watch) isSilent() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.silent
+}
+
+// readAgain prepares for reading and sending all posts: the subscriber may have any of them.
+func (w *watch) readAgain() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unread = w.posts
 	if !w.silent {
 		return
 	}
@@ -50,7 +68,7 @@ func (w *watch) item(u *update, found *Item) *Item {
 	return found
 }
 
-// sent records what the subscriber has.
+// sent records what the subscriber gets.
 func (w *watch) sent(item *Item) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,15 +93,15 @@ func (w *watch) touched(viewer social.UserID, e social.Event) []social.PostID {
 	return touched
 }
 
-// notes records the posts that a silent watch begins with. It returns false if the watch is not
-// silent.
+// notes records posts that a silent watch begins with. It returns false if the watch is not silent,
+// which it is until no post is unread.
 func (w *watch) notes(seen []network.Sighting) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.silent {
 		return false
 	}
-	w.silent = false
+	w.silent = len(w.unread) > 0
 	for _, g := range seen {
 		w.authors[g.Post.ID] = g.Post.Author
 	}

@@ -68,11 +68,11 @@ type sameSelection struct{ text unique.Handle[string] }
 // sharedSelection returns the selection of ctx's subscription, if viewers with the same view see
 // the same of it; otherwise zero.
 func sharedSelection(ctx context.Context) sameSelection {
-	o := graphql.GetOperationContext(ctx)
-	if !looksTheSame(o.Doc, graphql.GetFieldContext(ctx).Field.SelectionSet) {
+	o, field := graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field
+	if !looksTheSame(o.Doc, field.Selections) { // of all fields with the same response name
 		return sameSelection{}
 	}
-	variables, err := json.Marshal(withoutArguments(o, graphql.GetFieldContext(ctx).Field.Field))
+	variables, err := json.Marshal(withoutArguments(o, field.Field))
 	if err != nil {
 		return sameSelection{}
 	}
@@ -83,14 +83,61 @@ func sharedSelection(ctx context.Context) sameSelection {
 // subscription: they choose its events, but the response to an event does not depend on them.
 // Subscribers who begin at different cursors, or watch different posts, still select the same.
 func withoutArguments(o *graphql.OperationContext, subscription *ast.Field) map[string]any {
-	const definedAndUsed = 2
 	rest := maps.Clone(o.Variables)
 	for _, argument := range subscription.Arguments {
-		if argument.Value.Kind == ast.Variable && strings.Count(o.RawQuery, "$"+argument.Value.Raw) == definedAndUsed {
+		if argument.Value.Kind == ast.Variable && !isUsedElsewhere(o, subscription, argument.Value.Raw) {
 			delete(rest, argument.Value.Raw)
 		}
 	}
 	return rest
+}
+
+// isUsedElsewhere reports whether an operation, or any fragment of its document, uses a variable more
+// than once, or not in the arguments of the subscription.
+func isUsedElsewhere(o *graphql.OperationContext, subscription *ast.Field, variable string) bool {
+	uses := usesInSelections(o.Operation.SelectionSet, variable) + usesInDirectives(o.Operation.Directives, variable)
+	for _, f := range o.Doc.Fragments {
+		uses += usesInSelections(f.SelectionSet, variable) + usesInDirectives(f.Directives, variable)
+	}
+	return uses != 1 || usesInArguments(subscription.Arguments, variable) != 1
+}
+
+func usesInSelections(set ast.SelectionSet, variable string) (uses int) {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			uses += usesInArguments(s.Arguments, variable) + usesInDirectives(s.Directives, variable) + usesInSelections(s.SelectionSet, variable)
+		case *ast.InlineFragment:
+			uses += usesInDirectives(s.Directives, variable) + usesInSelections(s.SelectionSet, variable)
+		case *ast.FragmentSpread: // the fragment itself is counted separately
+			uses += usesInDirectives(s.Directives, variable)
+		}
+	}
+	return uses
+}
+
+func usesInDirectives(directives ast.DirectiveList, variable string) (uses int) {
+	for _, d := range directives {
+		uses += usesInArguments(d.Arguments, variable)
+	}
+	return uses
+}
+
+func usesInArguments(arguments ast.ArgumentList, variable string) (uses int) {
+	for _, a := range arguments {
+		uses += usesInValue(a.Value, variable)
+	}
+	return uses
+}
+
+func usesInValue(v *ast.Value, variable string) (uses int) {
+	if v.Kind == ast.Variable && v.Raw == variable {
+		return 1
+	}
+	for _, child := range v.Children {
+		uses += usesInValue(child.Value, variable)
+	}
+	return uses
 }
 
 // looksTheSame reports whether a selection and all fragments of its document have only fields of

@@ -92,19 +92,30 @@ func TestSelectionsThatAreShared(t *testing.T) {
 func TestSubscribersWithOtherArgumentsSelectTheSame(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]bool{
-		`subscription($at: String, $x: String) { newsItemAdded(after: $at) { cursor } }`:                                               true,
-		`subscription($at: String, $atAll: Boolean!) { newsItemAdded(after: $at) { cursor @skip(if: $atAll) } }`:                       false, // too careful, but never wrong
-		`subscription($at: [ID!]!, $x: String) { postChanged(postIds: $at) { event } }`:                                                true,
-		`subscription($at: [ID!]!) { postChanged(postIds: $at) { event } two: postChanged(postIds: $at) { event } }`:                   false,
-		`subscription($x: String) { newsItemAdded(after: "x") { cursor } }`:                                                            false,
-		`subscription($at: String) { newsItemAdded(after: $at) { post { author { posts(first: 1, after: $at) { nodes { id } } } } } }`: false,
+		`subscription($at: String, $x: String) { newsItemAdded(after: $at) { cursor } }`:                                                         true,
+		`subscription($at: String, $atAll: Boolean!) { newsItemAdded(after: $at) { cursor @skip(if: $atAll) } }`:                                 true,
+		`subscription($at: [ID!]!, $x: String) { postChanged(postIds: $at) { event } }`:                                                          true,
+		`subscription($at: [ID!]!) { postChanged(postIds: $at) { event } two: postChanged(postIds: $at) { event } }`:                             false,
+		`subscription($x: String) { newsItemAdded(after: "x") { cursor } }`:                                                                      false,
+		`subscription($at: String) { newsItemAdded(after: $at) { post { author { posts(first: 1, after: $at) { nodes { id } } } } } }`:           false,
+		`subscription($at: String) { newsItemAdded(after: $at) { cursor } } # $at`:                                                               true,
+		"subscription($at: Boolean!) { postChanged(postIds: [\"x\"], current: $at) { event @include(if: $ at) } }":                               false,
+		"subscription($at: Boolean!) { postChanged(postIds: [\"x\"], current: $at) { event @include(if: $,# $\nat) } }":                          false,
+		`subscription($at: Boolean!) { postChanged(postIds: ["x"], current: $at) { ... @skip(if: $ at) { event } } }`:                            false,
+		`subscription($at: Boolean!) { postChanged(postIds: ["x"], current: $at) { ...F @skip(if: $ at) } } fragment F on PostChanged { event }`: false,
+		`subscription($at: Boolean!) { postChanged(postIds: ["x"], current: $at) { ...F } } fragment F on PostChanged { event @skip(if: $ at) }`: false,
+		`subscription($at: Boolean!) { ...F } fragment F on Subscription { postChanged(postIds: ["x"], current: $at) { event } }`:                true,
+		`subscription($at: Boolean!) { postChanged(postIds: ["x"], current: $at) @skip(if: $ at) { event } }`:                                    false,
 	} {
 		doc, err := parser.ParseQuery(&ast.Source{Input: query})
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, _ := doc.Operations[0].SelectionSet[0].(*ast.Field)
-		o := &graphql.OperationContext{RawQuery: query, Variables: map[string]any{"at": "cursor", "x": "y"}}
+		root, isField := doc.Operations[0].SelectionSet[0].(*ast.Field)
+		if !isField {
+			root, _ = doc.Fragments[0].SelectionSet[0].(*ast.Field)
+		}
+		o := &graphql.OperationContext{RawQuery: query, Doc: doc, Operation: doc.Operations[0], Variables: map[string]any{"at": "cursor", "x": "y"}}
 		rest := withoutArguments(o, root)
 		if _, kept := rest["at"]; kept == want || rest["x"] != "y" || len(o.Variables) != 2 {
 			t.Errorf("%s: the selection has the variables %v of %v", query, rest, o.Variables)

@@ -29,6 +29,9 @@ func (r *Resolver) newSubscriber(ctx context.Context, of relay.Cursors) *subscri
 	if session.IsIssued() {
 		who.Issued = &session
 	}
+	if who.Viewer.IsZero() {
+		who.Client = r.ClientOf(ctx)
+	}
 	return &subscriber{
 		r: r, who: who,
 		stream: r.StreamOf(ctx), cursors: of, selection: sharedSelection(ctx), showsPeople: showsPeople(ctx),

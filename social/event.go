@@ -143,3 +143,19 @@ func (k EventKind) Hides() bool {
 		return false
 	}
 }
+
+// HidesFrom returns the only viewers from whom an event of a kind that Hides may hide something: what
+// it changes has a part in no rule (policy.go) on what anyone else sees. None: any viewer. A block is
+// not among them, because it also hides posts on the blocker's wall from everyone.
+func (e Event) HidesFrom() []UserID {
+	switch {
+	case e.Actor.IsZero():
+		return nil
+	case e.Kind == EventMuted, e.Kind == EventUnfollowed, e.Kind == EventMemberRemoved:
+		return []UserID{e.Actor, e.Target}
+	case e.Kind == EventThreadMuted:
+		return []UserID{e.Actor}
+	default:
+		return nil
+	}
+}

@@ -27,7 +27,6 @@ type NewDecision struct {
 // has that standing; NOT_ALLOWED: operators alone may decide about the user, or comments can't be
 // hidden until the operator has finished an upgrade; FORBIDDEN, UNAUTHENTICATED.
 func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecision) error {
-	defer s.network.MayHaveHidden()
 	seen, err := s.Case(ctx, viewer, caseField, in.Case)
 	if err := fault.All(err, s.CheckDecision(in)); err != nil {
 		return err
@@ -43,6 +42,7 @@ func (s *Service) Decide(ctx context.Context, viewer social.UserID, in NewDecisi
 	if err != nil {
 		return err
 	}
+	defer s.network.MayHaveHidden()
 	err = s.network.CarryOut(ctx, ruling, e)
 	switch {
 	case errors.Is(err, social.ErrConflict):

@@ -33,7 +33,6 @@ func (s *Service) RenameCircle(ctx context.Context, viewer social.UserID, circle
 // DeleteCircle removes one of the viewer's circles, but never the built-in one. Errors: NOT_FOUND,
 // NOT_ALLOWED.
 func (s *Service) DeleteCircle(ctx context.Context, viewer social.UserID, circle social.CircleID) error {
-	defer s.noteHiding()
 	stored, err := s.Viewer(viewer).circle(ctx, circle)
 	if err != nil {
 		return err
@@ -41,7 +40,9 @@ func (s *Service) DeleteCircle(ctx context.Context, viewer social.UserID, circle
 	if stored.IsDefault {
 		return fault.Errorf(fault.CodeNotAllowed, "circleId", "The built-in circle can't be removed.")
 	}
-	return circleError(s.store.DeleteCircle(ctx, circle, s.circleEvent(social.EventCircleDeleted, viewer, circle)))
+	e := s.circleEvent(social.EventCircleDeleted, viewer, circle)
+	defer s.noteHiding(e)
+	return circleError(s.store.DeleteCircle(ctx, circle, e))
 }
 
 // AddToCircle adds a user to one of the viewer's circles. Errors: NOT_FOUND, INVALID (oneself).
@@ -58,12 +59,13 @@ func (s *Service) AddToCircle(ctx context.Context, viewer social.UserID, circle 
 
 // RemoveFromCircle removes a user from one of the viewer's circles. Error: NOT_FOUND.
 func (s *Service) RemoveFromCircle(ctx context.Context, viewer social.UserID, circle social.CircleID, member social.UserID) error {
-	defer s.noteHiding()
 	if err := s.Viewer(viewer).checkMembership(ctx, circle, member); err != nil {
 		return err
 	}
 	m := social.Membership{Circle: circle, Owner: viewer, Member: member}
-	_, err := s.store.RemoveFromCircle(ctx, m, s.memberEvent(social.EventMemberRemoved, m))
+	e := s.memberEvent(social.EventMemberRemoved, m)
+	defer s.noteHiding(e)
+	_, err := s.store.RemoveFromCircle(ctx, m, e)
 	return memberError(err)
 }
 
@@ -90,22 +92,26 @@ func (s *Service) Follow(ctx context.Context, viewer, user social.UserID) error 
 
 // Unfollow removes a user from all of the viewer's circles. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Unfollow(ctx context.Context, viewer, user social.UserID) error {
-	defer s.noteHiding()
 	if err := s.checkOther(ctx, viewer, user); err != nil {
 		return err
 	}
-	_, err := s.store.Unfollow(ctx, viewer, user, s.relationEvent(social.EventUnfollowed, viewer, user))
+	e := s.relationEvent(social.EventUnfollowed, viewer, user)
+	defer s.noteHiding(e)
+	_, err := s.store.Unfollow(ctx, viewer, user, e)
 	return memberError(err)
 }
 
 // Block makes the two users invisible to each other. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Block(ctx context.Context, viewer, user social.UserID) (*social.User, error) {
-	defer s.noteHiding()
 	u, isBlocked, err := s.blockable(ctx, viewer, user)
-	if err != nil || isBlocked {
+	if err != nil {
 		return u, err
 	}
 	e := s.relationEvent(social.EventBlocked, viewer, user)
+	defer s.noteHiding(e) // an old block, too: the request that stored it may not have counted it yet
+	if isBlocked {
+		return u, nil
+	}
 	_, err = s.store.Block(ctx, social.Edge{ID: social.EdgeID{ID: s.givenID()}, From: viewer, To: user}, e)
 	return u, memberError(err)
 }
@@ -141,11 +147,11 @@ func (s *Service) Unblock(ctx context.Context, viewer, user social.UserID) error
 // Mute keeps a user's posts out of the viewer's wall, news and incoming. Errors: NOT_FOUND, INVALID
 // (oneself).
 func (s *Service) Mute(ctx context.Context, viewer, user social.UserID) error {
-	defer s.noteHiding()
 	if err := s.checkOther(ctx, viewer, user); err != nil {
 		return err
 	}
 	e := s.relationEvent(social.EventMuted, viewer, user)
+	defer s.noteHiding(e)
 	_, err := s.store.Mute(ctx, social.Edge{ID: social.EdgeID{ID: s.givenID()}, From: viewer, To: user}, e)
 	return memberError(err)
 }

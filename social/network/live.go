@@ -247,22 +247,3 @@ func (s *Service) relationsTo(ctx context.Context, viewers []social.UserID, peop
 	}
 	return relations, nil
 }
-
-// Hidings counts the changes known to this server that may have hidden something. What was checked
-// before the count grew must be checked again before it is shown.
-func (s *Service) Hidings() uint64 { return s.hidings.Load() }
-
-// Noted counts an event that another server may have written.
-func (s *Service) Noted(k social.EventKind) {
-	if k.Hides() {
-		s.noteHiding()
-	}
-}
-
-// MayHaveHidden is called when events of other servers may have been missed, and when moderators
-// have hidden something.
-func (s *Service) MayHaveHidden() { s.noteHiding() }
-
-// noteHiding is deferred by operations that may hide something: it counts them after they are
-// stored, and before they return.
-func (s *Service) noteHiding() { s.hidings.Add(1) }

@@ -147,7 +147,6 @@ func (s *Service) CheckEdit(content social.Content) error {
 // NOT_FOUND; NOT_ALLOWED; CONFLICT; REJECTED and social.ErrNotReviewed, if there are Reviews and they
 // saw nothing with the audience before.
 func (s *Service) SetAudience(ctx context.Context, viewer social.UserID, post social.PostID, a social.Audience) (*social.Post, error) {
-	defer s.noteHiding()
 	a = a.Normal()
 	return s.updatePost(ctx, viewer, post, social.EventAudienceChanged, s.checkAudience(ctx, viewer, a), func(p *social.Post) (*social.Version, error) {
 		wasReviewed := s.reviews.sees(p.Audience.Kind)
@@ -195,7 +194,9 @@ func (s *Service) updatePost(ctx context.Context, viewer social.UserID, post soc
 		return nil, err
 	}
 	p.Revision++
-	err = s.store.UpdatePost(ctx, p, replaced, s.postEvent(kind, viewer, p))
+	e := s.postEvent(kind, viewer, p)
+	defer s.Noted(e)
+	err = s.store.UpdatePost(ctx, p, replaced, e)
 	if errors.Is(err, social.ErrConflict) {
 		return nil, fault.Errorf(fault.CodeConflict, "postId", "This post was changed concurrently: read it again, then retry.")
 	}
@@ -211,7 +212,6 @@ func notEditable(p *social.Post) error {
 
 // DeletePost removes a post by the viewer, or on the viewer's wall. Errors: NOT_FOUND, NOT_ALLOWED.
 func (s *Service) DeletePost(ctx context.Context, viewer social.UserID, post social.PostID) error {
-	defer s.noteHiding()
 	p, err := s.Viewer(viewer).post(ctx, post)
 	if err != nil {
 		return err
@@ -219,7 +219,9 @@ func (s *Service) DeletePost(ctx context.Context, viewer social.UserID, post soc
 	if !social.CanDeletePost(viewer, p) {
 		return fault.Errorf(fault.CodeNotAllowed, "postId", "This is another user's post.")
 	}
-	return postError(s.store.DeletePost(ctx, post, s.postEvent(social.EventPostDeleted, viewer, p)))
+	e := s.postEvent(social.EventPostDeleted, viewer, p)
+	defer s.noteHiding(e)
+	return postError(s.store.DeletePost(ctx, post, e))
 }
 
 // Vote votes in a poll, or changes the viewer's vote. Errors: NOT_FOUND, INVALID (not a poll, no

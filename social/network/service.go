@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base32"
-	"sync/atomic"
 	"time"
 
 	"plaza/id"
@@ -25,7 +24,7 @@ type Service struct {
 	maxDepth int
 	cache    *people.Cache // nil: none
 	people   people.Reader // the cache, or else the store
-	hidings  atomic.Uint64
+	hidings  hidings
 	reviews  Reviews
 }
 

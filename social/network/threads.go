@@ -71,12 +71,13 @@ func (v *Viewer) commentable(ctx context.Context, id social.PostID) (*social.Pos
 // MuteThread keeps the post's comments out of the viewer's previews. No one is notified. Error:
 // NOT_FOUND.
 func (s *Service) MuteThread(ctx context.Context, viewer social.UserID, post social.PostID) error {
-	defer s.noteHiding()
 	p, err := s.Viewer(viewer).post(ctx, post)
 	if err != nil {
 		return err
 	}
-	_, err = s.store.MuteThread(ctx, post, viewer, s.postEvent(social.EventThreadMuted, viewer, p))
+	e := s.postEvent(social.EventThreadMuted, viewer, p)
+	defer s.noteHiding(e)
+	_, err = s.store.MuteThread(ctx, post, viewer, e)
 	return postError(err)
 }
 
@@ -187,7 +188,6 @@ type Deletion struct {
 // DeleteComment deletes a comment by the viewer, or one on the viewer's post or wall. Errors:
 // NOT_FOUND, NOT_ALLOWED.
 func (s *Service) DeleteComment(ctx context.Context, viewer social.UserID, comment social.CommentID) (*Deletion, error) {
-	defer s.noteHiding()
 	c, post, err := s.Viewer(viewer).commentOn(ctx, "commentId", comment)
 	if err != nil {
 		return nil, err
@@ -198,7 +198,9 @@ func (s *Service) DeleteComment(ctx context.Context, viewer social.UserID, comme
 	if !social.CanDeleteComment(viewer, c, post) {
 		return nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not delete this comment.")
 	}
-	if err := s.store.DeleteComment(ctx, comment, s.commentEvent(social.EventCommentDeleted, viewer, c)); err != nil {
+	e := s.commentEvent(social.EventCommentDeleted, viewer, c)
+	defer s.noteHiding(e)
+	if err := s.store.DeleteComment(ctx, comment, e); err != nil {
 		return nil, commentError(err)
 	}
 	return s.deletion(ctx, c)
@@ -230,7 +232,6 @@ func (s *Service) deletion(ctx context.Context, c *social.Comment) (*Deletion, e
 // than a few seconds continues in the background; the result says how many comments are left. It
 // can't be undone.
 func (s *Service) EraseComments(ctx context.Context, viewer social.UserID) (remaining int, err error) {
-	defer s.noteHiding()
 	newest := social.List[social.UserID]{Of: viewer, Page: social.Page{Limit: 1}}
 	found, err := s.store.CommentsBy(ctx, []social.List[social.UserID]{newest})
 	if err != nil {
@@ -240,7 +241,9 @@ func (s *Service) EraseComments(ctx context.Context, viewer social.UserID) (rema
 	for _, c := range found[newest] {
 		upTo = c.ID
 	}
-	return s.store.EraseComments(ctx, viewer, upTo, s.event(social.EventErasureBegun, viewer))
+	e := s.event(social.EventErasureBegun, viewer)
+	defer s.noteHiding(e)
+	return s.store.EraseComments(ctx, viewer, upTo, e)
 }
 
 // CommentErasure reads the progress of erasing the viewer's comments; nil if there is none.

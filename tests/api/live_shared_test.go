@@ -111,6 +111,32 @@ func withoutCostOf(payload string) string {
 	return before
 }
 
+// TestFieldsThatAreMergedAreNotShared: a subscription may select its field twice, and the second
+// selection counts, too. What one subscriber has done must not reach another one.
+func TestFieldsThatAreMergedAreNotShared(t *testing.T) {
+	t.Parallel()
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	ada, bob, carl := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "carl")
+	post := ada.Status(t, "talk", plazatest.Public)
+	reactions := map[string]string{"bob": `"viewerReaction":"WOW"`, "carl": `"viewerReaction":"LIKE"`}
+	bob.Mutate(t, "addReaction", "", map[string]any{"postId": post, "kind": "WOW"})
+	carl.Mutate(t, "addReaction", "", map[string]any{"postId": post, "kind": "LIKE"})
+	sockets := map[string]*plazatest.Socket{"bob": bob.Connect(t), "carl": carl.Connect(t)}
+	for _, s := range sockets {
+		s.Subscribe(plaza, "1", fmt.Sprintf(`subscription { postChanged(postIds: [%[1]q]) { event postId } postChanged(postIds: [%[1]q]) { post { text viewerReaction } } }`, post))
+	}
+	edit(t, ada, post, "changed")
+	for name, s := range sockets {
+		got := nextChange(t, s)
+		for !strings.Contains(got.raw, "changed") { // the reactions may come first
+			got = nextChange(t, s)
+		}
+		if !strings.Contains(got.raw, reactions[name]) {
+			t.Errorf("%s: got %s", name, got.raw)
+		}
+	}
+}
+
 // TestUpdatesTakeNoCommandsForEachSubscriber checks that the data of an event is read once for all
 // subscribers.
 func TestUpdatesTakeNoCommandsForEachSubscriber(t *testing.T) {

@@ -28,6 +28,9 @@ type Cost struct {
 	Requested int `json:"requestedQueryCost"`
 	// Maximum is Limits.MaxCost: a higher Requested is rejected as QUERY_TOO_COMPLEX.
 	Maximum int `json:"maximumQueryCost"`
+	// Beginning is what the beginning of a subscription costs in addition, because it reads before it
+	// sends anything: 1 for each of the postIds that it watches, or a page behind a cursor.
+	Beginning int `json:"-"`
 }
 
 // CostOf returns the requested cost of the operation that ctx belongs to.
@@ -48,7 +51,7 @@ const (
 // costOf computes the requested cost of one operation of a validated document.
 func (l Limits) costOf(operation *ast.OperationDefinition, variables map[string]any) Cost {
 	c := coster{limits: l, variables: variables, fragments: map[pagedFragment]int64{}}
-	return Cost{Requested: int(c.selections(operation.SelectionSet, 0)), Maximum: l.MaxCost}
+	return Cost{Requested: int(c.selections(operation.SelectionSet, 0)), Maximum: l.MaxCost, Beginning: int(c.beginning)}
 }
 
 // coster computes the cost of each fragment once for each page size with which it is used.
@@ -56,6 +59,7 @@ type coster struct {
 	limits    Limits
 	variables map[string]any
 	fragments map[pagedFragment]int64
+	beginning int64
 }
 
 type pagedFragment struct {
@@ -105,6 +109,9 @@ func (c *coster) field(field *ast.Field, page int64) int64 {
 	case "__type":
 		return typeIntrospections
 	}
+	if field.ObjectDefinition != nil && field.ObjectDefinition.Name == subscriptionType {
+		c.beginning = costAdd(c.beginning, c.beginningOf(field))
+	}
 	size, sized := c.size(field)
 	if field.Definition == nil || field.Definition.Type.Elem == nil { // one object, perhaps a connection
 		return costAdd(1, max(size, c.selections(field.SelectionSet, size))) // a page is read even if only its pageInfo is selected
@@ -142,6 +149,24 @@ func (c *coster) size(field *ast.Field) (size int64, sized bool) {
 		size = int64(c.limits.DefaultPageSize)
 	}
 	return min(size, int64(c.limits.MaxPageSize)), sized
+}
+
+// subscriptionType is the name of the type that subscriptions select from.
+const subscriptionType = "Subscription"
+
+// beginningOf computes what a field of a subscription reads when it begins.
+func (c *coster) beginningOf(field *ast.Field) (entries int64) {
+	for _, definition := range field.Definition.Arguments {
+		value := c.argument(field, definition)
+		switch n, ok := itemCount(value); {
+		case !ok: // not given
+		case definition.Name == "postIds":
+			entries += min(n, int64(c.limits.MaxPageSize))
+		case definition.Name == "after":
+			entries += int64(c.limits.DefaultPageSize)
+		}
+	}
+	return entries
 }
 
 func isSizeArgument(definition *ast.ArgumentDefinition) bool {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator"
@@ -74,6 +75,33 @@ func TestCost(t *testing.T) {
 	}
 	if cube := 2 + 100*(3+100*103); cube < limits.MaxCost*10 {
 		t.Errorf("100×100×100 costs only %d", cube)
+	}
+}
+
+// TestCostOfBeginnings: what a subscription reads before its first item is a cost of its own, and not a
+// part of what each item costs.
+func TestCostOfBeginnings(t *testing.T) {
+	t.Parallel()
+	schema := gqlparser.MustLoadSchema(&ast.Source{Input: `type Query { comments(postIds: [ID!], after: String): Change }
+		type Subscription { postChanged(postIds: [ID!]!, current: Boolean): Change commentAdded(postId: ID!, after: String): Change }
+		type Change { event: String comments(postIds: [ID!], after: String): Change }`})
+	limits := Limits{}.withDefaults()
+	for query, want := range map[string]Cost{
+		`subscription { postChanged(postIds: ["a", "b", "c"]) { event } }`:                                    {Requested: 2, Beginning: 3},
+		`subscription($many: [ID!]!) { postChanged(postIds: $many) { event } }`:                               {Requested: 2, Beginning: 100},
+		`subscription { ...F } fragment F on Subscription { postChanged(postIds: "a") { event } }`:            {Requested: 2, Beginning: 1},
+		`subscription { commentAdded(postId: "a", after: "b") { event } }`:                                    {Requested: 2, Beginning: 20},
+		`subscription($cursor: String) { commentAdded(postId: "a", after: $cursor) { event } }`:               {Requested: 2, Beginning: 20},
+		`subscription($none: String) { commentAdded(postId: "a", after: $none) { event } }`:                   {Requested: 2},
+		`subscription { commentAdded(postId: "a", after: null) { event } }`:                                   {Requested: 2},
+		`subscription { commentAdded(postId: "a") { event comments(postIds: ["a"], after: "b") { event } } }`: {Requested: 4},
+		`{ comments(postIds: ["a"], after: "b") { event } }`:                                                  {Requested: 2},
+	} {
+		doc := gqlparser.MustLoadQuery(schema, query)
+		got := limits.costOf(doc.Operations[0], map[string]any{"many": make([]any, 1000), "cursor": "b", "none": nil})
+		if want.Maximum = limits.MaxCost; got != want {
+			t.Errorf("%s: costs %+v, want %+v", query, got, want)
+		}
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 
 // Charge is what an operation will use of the limits.
 type Charge struct {
-	Cost   int // its requested [document.Cost]
+	Cost   int // its requested [document.Cost], and that of its beginning
 	Writes int // the root fields of a mutation
 }
 
 // chargeOf returns the charge for an operation.
 func chargeOf(op *document.Operation) Charge {
-	charge := Charge{Cost: op.Cost.Requested}
+	charge := Charge{Cost: op.Cost.Requested + op.Cost.Beginning}
 	if op.Kind() == ast.Mutation {
 		charge.Writes = len(op.RootFields())
 	}
