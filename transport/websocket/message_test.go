@@ -39,7 +39,7 @@ func FuzzMessage(f *testing.F) {
 				t.Fatalf("pong for %q", data)
 			}
 		case messageSubscribe:
-			if m.id == "" || (m.request == nil) == (m.badText == nil) || m.request != nil && m.request.Query == "" {
+			if m.id == "" || (m.request == nil) == (m.refusal == nil) || m.request != nil && m.request.Query == "" {
 				t.Fatalf("incomplete: %+v", m)
 			}
 		case messageComplete:
