@@ -213,6 +213,13 @@ func TestSizesAreCharged(t *testing.T) {
 	if work, owed = charged.work.Load()-work, charged.owed.Load()-owed; work != 641+40 || owed != 9 {
 		t.Errorf("on a socket %d are charged, and %d are owed, want 681 and 9", work, owed)
 	}
+	owed = charged.owed.Load()
+	socket.subscribe("2", `subscription { tooSlow { `+strings.Repeat("a", 5<<10)+`: n } }`)
+	socket.wantPart(`"complete"`)
+	socket.wantPart(`"next"`)
+	if owed = charged.owed.Load() - owed; owed != 5-2 {
+		t.Errorf("%d are owed for an item of a subscription, want 3", owed)
+	}
 }
 
 // TestMessagesAreCharged: a message of a socket that starts nothing is charged like the arrival of an

@@ -103,4 +103,7 @@ func TestExportsOfAUserAreFew(t *testing.T) {
 			e.running.end(session.User)
 		}
 	}
+	if n := e.running.of[session.User]; n != maxExports-1 {
+		t.Errorf("%d exports count after the others have ended", n)
+	}
 }

@@ -51,3 +51,13 @@ func FuzzMessage(f *testing.F) {
 		}
 	})
 }
+
+// TestEcho: a pong repeats the payload of a ping, unless it is long.
+func TestEcho(t *testing.T) {
+	for _, c := range []struct{ length, want int }{{2, 2}, {maxEcho, maxEcho}, {maxEcho + 1, 0}} {
+		m := message{payload: json.RawMessage("{" + strings.Repeat(" ", c.length-2) + "}")}
+		if got := len(m.echo()); got != c.want {
+			t.Errorf("%d bytes of a payload of %d are repeated, want %d", got, c.length, c.want)
+		}
+	}
+}
