@@ -2,60 +2,106 @@ package paging
 
 import "context"
 
+// readTogether is how many candidates are read at once: the largest posts take 40 KB each, and as
+// much for each comment that comes with them.
+const readTogether = 500
+
 // Fill fills pages of lists that hide some entries: it reads candidates, keeps those that see lets
-// through, and reads on until every page is full or its list has ended. All lists advance together,
-// so a batch takes as many reads as its slowest list, usually one. Fill reports to limit.PassOver
-// how many entries were hidden, and returns its error.
+// through, and reads on until every page is full or its list has ended. Lists advance together, so
+// a batch takes as many reads as its slowest list, usually one, unless that would be very many
+// candidates. The limit bounds the work and the memory.
 func Fill[K comparable, T any](
 	ctx context.Context,
 	lists []List[K],
 	read func(context.Context, []List[K]) (map[List[K]][]T, error),
 	key func(K, T) Key,
 	see func(context.Context, []T) (func(K, T) bool, error),
-	limit Limit,
+	limit Limit[T],
 ) (map[List[K]]Slice[T], error) {
-	pages := make(map[List[K]]*partialPage[K, T], len(lists))
-	for _, list := range lists {
-		pages[list] = &partialPage[K, T]{next: list}
+	f := filling[K, T]{read: read, key: key, see: see, limit: limit, answers: make(map[List[K]]Slice[T], len(lists))}
+	open := make([]*partialPage[K, T], len(lists))
+	for i, list := range lists {
+		open[i] = &partialPage[K, T]{list: list, next: list}
 	}
-	answers := make(map[List[K]]Slice[T], len(lists))
-	for round := 0; len(pages) > 0; round++ {
-		requests := make([]List[K], 0, len(pages))
-		for list, page := range pages {
-			page.next.Limit = page.candidates(list.Limit, round)
-			requests = append(requests, page.next)
-		}
-		read, err := read(ctx, requests)
-		if err != nil {
-			return nil, err
-		}
-		var all []T
-		for _, page := range pages {
-			all = append(all, read[page.next]...)
-		}
-		visible, err := see(ctx, all)
-		if err != nil {
-			return nil, err
-		}
-		hidden := len(all)
-		for list, page := range pages {
-			hidden -= page.add(read[page.next], key, visible)
-			if page.ended || len(page.kept) > list.Limit || limit.reached(page.seen-len(page.kept)) {
-				answers[list] = page.answer(list, key, limit)
-				delete(pages, list)
-			}
-		}
-		if err := limit.PassOver(hidden); err != nil {
+	for round := 0; len(open) > 0; round++ {
+		var err error
+		if open, err = f.advance(ctx, open, round); err != nil {
 			return nil, err
 		}
 	}
-	return answers, nil
+	return f.answers, nil
 }
 
-// Limit bounds the work for entries that are hidden.
-type Limit struct {
+// filling is what the pages of one call of Fill have in common.
+type filling[K comparable, T any] struct {
+	read    func(context.Context, []List[K]) (map[List[K]][]T, error)
+	key     func(K, T) Key
+	see     func(context.Context, []T) (func(K, T) bool, error)
+	limit   Limit[T]
+	answers map[List[K]]Slice[T]
+}
+
+// advance reads the next candidates of all pages, and returns the pages that need more.
+func (f *filling[K, T]) advance(ctx context.Context, pages []*partialPage[K, T], round int) ([]*partialPage[K, T], error) {
+	var open, together []*partialPage[K, T]
+	candidates := 0
+	for i, page := range pages {
+		page.next.Limit = page.candidates(page.list.Limit, round)
+		together, candidates = append(together, page), candidates+page.next.Limit
+		if i < len(pages)-1 && candidates < readTogether {
+			continue
+		}
+		unfilled, err := f.readMore(ctx, together)
+		if err != nil {
+			return nil, err
+		}
+		open, together, candidates = append(open, unfilled...), nil, 0
+	}
+	return open, nil
+}
+
+// readMore reads the next candidates of some pages, and returns those that need more.
+func (f *filling[K, T]) readMore(ctx context.Context, pages []*partialPage[K, T]) (open []*partialPage[K, T], err error) {
+	requests := make([]List[K], len(pages))
+	for i, page := range pages {
+		requests[i] = page.next
+	}
+	read, err := f.read(ctx, requests)
+	if err != nil {
+		return nil, err
+	}
+	var all []T
+	for _, page := range pages {
+		all = append(all, read[page.next]...)
+	}
+	visible, err := f.see(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	hidden := len(all)
+	for _, page := range pages {
+		kept := page.add(read[page.next], f.key, visible)
+		hidden -= len(kept)
+		if f.limit.Keep != nil {
+			if err := f.limit.Keep(kept); err != nil {
+				return nil, err
+			}
+		}
+		if page.ended || len(page.kept) > page.list.Limit || f.limit.reached(page.seen-len(page.kept)) {
+			f.answers[page.list] = page.answer(f.key, f.limit)
+		} else {
+			open = append(open, page)
+		}
+	}
+	return open, f.limit.PassOver(hidden)
+}
+
+// Limit bounds the work for entries that are hidden, and the memory for those that are not.
+type Limit[T any] struct {
 	// PassOver counts hidden entries that were read. Its error ends the call.
 	PassOver func(hidden int) error
+	// Keep counts entries that were read and are kept, if it is not nil. Its error ends the call.
+	Keep func(kept []T) error
 	// Hidden is how many hidden entries end a page before it is full; zero: any number. It does not
 	// depend on other lists, so that nothing can be learned from reading several at once.
 	Hidden int
@@ -65,10 +111,11 @@ type Limit struct {
 	Beside func(hidden, kept Key, last bool) Key
 }
 
-func (l Limit) reached(hidden int) bool { return l.Hidden > 0 && hidden >= l.Hidden }
+func (l Limit[T]) reached(hidden int) bool { return l.Hidden > 0 && hidden >= l.Hidden }
 
 // partialPage is a page that is being filled.
 type partialPage[K comparable, T any] struct {
+	list  List[K]
 	next  List[K] // the next candidates
 	kept  []T
 	seen  int  // candidates so far
@@ -80,7 +127,7 @@ type partialPage[K comparable, T any] struct {
 // read costs far more than they do. Later reads take twice the number that is likely to fill the
 // page, judging by the candidates so far, and grow.
 func (p *partialPage[K, T]) candidates(limit, round int) int {
-	const most = 1_000
+	const most = readTogether
 	first := limit + 1 + limit/4
 	if round == 0 || len(p.kept) == 0 {
 		return min(most, first<<(2*min(round, 8)))
@@ -90,14 +137,13 @@ func (p *partialPage[K, T]) candidates(limit, round int) int {
 	return min(most, (likely+4)<<(2*min(round-1, 8)))
 }
 
-// add keeps the visible ones of the next candidates, and returns their number.
-func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func(K, T) bool) int {
+// add keeps the visible ones of the next candidates, and returns them.
+func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func(K, T) bool) (kept []T) {
 	p.seen += len(candidates)
 	p.ended = len(candidates) < p.next.Limit
 	if len(candidates) == 0 {
-		return 0
+		return nil
 	}
-	var kept []T
 	for _, c := range candidates {
 		if visible(p.next.Of, c) {
 			kept = append(kept, c)
@@ -110,12 +156,13 @@ func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func
 		p.kept = append(p.kept, kept...)
 		p.next.After = key(p.next.Of, candidates[len(candidates)-1])
 	}
-	return len(kept)
+	return kept
 }
 
 // answer makes the page of what was read. If the list goes on, and there is less than a page of it,
 // the page ends where the last candidate was.
-func (p *partialPage[K, T]) answer(list List[K], key func(K, T) Key, limit Limit) Slice[T] {
+func (p *partialPage[K, T]) answer(key func(K, T) Key, limit Limit[T]) Slice[T] {
+	list := p.list
 	slice := Cut(p.kept, list.Page, func(item T) Key { return key(list.Of, item) })
 	if p.ended || slice.More {
 		return slice

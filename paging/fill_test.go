@@ -33,7 +33,7 @@ func (numbers) read(_ context.Context, lists []paging.List[string]) (map[paging.
 	return found, nil
 }
 
-func (l numbers) fill(limit paging.Limit, lists ...paging.List[string]) (map[paging.List[string]]paging.Slice[int], error) {
+func (l numbers) fill(limit paging.Limit[int], lists ...paging.List[string]) (map[paging.List[string]]paging.Slice[int], error) {
 	see := func(context.Context, []int) (func(string, int) bool, error) {
 		return func(_ string, n int) bool { return n%l.every == 0 }, nil
 	}
@@ -41,7 +41,7 @@ func (l numbers) fill(limit paging.Limit, lists ...paging.List[string]) (map[pag
 }
 
 // endsAfter ends a page after a number of hidden entries. The keys of their tens are beside them.
-func endsAfter(hidden int) paging.Limit {
+func endsAfter(hidden int) paging.Limit[int] {
 	beside := func(k, kept paging.Key, last bool) paging.Key {
 		switch {
 		case !last:
@@ -52,7 +52,7 @@ func endsAfter(hidden int) paging.Limit {
 			return min(k[:2]+"~", kept)
 		}
 	}
-	return paging.Limit{PassOver: func(int) error { return nil }, Hidden: hidden, Beside: beside}
+	return paging.Limit[int]{PassOver: func(int) error { return nil }, Hidden: hidden, Beside: beside}
 }
 
 // TestPagesEndAtManyHiddenEntries follows the pages of lists with long gaps, in both directions: each
@@ -119,7 +119,7 @@ func TestEndsOfPagesDoNotDependOnOthers(t *testing.T) {
 func TestHiddenEntriesAreCounted(t *testing.T) {
 	t.Parallel()
 	failure, hidden := errors.New("too many"), 0
-	limit := paging.Limit{PassOver: func(n int) error {
+	limit := paging.Limit[int]{PassOver: func(n int) error {
 		if hidden += n; hidden > 900 {
 			return failure
 		}
@@ -127,5 +127,42 @@ func TestHiddenEntriesAreCounted(t *testing.T) {
 	}}
 	if _, err := (numbers{1_001}).fill(limit, paging.List[string]{Page: paging.Page{Limit: 5}}); !errors.Is(err, failure) {
 		t.Errorf("%d hidden entries: %v", hidden, err)
+	}
+}
+
+// TestReadsAreBounded: lists that are requested together are read in turns if they have very many
+// candidates, and each turn's visible entries are counted before the next.
+func TestReadsAreBounded(t *testing.T) {
+	t.Parallel()
+	var lists []paging.List[string]
+	for first := 1; first <= 100; first++ {
+		lists = append(lists, paging.List[string]{Page: paging.Page{Limit: first}})
+	}
+	const turn, largest = 500, 500
+	l, reads := numbers{every: 1}, 0
+	read := func(ctx context.Context, lists []paging.List[string]) (map[paging.List[string]][]int, error) {
+		candidates := 0
+		for _, list := range lists {
+			candidates += list.Limit
+		}
+		if candidates > turn+largest {
+			t.Errorf("one read of %d candidates", candidates)
+		}
+		reads++
+		return l.read(ctx, lists)
+	}
+	see := func(context.Context, []int) (func(string, int) bool, error) {
+		return func(_ string, n int) bool { return true }, nil
+	}
+	failure, kept := errors.New("too large"), 0
+	limit := paging.Limit[int]{PassOver: func(int) error { return nil }, Keep: func(more []int) error {
+		if kept += len(more); kept > 3_000 {
+			return failure
+		}
+		return nil
+	}}
+	_, err := paging.Fill(context.Background(), lists, read, func(_ string, n int) paging.Key { return l.key(n) }, see, limit)
+	if !errors.Is(err, failure) || reads > 10 {
+		t.Errorf("%d entries were kept after %d reads: %v", kept, reads, err)
 	}
 }

@@ -51,7 +51,8 @@ func (r mutationResolver) enter(ctx context.Context, session social.Session, tok
 		return &model.SignInPayload{UserErrors: mistakes}, err
 	}
 	loaders.Renew(ctx, r.newLoaders(ctx, session.User))
-	return &model.SignInPayload{Token: &token, ExpiresAt: &session.ExpiresAt, Viewer: &model.Viewer{UserID: session.User}, UserErrors: mistakes}, nil
+	viewer := &model.Viewer{UserID: session.User, NewHash: session.TokenHash}
+	return &model.SignInPayload{Token: &token, ExpiresAt: &session.ExpiresAt, Viewer: viewer, UserErrors: mistakes}, nil
 }
 
 // SignOut resolves Mutation.signOut.

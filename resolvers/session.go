@@ -16,7 +16,10 @@ func (r viewerResolver) Sessions(ctx context.Context, obj *model.Viewer) ([]*mod
 	if err != nil {
 		return nil, err
 	}
-	current := gate.SessionOf(ctx).TokenHash
+	current := obj.NewHash
+	if current == [32]byte{} {
+		current = gate.SessionOf(ctx).TokenHash
+	}
 	found := make([]*model.Session, len(sessions))
 	for i, s := range sessions {
 		found[i] = &model.Session{ID: s.ID().String(), CreatedAt: s.Began(), LastUsedAt: s.LastUse(), ExpiresAt: s.ExpiresAt, IsCurrent: s.TokenHash == current}

@@ -108,6 +108,6 @@ func (r viewerResolver) WallPolicy(ctx context.Context, obj *model.Viewer) (soci
 }
 
 // Rights resolves Viewer.rights.
-func (r viewerResolver) Rights(ctx context.Context, _ *model.Viewer) ([]social.Right, error) {
-	return r.Social.Rights(ctx, gate.UserOf(ctx))
+func (r viewerResolver) Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error) {
+	return r.Social.Rights(ctx, obj.UserID)
 }

@@ -65,7 +65,7 @@ type Event struct {
 	Comment  CommentID
 	Circle   CircleID
 	Session  [32]byte // of EventSessionEnded: the token's hash, or the key of the identity whose tokens have ended
-	Author   UserID   // of EventPostDeleted: the post's; may be zero if the author's account is deleted, too
+	Author   UserID   // of EventPostDeleted: the post's; zero if the author's account is deleted (NewPostErased)
 	Audience Audience // of EventPostDeleted: the post's last one; the engine sets both
 
 	// Position is the event's position in the log, in the engine's own form; set when it is read.

@@ -235,5 +235,12 @@ func NewPollClosed(post PostID) Event {
 	return Event{ID: EventID{id.New()}, Kind: EventPollClosed, Post: post}
 }
 
+// NewPostErased returns the event of a post that is removed with its author's account. It names no
+// user, because SQLite's log would forget it with the deleted user, before all streams have read it.
+// So it does not say who saw the post: when the post is removed must not show in notifications.
+func NewPostErased(post PostID) Event {
+	return Event{ID: EventID{id.New()}, Kind: EventPostDeleted, Post: post}
+}
+
 // IsClosed reports whether the poll is closed at that time.
 func (p *Poll) IsClosed(now time.Time) bool { return !p.ClosesAt.IsZero() && !now.Before(p.ClosesAt) }

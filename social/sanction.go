@@ -41,7 +41,7 @@ func (d *Decision) CheckUntil() error {
 	case d.Action != ActionSuspend && !d.Until.IsZero():
 		return fault.Invalidf("until", "Only a suspension has an end.")
 	case d.Action == ActionSuspend && !d.Until.After(d.At):
-		return fault.Invalidf("until", "A suspension ends in the future: say when.")
+		return fault.Invalidf("until", "A suspension needs an end in the future.")
 	case d.Action == ActionSuspend && d.Until.Sub(d.At) > MaxSuspension:
 		return fault.Invalidf("until", "A suspension lasts for at most ten years: ban the account instead.")
 	}

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"strings"
 	"time"
+
+	"plaza/id"
 )
 
 // Session is one sign-in, or the use of an access token. Only the SHA-256 of its token is stored.
@@ -46,7 +48,7 @@ func (s Session) LastUse() time.Time {
 	return s.UsedAt
 }
 
-// Sessions stores sign-ins.
+// Sessions stores sign-ins. Those that have expired are removed in the background, without an event.
 type Sessions interface {
 	// InsertSession stores a sign-in.
 	InsertSession(ctx context.Context, s Session) error
@@ -64,7 +66,8 @@ type Sessions interface {
 	// DeleteSession removes it and appends the event; no error if it is already deleted.
 	DeleteSession(ctx context.Context, tokenHash [32]byte, e Event) error
 	// EndSessions deletes a user's sessions except the one to keep (zero: all of them), each with
-	// its own event. ErrNotFound: the one to keep has been deleted; then the others remain as well.
+	// its own event (one that expired before may have none). ErrNotFound: the one to keep has been
+	// deleted; then the others remain as well.
 	EndSessions(ctx context.Context, user UserID, keep [32]byte, which SessionKinds) error
 	// UseSession stores when a session was last used, and when it will expire; no error if it is
 	// deleted.
@@ -79,6 +82,12 @@ const (
 	AllSessions SessionKinds = iota
 	SignIns                  // access tokens remain
 )
+
+// NewSessionEnded returns the event of a session that has ended, or of an identity, by its key, whose
+// tokens have.
+func NewSessionEnded(user UserID, session [32]byte) Event {
+	return Event{ID: EventID{id.New()}, Kind: EventSessionEnded, Actor: user, Session: session}
+}
 
 // HashToken returns the stored form of a bearer token. Tokens have 256 random bits, so a plain
 // SHA-256 is enough.

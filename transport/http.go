@@ -30,7 +30,7 @@ func newOverHTTP(executor *execution.Executor, options HTTPOptions) *overHTTP {
 func (h *overHTTP) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	media, ok := negotiate(r.Header.Values("Accept"))
 	if !ok {
-		h.refuse(w, r, codes.Refusef(http.StatusNotAcceptable, codes.NotAcceptable, "acceptable are %s and %s", mediaGraphQL, mediaJSON))
+		h.refuse(w, r, codes.Refusef(http.StatusNotAcceptable, codes.NotAcceptable, "the Accept header must allow %s or %s", mediaGraphQL, mediaJSON))
 		return
 	}
 	if refusal := checkMethod(w, r); refusal != nil {

@@ -450,7 +450,7 @@ type AdManager {
     by: AdReportDimension!
     "From this hour, in UTC. Default: 24 hours before ` + "`" + `to` + "`" + `."
     from: DateTime
-    "Before this hour, at most 31 days after ` + "`" + `from` + "`" + `. Default: the next full hour, so ` + "`" + `from` + "`" + ` alone is at most 31 days ago."
+    "Before this hour, at most 31 days after ` + "`" + `from` + "`" + `. Default: the next full hour; ` + "`" + `from` + "`" + ` must then be at most 31 days ago."
     to: DateTime
     "Only this campaign."
     campaignId: ID
@@ -1593,7 +1593,7 @@ type Comment implements Node {
   author: User
   "The text; null if it was deleted."
   text: String
-  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
+  "The mentions and tags in the text, in order. Only its first 20 ` + "`" + `@handles` + "`" + ` and its first 30 tags count; ` + "`" + `@handles` + "`" + ` of people you may not see are left out."
   entities: [TextEntity!]!
   "When the comment was written."
   createdAt: DateTime!
@@ -2479,7 +2479,7 @@ interface Post implements Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
+  "The mentions and tags in the text, in order. Only its first 20 ` + "`" + `@handles` + "`" + ` and its first 30 tags count; ` + "`" + `@handles` + "`" + ` of people you may not see are left out."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -2546,7 +2546,7 @@ type StatusPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
+  "The mentions and tags in the text, in order. Only its first 20 ` + "`" + `@handles` + "`" + ` and its first 30 tags count; ` + "`" + `@handles` + "`" + ` of people you may not see are left out."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -2613,7 +2613,7 @@ type PhotoPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
+  "The mentions and tags in the text, in order. Only its first 20 ` + "`" + `@handles` + "`" + ` and its first 30 tags count; ` + "`" + `@handles` + "`" + ` of people you may not see are left out."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -2690,7 +2690,7 @@ type LinkPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
+  "The mentions and tags in the text, in order. Only its first 20 ` + "`" + `@handles` + "`" + ` and its first 30 tags count; ` + "`" + `@handles` + "`" + ` of people you may not see are left out."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -2761,7 +2761,7 @@ type CheckinPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
+  "The mentions and tags in the text, in order. Only its first 20 ` + "`" + `@handles` + "`" + ` and its first 30 tags count; ` + "`" + `@handles` + "`" + ` of people you may not see are left out."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -2848,7 +2848,7 @@ type PollPost implements Post & Node {
   audience: Audience!
   "The text, caption or question, depending on the type; may be empty."
   text: String!
-  "The mentions and tags in the text, in order: the first 20 mentions of people you see, and the first 30 tags."
+  "The mentions and tags in the text, in order. Only its first 20 ` + "`" + `@handles` + "`" + ` and its first 30 tags count; ` + "`" + `@handles` + "`" + ` of people you may not see are left out."
   entities: [TextEntity!]!
   "When the post was written."
   createdAt: DateTime!
@@ -3036,7 +3036,7 @@ extend type Mutation {
     "The post."
     input: CreatePostInput!
   ): CreatePostPayload @scope(needs: WRITE_POSTS)
-  "Edit your post. Its type and a poll's options stay the same. The earlier version is kept in its history."
+  "Edit your post, at most 50 times (` + "`" + `LIMIT_REACHED` + "`" + `). Its type and a poll's options stay the same. The earlier version is kept in its history."
   editPost(
     "The post and its new content."
     input: EditPostInput!
@@ -3472,7 +3472,7 @@ input PropertyCondition {
 }
 
 extend type Mutation {
-  "Add a property to all profiles. Needs the right ` + "`" + `ADMIN` + "`" + `."
+  "Add a property to all profiles. A community can have at most 100 (` + "`" + `LIMIT_REACHED` + "`" + `). Needs the right ` + "`" + `ADMIN` + "`" + `."
   defineProfileProperty(
     "The property to define."
     input: DefineProfilePropertyInput!
@@ -3725,12 +3725,12 @@ enum Registration {
   OPEN
   "Anyone who has the code of an invitation, with ` + "`" + `signUp` + "`" + `."
   INVITATION
-  "Only the site's operators: ` + "`" + `signUp` + "`" + ` fails with ` + "`" + `NOT_ALLOWED` + "`" + `."
+  "` + "`" + `signUp` + "`" + ` fails with ` + "`" + `NOT_ALLOWED` + "`" + `: the site's operators create accounts, and so do first sign-ins with another site or provider, if the operators allow it."
   CLOSED
 }
 
 """
-Every mutation except ` + "`" + `signOut` + "`" + ` takes one ` + "`" + `input` + "`" + `; all return ` + "`" + `userErrors` + "`" + ` beside what they changed.
+Every mutation except ` + "`" + `signOut` + "`" + ` and ` + "`" + `revokeOtherSessions` + "`" + ` takes one ` + "`" + `input` + "`" + `; all return ` + "`" + `userErrors` + "`" + ` beside what they changed.
 While you are suspended, those that change more than your own sessions, access tokens, password, e-mail address and account fail with ` + "`" + `SUSPENDED` + "`" + `; you may also revoke your invitations.
 Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + `, ` + "`" + `signInWithIdToken` + "`" + `, ` + "`" + `requestPasswordReset` + "`" + `, ` + "`" + `resetPassword` + "`" + `, ` + "`" + `confirmEmail` + "`" + `, ` + "`" + `recordAdImpression` + "`" + ` and ` + "`" + `recordAdConversion` + "`" + ` need a signed-in viewer, and otherwise fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
 """
@@ -3754,7 +3754,7 @@ type Mutation {
   ` + "`" + `BANNED` + "`" + ` if it is banned.
   """
   signInWithIdToken(
-    "What the provider has said of you."
+    "The provider's ID token, and your secret."
     input: SignInWithIdTokenInput!
   ): SignInWithIdTokenPayload
   "Sign out: the token becomes invalid, and its live connections close, on other servers within a second. ` + "`" + `NOT_ALLOWED` + "`" + ` if another site has issued the token: sign out there."
@@ -3766,7 +3766,7 @@ type Mutation {
   ): ChangePasswordPayload @scope
   """
   Deactivate your account. From then on, everyone else gets the same answers as if it were deleted: your profile, posts, comments and reactions are
-  invisible, on open pages too. All your sessions and access tokens end. Nothing is deleted, and counts still include you. To reactivate the account,
+  invisible. Open pages lose your posts immediately, and your comments on others' posts when they read these again. All your sessions and access tokens end. Nothing is deleted, and counts still include you. To reactivate the account,
   sign in again: everything is back where it was.
   """
   deactivateAccount(

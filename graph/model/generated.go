@@ -718,7 +718,7 @@ type ModerationDecision struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// Every mutation except `signOut` takes one `input`; all return `userErrors` beside what they changed.
+// Every mutation except `signOut` and `revokeOtherSessions` takes one `input`; all return `userErrors` beside what they changed.
 // While you are suspended, those that change more than your own sessions, access tokens, password, e-mail address and account fail with `SUSPENDED`; you may also revoke your invitations.
 // Mutations other than `signUp`, `signIn`, `signInWithIdToken`, `requestPasswordReset`, `resetPassword`, `confirmEmail`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and otherwise fail with `UNAUTHENTICATED`.
 type Mutation struct {
@@ -1607,7 +1607,7 @@ const (
 	RegistrationOpen Registration = "OPEN"
 	// Anyone who has the code of an invitation, with `signUp`.
 	RegistrationInvitation Registration = "INVITATION"
-	// Only the site's operators: `signUp` fails with `NOT_ALLOWED`.
+	// `signUp` fails with `NOT_ALLOWED`: the site's operators create accounts, and so do first sign-ins with another site or provider, if the operators allow it.
 	RegistrationClosed Registration = "CLOSED"
 )
 

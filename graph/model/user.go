@@ -12,7 +12,10 @@ func (*User) IsNode() {}
 func (u *User) AvatarURL() *string { return Optional(u.User.AvatarURL) }
 
 // Viewer is the schema's Viewer.
-type Viewer struct{ UserID social.UserID }
+type Viewer struct {
+	UserID  social.UserID
+	NewHash [32]byte // of the token that this operation has just received; zero: it came with its own
+}
 
 // ID differs from the user's, because clients' caches can hold both.
 func (v *Viewer) ID() string { return v.UserID.Text("viewer") }

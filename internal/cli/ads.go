@@ -16,7 +16,7 @@ import (
 
 type adsCommand struct {
 	Import  adsImportCommand  `cmd:"" help:"Load advertisers, zones, campaigns and ads from a YAML or CSV file."`
-	Rebuild adsRebuildCommand `cmd:"" help:"Rebuild the reports from all impressions and clicks that are still stored."`
+	Rebuild adsRebuildCommand `cmd:"" help:"Rebuild the reports from all impressions, clicks and conversions that are still stored."`
 }
 
 type adsRebuildCommand struct{}

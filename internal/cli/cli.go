@@ -28,7 +28,7 @@ type commandLine struct {
 	Grant   grantCommand   `cmd:"" help:"Grant a right to a user."`
 	Revoke  revokeCommand  `cmd:"" help:"Revoke a right of a user."`
 	Rights  rightsCommand  `cmd:"" help:"List the users who have rights."`
-	User    userCommand    `cmd:"" help:"List users, create accounts, set passwords, end sessions."`
+	User    userCommand    `cmd:"" help:"List, create, suspend, ban and export accounts; set passwords; end sessions."`
 	Invite  inviteCommand  `cmd:"" name:"invitation" help:"Invite people to create accounts, where registration is by invitation."`
 	Delete  deleteCommand  `cmd:"" help:"Delete a user."`
 	Shard   shardCommand   `cmd:"" help:"Distribute a MongoDB database over the shards of a cluster."`

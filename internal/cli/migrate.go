@@ -19,7 +19,7 @@ type migrateCommand struct {
 	Comments  migrateCommentsCommand  `cmd:"" help:"Move comment threads to another layout."`
 	Feeds     migrateFeedsCommand     `cmd:"" help:"Move news feeds to another layout."`
 	Graph     migrateGraphCommand     `cmd:"" help:"Move the follower graph to another layout."`
-	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written now, at full speed."`
+	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade the documents of earlier versions now, at full speed."`
 	Finish    migrateFinishCommand    `cmd:"" help:"Finish the upgrade to this version of Plaza. Earlier versions can no longer use the database."`
 	Back      migrateBackCommand      `cmd:"" help:"Downgrade the embedded database to the tables of an earlier version of Plaza."`
 	Status    migrateStatusCommand    `cmd:"" help:"Report the database's layouts, and the progress of migrations."`

@@ -48,7 +48,7 @@ func (p *providerFlag) check(registration string) error {
 	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("needs an issuer that looks like https://id.example: %q does not", p.Issuer)
 	case u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("needs an issuer without ? and #: %q is none", p.Issuer)
+		return fmt.Errorf("needs an issuer without ? and #, not %q", p.Issuer)
 	case p.ClientID == "":
 		return errors.New("needs client-id=ID: what the provider calls your front end. Without it tokens for others would be accepted")
 	case registration != "" && registration != "open":

@@ -18,7 +18,7 @@ type publishHookFlags struct {
 	Secret   string        `help:"With --publish-hook-url, required: the secret with which requests are signed, of at least 16 characters. Set it in the environment: other users of the machine can read a command's flags." env:"PLAZA_PUBLISH_HOOK_SECRET" placeholder:"TEXT"`
 	Timeout  time.Duration `help:"How long authors wait for the program: 100ms to 10s." env:"PLAZA_PUBLISH_HOOK_TIMEOUT" default:"2s" placeholder:"TIME"`
 	Failure  string        `help:"What happens to a post or comment if the program does not decide: refuse (the author can try again) or allow." env:"PLAZA_PUBLISH_HOOK_FAILURE" default:"refuse" enum:"refuse,allow"`
-	Audience string        `help:"What the program sees: public (public posts, and comments on them) or all (everything, also what is for a few)." env:"PLAZA_PUBLISH_HOOK_AUDIENCE" default:"public" enum:"public,all"`
+	Audience string        `help:"What the program sees: public (public posts, and comments on them) or all (also posts for a limited audience, and comments on them)." env:"PLAZA_PUBLISH_HOOK_AUDIENCE" default:"public" enum:"public,all"`
 }
 
 const (

@@ -16,7 +16,7 @@ import (
 type rightArgs struct {
 	forServers
 
-	Right  string `arg:"" help:"admin: manage profile properties; includes all other rights. ads:manage: manage ads. moderate: see reports, and decide cases."`
+	Right  string `arg:"" help:"admin: manage profile properties, and read the moderators' audit log; includes all other rights. ads:manage: manage ads. moderate: see reports, and decide cases."`
 	Handle string `arg:"" help:"The handle of the user."`
 }
 

@@ -23,7 +23,7 @@ func socketLimits(changes map[string]int) (connections.Limits, error) {
 		case changed == nil:
 			return limits, fmt.Errorf("--socket-limit (PLAZA_SOCKET_LIMITS): %q is not one of %s", name, strings.Join(slices.Sorted(maps.Keys(byName)), ", "))
 		case limit < 0 || limit == 0 && strings.HasSuffix(name, "operations"):
-			return limits, fmt.Errorf("--socket-limit (PLAZA_SOCKET_LIMITS): %s=%d is too low", name, limit)
+			return limits, fmt.Errorf("--socket-limit (PLAZA_SOCKET_LIMITS): %s=%d is too low: use 0 (unlimited) or more, and for operations 1 or more", name, limit)
 		default:
 			*changed = limit
 		}

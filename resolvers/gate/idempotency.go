@@ -34,7 +34,7 @@ func (g *Gate) OncePerKey(ctx context.Context, next graphql.OperationHandler) gr
 func (g *Gate) once(ctx context.Context, key string, next graphql.OperationHandler) (*graphql.Response, error) {
 	op := graphql.GetOperationContext(ctx)
 	for _, field := range rootFields(op) {
-		if !needsUser(field) {
+		if slices.Contains(SignedOut, field.Name) {
 			return nil, fault.Invalidf("", "%s takes no idempotency key: send it in a separate request.", field.Name)
 		}
 	}
@@ -62,7 +62,12 @@ func (g *Gate) once(ctx context.Context, key string, next graphql.OperationHandl
 	return &response, err
 }
 
-func needsUser(field graphql.CollectedField) bool { return !slices.Contains(SignedOut, field.Name) }
+// countedOnce are the mutations that need no session and have an effect only once, for each token.
+var countedOnce = []string{"recordAdImpression", "recordAdConversion"}
+
+func needsUser(field graphql.CollectedField) bool {
+	return !slices.Contains(SignedOut, field.Name) && !slices.Contains(countedOnce, field.Name)
+}
 
 // isSecret reports whether a field's answer holds a token or a code, which is never stored.
 func isSecret(field graphql.CollectedField) bool {

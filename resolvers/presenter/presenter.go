@@ -71,7 +71,7 @@ func (p *Presenter) explain(ctx context.Context, err error, argument ast.Path) (
 	case errors.Is(err, social.ErrAttemptOver):
 		return "Another request with this idempotency key has taken over: send this one again.", map[string]any{"code": string(fault.CodeKeyInUse)}
 	case errors.Is(err, live.ErrSessionEnded):
-		return "You have signed out.", map[string]any{"code": string(fault.CodeUnauthenticated)}
+		return "Your session has ended: sign in again.", map[string]any{"code": string(fault.CodeUnauthenticated)}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		p.log(ctx, err)
 		return "The operation took too long.", map[string]any{"code": codeTimeout}

@@ -91,5 +91,5 @@ func (s *Service) holder(ctx context.Context, t social.MailToken) (*social.User,
 
 // errBadMailToken is the same for tokens that never were, were used, are replaced, or have expired.
 func errBadMailToken() error {
-	return fault.Invalidf("token", "This link is not valid, or not any more: it works once, and only the newest one works. Ask for another.")
+	return fault.Invalidf("token", "This link is invalid, used or expired. Each link works once, and only the newest one works: request a new one.")
 }

@@ -46,7 +46,7 @@ func (s *Service) mayRegister(ctx context.Context, code string) (social.Invitati
 }
 
 func errRegistrationClosed() error {
-	return fault.Errorf(fault.CodeNotAllowed, "", "Registration is closed: ask those who run this site for an account.")
+	return fault.Errorf(fault.CodeNotAllowed, "", "Registration is closed: ask the operators of this site for an account.")
 }
 
 // usableInvitation finds the invitation with a code. All codes that are not valid get the same

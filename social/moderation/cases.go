@@ -37,7 +37,7 @@ func (s *Service) CasesIn(ctx context.Context, viewer social.UserID, state socia
 		return func(_ social.CaseState, c *social.Case) bool { return social.CanSeeCase(viewer, true, c) }, nil
 	}
 	key := func(_ social.CaseState, c *social.Case) social.Key { return social.Key(c.Order.Bytes()) }
-	limit := paging.Limit{PassOver: func(int) error { return nil }} // only cases about the moderator are hidden
+	limit := paging.Limit[*social.Case]{PassOver: func(int) error { return nil }} // only cases about the moderator are hidden
 	list := social.List[social.CaseState]{Of: state, Page: p}
 	found, err := paging.Fill(ctx, []social.List[social.CaseState]{list}, read, key, see, limit)
 	if err != nil {

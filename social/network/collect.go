@@ -20,12 +20,12 @@ func collect[K comparable, T any](
 	key func(K, T) social.Key,
 	see func(context.Context, []T) (func(K, T) bool, error),
 ) (map[social.List[K]]social.Slice[T], error) {
-	return paging.Fill(ctx, lists, read, key, see, paging.Limit{PassOver: passOver(&v.hidden, maxHidden)})
+	return paging.Fill(ctx, lists, read, key, see, paging.Limit[T]{PassOver: passOver(&v.hidden, maxHidden), Keep: func(kept []T) error { return hold(v, kept) }})
 }
 
-// collectByAudience is collect for lists of entries that audiences hide: posts, and comments anywhere.
-// Anyone can hide as many of them as they like, so a page ends before it is full if there are very
-// many. Keys begin with the time of the entry.
+// collectByAudience is collect for lists of entries that audiences hide: posts, and comments
+// anywhere. Anyone can hide as many of them as they like, so a page ends before it is full if there
+// are very many. Keys begin with the time of the entry.
 func collectByAudience[T any](
 	ctx context.Context,
 	v *Viewer,
@@ -34,7 +34,10 @@ func collectByAudience[T any](
 	key func(social.UserID, T) social.Key,
 	see func(context.Context, []T) (func(social.UserID, T) bool, error),
 ) (map[social.List[social.UserID]]social.Slice[T], error) {
-	limit := paging.Limit{PassOver: passOver(&v.hiddenByAudience, maxHiddenByAudience), Hidden: maxHiddenOnPage, Beside: besideTime}
+	limit := paging.Limit[T]{
+		PassOver: passOver(&v.hiddenByAudience, maxHiddenByAudience), Hidden: maxHiddenOnPage, Beside: besideTime,
+		Keep: func(kept []T) error { return hold(v, kept) },
+	}
 	return paging.Fill(ctx, lists, read, key, see, limit)
 }
 

@@ -270,8 +270,10 @@ func commentError(err error) error {
 
 // Comments reads the comments that are visible to the viewer; the others are missing in the map.
 func (v *Viewer) Comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
-	comments, _, err := v.comments(ctx, ids)
-	return comments, err
+	return inParts(ids, readTogether, func(ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
+		comments, _, err := v.comments(ctx, ids)
+		return comments, err
+	})
 }
 
 // comments is Comments, with posts among which are those of the comments.
@@ -287,12 +289,14 @@ func (v *Viewer) comments(ctx context.Context, ids []social.CommentID) (map[soci
 // CommentsBySlug reads the comments that are visible to the viewer; the others are missing in the
 // map.
 func (v *Viewer) CommentsBySlug(ctx context.Context, links []social.Permalink) (map[social.Permalink]*social.Comment, error) {
-	comments, err := v.s.store.CommentsBySlug(ctx, links)
-	if err != nil {
-		return nil, err
-	}
-	_, err = dropHidden(ctx, v, links, comments)
-	return comments, err
+	return inParts(links, readTogether, func(links []social.Permalink) (map[social.Permalink]*social.Comment, error) {
+		comments, err := v.s.store.CommentsBySlug(ctx, links)
+		if err != nil {
+			return nil, err
+		}
+		_, err = dropHidden(ctx, v, links, comments)
+		return comments, err
+	})
 }
 
 // dropHidden removes the comments that are invisible to the viewer, and returns the posts of all.
@@ -311,7 +315,7 @@ func dropHidden[K comparable](ctx context.Context, v *Viewer, asked []K, comment
 			delete(comments, key)
 		}
 	}
-	return posts, nil
+	return posts, hold(v, slices.Collect(maps.Values(comments)))
 }
 
 // around reads the posts of comments, and the viewer's relations to all their authors: see
@@ -391,9 +395,12 @@ func (v *Viewer) CommentsBy(ctx context.Context, lists []social.List[social.User
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(all, posts)
 		return func(_ social.UserID, c *social.Comment) bool {
-			return v.sees(c, posts, relations) && social.CanReadComment(v.ID, c, relations[c.Author])
+			if !v.sees(c, posts, relations) || !social.CanReadComment(v.ID, c, relations[c.Author]) {
+				return false
+			}
+			all[c.Post] = posts[c.Post]
+			return true
 		}, nil
 	}
 	key := func(_ social.UserID, c *social.Comment) social.Key { return social.Key(c.ID.Bytes()) }

@@ -23,6 +23,7 @@ type Viewer struct {
 	s *Service
 
 	hidden, hiddenByAudience atomic.Int64 // entries of lists: see collect
+	held                     atomic.Int64 // see hold
 
 	mu        sync.Mutex
 	relations map[social.UserID]social.Relation
@@ -243,6 +244,10 @@ func (v *Viewer) user(ctx context.Context, field string, id social.UserID) (*soc
 
 // Posts reads the posts that are visible to the viewer; the others are missing in the map.
 func (v *Viewer) Posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
+	return inParts(ids, readTogether, func(ids []social.PostID) (map[social.PostID]*social.Post, error) { return v.posts(ctx, ids) })
+}
+
+func (v *Viewer) posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
 	posts, err := v.s.store.Posts(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -265,7 +270,7 @@ func (v *Viewer) Posts(ctx context.Context, ids []social.PostID) (map[social.Pos
 			delete(posts, id)
 		}
 	}
-	return posts, nil
+	return posts, hold(v, slices.Collect(maps.Values(posts)))
 }
 
 // recallOrRead returns the relations to the people that objects name: from memory if all of them
@@ -350,7 +355,14 @@ func (v *Viewer) Histories(ctx context.Context, posts []*social.Post) (map[socia
 	if err != nil {
 		return nil, err
 	}
-	histories, err := v.s.store.Histories(ctx, edited)
+	const together = 20 // posts with up to MaxEdits versions each
+	histories, err := inParts(edited, together, func(some []social.PostID) (map[social.PostID][]social.Version, error) {
+		found, err := v.s.store.Histories(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		return found, hold(v, slices.Concat(slices.Collect(maps.Values(found))...))
+	})
 	if err != nil {
 		return nil, err
 	}

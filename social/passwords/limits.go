@@ -50,7 +50,9 @@ type Attempt struct {
 	Rank         int    // in the queue for hashes: lower goes first
 }
 
-// Attempt counts an attempt to sign in. Error: RATE_LIMITED.
+// Attempt counts an attempt to sign in. Error: RATE_LIMITED. Then it has taken nothing from any
+// limit: a client that repeats attempts at one handle must not use up those at other handles of all
+// others at its address. The transport's limits for addresses still count what is refused here.
 func (l *Limits) Attempt(from, handle string) (*Attempt, error) {
 	if l == nil {
 		return &Attempt{limits: &Limits{}}, nil
@@ -62,6 +64,7 @@ func (l *Limits) Attempt(from, handle string) (*Attempt, error) {
 		return nil, err
 	}
 	if err := refused(l.Guesses.Take(a.guessed, 1)); err != nil {
+		l.Addresses.Give(from, 1)
 		return nil, err
 	}
 	a.Rank = address.Used() + l.Handles.Take(handle, 1).Used()

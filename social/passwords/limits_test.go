@@ -2,12 +2,41 @@ package passwords
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"plaza/fault"
 	"plaza/ratelimit"
 )
+
+// TestRefusedAttemptsLeaveTheAddress: a client that repeats attempts at one handle, all of which are
+// refused, uses up only those at that handle.
+func TestRefusedAttemptsLeaveTheAddress(t *testing.T) {
+	t.Parallel()
+	limit := func(burst int) *ratelimit.Limit {
+		return ratelimit.New(ratelimit.Policy{Name: "test", Burst: burst, Window: 10_000 * time.Hour})
+	}
+	l := &Limits{Addresses: limit(10), Guesses: limit(3), Handles: limit(100)}
+	wrong := fault.Errorf(fault.CodeBadCredentials, "", "The password is wrong.")
+	for i := range 50 {
+		attempt, err := l.Attempt("192.0.2.1", "ada")
+		if refused, ok := errors.AsType[*fault.Error](err); i < 3 && err != nil || i >= 3 && (!ok || refused.Code != fault.CodeRateLimited) {
+			t.Fatalf("attempt %d at ada: %v", i, err)
+		}
+		if err == nil {
+			attempt.Over(wrong)
+		}
+	}
+	attempt, err := l.Attempt("192.0.2.1", "ben")
+	if err != nil {
+		t.Fatalf("an attempt at another handle: %v", err)
+	}
+	attempt.Over(wrong)
+	if used := l.Addresses.Take("192.0.2.1", 1).Used(); used != 5 {
+		t.Errorf("the address has used %d, want 5: three wrong passwords for ada, one for ben, and this", used)
+	}
+}
 
 // TestOnlyRefusalsCount: an attempt that ends without a verdict leaves its limits as they were.
 func TestOnlyRefusalsCount(t *testing.T) {

@@ -140,7 +140,7 @@ func (d deletion) cutEdgesOf(ctx context.Context) (did bool, err error) {
 func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 	var p postDoc
 	err = d.db.Read(ctx, "post of a deleted user", func(ctx context.Context) error {
-		one := options.FindOne().SetHint(byAuthor).SetProjection(mdb.Doc("commentCount", 1, "reactions", 1, "votes", 1, "muters", 1, "wallOwner", 1))
+		one := options.FindOne().SetHint(byAuthor).SetProjection(mdb.Doc("commentCount", 1, "reactions", 1, "votes", 1, "muters", 1))
 		return mdb.OrNotFound(d.posts.FindOne(ctx, mdb.Doc("author", d.user), one).Decode(&p))
 	})
 	if errors.Is(err, social.ErrNotFound) {
@@ -158,11 +158,12 @@ func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 			return did, err
 		}
 	}
-	e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostDeleted, Post: p.ID}
-	if p.WallOwner != d.user {
-		e.Target = p.WallOwner
-	}
-	err = d.DeletePost(ctx, p.ID, e)
+	err = d.db.Write(ctx, "delete post", []id.ID{p.ID.ID}, func(ctx context.Context) error {
+		if _, err := d.takePost(ctx, p.ID); err != nil {
+			return err
+		}
+		return d.log.Append(ctx, social.NewPostErased(p.ID))
+	})
 	if errors.Is(err, social.ErrNotFound) {
 		err = nil
 	}

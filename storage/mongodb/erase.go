@@ -87,8 +87,7 @@ func (s *Store) eraseNext(ctx context.Context, j *jobs.Job) error {
 }
 
 // eraseFor deletes comments until none is left or the time is up, but at least those of one thread.
-// It reports whether there may be more. The events name by: zero if an account is deleted, because
-// events that name someone who is gone reach no subscriber.
+// It reports whether there may be more. The events are those of social.NewCommentErased.
 func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.UserID, upTo social.CommentID, by social.UserID) (more bool, err error) {
 	page := social.Page{Limit: eraseAtOnce, After: social.Key(mdb.NextID(upTo.ID).Bytes())}
 	list := social.List[social.UserID]{Of: user, Page: page}
@@ -146,9 +145,7 @@ func (s *Store) eraseInThread(ctx context.Context, by social.UserID, comments []
 		}
 		var events []social.Event
 		for _, d := range deleted {
-			events = append(events, d.Events(social.Event{
-				ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: by, Target: by, Post: post, Comment: d.Comment,
-			})...)
+			events = append(events, d.Events(social.NewCommentErased(by, post, d.Comment))...)
 		}
 		return s.log.Append(ctx, events...)
 	})

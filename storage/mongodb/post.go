@@ -325,24 +325,29 @@ func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Eve
 
 // deletePost is DeletePost in a transaction.
 func (s *Store) deletePost(ctx context.Context, post social.PostID, e social.Event) error {
-	var d postDoc
-	what := options.FindOneAndDelete().SetProjection(mdb.Doc("author", 1, "wallOwner", 1, "audience", 1, "detail.closesAt", 1))
-	if err := mdb.OrNotFound(s.posts.FindOneAndDelete(ctx, mdb.Doc("_id", post), what).Decode(&d)); err != nil {
-		return err
-	}
-	if !d.Detail.ClosesAt.IsZero() {
-		if _, err := s.openPolls.DeleteOne(ctx, mdb.Doc("_id", post)); err != nil {
-			return err
-		}
-	}
-	if err := s.deleteWithPost(ctx, post); err != nil {
-		return err
-	}
-	if err := s.feeds.PostDeleted(ctx, post, d.Author, d.WallOwner); err != nil {
+	d, err := s.takePost(ctx, post)
+	if err != nil {
 		return err
 	}
 	e.Author, e.Audience = d.Author, social.Audience(d.Audience)
 	return s.log.Append(ctx, e)
+}
+
+// takePost removes a post and what belongs to it, in a transaction, and returns who saw it.
+func (s *Store) takePost(ctx context.Context, post social.PostID) (d postDoc, err error) {
+	what := options.FindOneAndDelete().SetProjection(mdb.Doc("author", 1, "wallOwner", 1, "audience", 1, "detail.closesAt", 1))
+	if err := mdb.OrNotFound(s.posts.FindOneAndDelete(ctx, mdb.Doc("_id", post), what).Decode(&d)); err != nil {
+		return d, err
+	}
+	if !d.Detail.ClosesAt.IsZero() {
+		if _, err := s.openPolls.DeleteOne(ctx, mdb.Doc("_id", post)); err != nil {
+			return d, err
+		}
+	}
+	if err := s.deleteWithPost(ctx, post); err != nil {
+		return d, err
+	}
+	return d, s.feeds.PostDeleted(ctx, post, d.Author, d.WallOwner)
 }
 
 // deleteWithPost removes what belongs to a post.

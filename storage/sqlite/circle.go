@@ -28,14 +28,14 @@ var (
 
 // InsertCircle implements social.Circles.
 func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, maximum int, e social.Event) error {
-	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
+	stored := *c
+	err := s.log.Update(ctx, func(tx *eventlog.Tx) error {
 		if err := refuseDeleted(tx, c.Owner, social.ErrAccountGone); err != nil {
 			return err
 		}
 		if err := sqldb.MustHaveRoom(tx, maximum, countCircles, c.Owner.Bytes()); err != nil {
 			return err
 		}
-		stored := *c
 		if c.ID.IsZero() {
 			next, err := s.nextCircle(tx, c.Owner)
 			if err != nil {
@@ -46,12 +46,12 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, maximum int,
 		if err := addCircle(tx, &stored); err != nil {
 			return err
 		}
-		if err := tx.Append(e); err != nil {
-			return err
-		}
-		c.ID = stored.ID
-		return nil
+		return tx.Append(e)
 	})
+	if err == nil {
+		c.ID = stored.ID
+	}
+	return err
 }
 
 // nextCircle returns the id of a new circle. It sorts after the owner's other circles, even if one

@@ -7,7 +7,7 @@ import (
 )
 
 // carryOut does what a ruling says to its subject, in the transaction that stores the ruling.
-func carryOut(tx *eventlog.Tx, r *social.Ruling, e social.Event) error {
+func (s *Store) carryOut(tx *eventlog.Tx, r *social.Ruling, e social.Event) error {
 	switch {
 	case r.Post != nil:
 		return replacePost(tx, r.Post, nil, e)
@@ -22,7 +22,7 @@ func carryOut(tx *eventlog.Tx, r *social.Ruling, e social.Event) error {
 	case r.Removes:
 		return deleteComment(tx, r.Subject.Comment, e)
 	case r.Sanctions:
-		_, err := changeStanding(tx, r.Author, r.At, e, func(before social.Standing) social.Standing { return before.Sanctioned(&r.Decision) })
+		_, err := s.changeStanding(tx, r.Author, r.At, e, func(before social.Standing) social.Standing { return before.Sanctioned(&r.Decision) })
 		return err
 	default:
 		return nil

@@ -43,7 +43,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if _, err := tx.Exec(markDeleted, user.Bytes(), time.Now().UnixMicro()); err != nil {
 			return err
 		}
-		if err := endSessions(tx, user, [32]byte{}, social.AllSessions); err != nil {
+		if err := s.endSessions(tx, user, [32]byte{}, social.AllSessions); err != nil {
 			return err
 		}
 		if err := abandonIdentities(tx, user); err != nil {

@@ -22,9 +22,10 @@ var (
 	useMailToken      = sqldb.Define(`UPDATE mail_tokens SET void = 1 WHERE hash = ? AND user = ? AND kind = 'RESET' AND void = 0 AND expires_at > ?`)
 	voidMailTokens    = sqldb.Define(`UPDATE mail_tokens SET void = 1 WHERE user = ? AND kind = ?`)
 	replaceMailTokens = sqldb.Define(`DELETE FROM mail_tokens WHERE user = ? AND kind = ? AND mail = ?`)
-	countMailTokens   = sqldb.Define(`SELECT count(*) FROM mail_tokens INDEXED BY mail_tokens_by_user WHERE user = ? AND kind = ? AND expires_at > ?`)
+	countOtherTokens  = sqldb.Define(`SELECT count(*) FROM mail_tokens INDEXED BY mail_tokens_by_user WHERE user = ? AND kind = ? AND mail <> ? AND expires_at > ?`)
 	deleteMailTokens  = sqldb.Define(`DELETE FROM mail_tokens WHERE user = ?`)
-	expireMailTokens  = sqldb.Define(`DELETE FROM mail_tokens WHERE expires_at <= ?`)
+	expiredMailTokens = sqldb.Define(`DELETE FROM mail_tokens WHERE hash IN (
+		SELECT hash FROM mail_tokens INDEXED BY mail_tokens_by_expiry WHERE expires_at <= ? LIMIT ?)`)
 )
 
 // Email implements social.Emails.
@@ -124,11 +125,11 @@ func (s *Store) IssueMailToken(ctx context.Context, t social.MailToken, most int
 			return social.ErrNotFound
 		}
 		user, kind := t.User.Bytes(), string(t.Kind)
-		if _, err := tx.Exec(replaceMailTokens, user, kind, t.Mail.Bytes()); err != nil {
+		var others int
+		if _, err := tx.Row(countOtherTokens, []any{&others}, user, kind, t.Mail.Bytes(), sqldb.Moment(now)); err != nil || others >= most {
 			return err
 		}
-		var others int
-		if _, err := tx.Row(countMailTokens, []any{&others}, user, kind, sqldb.Moment(now)); err != nil || others >= most {
+		if _, err := tx.Exec(replaceMailTokens, user, kind, t.Mail.Bytes()); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(voidMailTokens, user, kind); err != nil {

@@ -80,10 +80,7 @@ func eraseSome(tx *eventlog.Tx, of toErase) (left bool, err error) {
 		return false, err
 	}
 	for _, r := range rows {
-		e := social.Event{
-			ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: of.by, Target: of.by, Post: r.post, Comment: r.comment,
-		}
-		if err := deleteComment(tx, r.comment, e); err != nil {
+		if err := deleteComment(tx, r.comment, social.NewCommentErased(of.by, r.post, r.comment)); err != nil {
 			return false, err
 		}
 	}

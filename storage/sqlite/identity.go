@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"plaza/id"
 	"plaza/social"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/sqldb"
@@ -72,8 +71,7 @@ func changeIdentities(tx *eventlog.Tx, user social.UserID, change *sqldb.Stateme
 		if _, err := tx.Exec(change, append(slices.Clip(args), key[:])...); err != nil {
 			return err
 		}
-		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user, Session: key}
-		if err := tx.AppendWith(social.SessionsEnded(key), e); err != nil {
+		if err := tx.AppendWith(social.SessionsEnded(key), social.NewSessionEnded(user, key)); err != nil {
 			return err
 		}
 	}

@@ -10,9 +10,10 @@ import (
 )
 
 var (
-	keepHandle    = sqldb.Define(`INSERT INTO left_handles (key, expires_at) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET expires_at = excluded.expires_at`)
-	isHandleKept  = sqldb.Define(`SELECT 1 FROM left_handles WHERE key = ? AND expires_at > ?`)
-	expireHandles = sqldb.Define(`DELETE FROM left_handles WHERE expires_at <= ?`)
+	keepHandle   = sqldb.Define(`INSERT INTO left_handles (key, expires_at) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET expires_at = excluded.expires_at`)
+	isHandleKept = sqldb.Define(`SELECT 1 FROM left_handles WHERE key = ? AND expires_at > ?`)
+	leftLongAgo  = sqldb.Define(`DELETE FROM left_handles WHERE key IN (
+		SELECT key FROM left_handles INDEXED BY left_handles_by_expiry WHERE expires_at <= ? LIMIT ?)`)
 )
 
 // IsHandleKept implements social.Users.
@@ -46,8 +47,5 @@ func (s *Store) leaveHandle(tx *eventlog.Tx, handle string) error {
 
 // expireHandles removes the records of handles that others can take by now.
 func (s *Store) expireHandles(ctx context.Context) error {
-	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		_, err := tx.Exec(expireHandles, sqldb.Moment(s.clock()))
-		return err
-	})
+	return s.db.DeleteAll(ctx, leftLongAgo, sqldb.Moment(s.clock()))
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"plaza/social"
@@ -15,7 +16,7 @@ var (
 	takeMail      = sqldb.Define(`UPDATE mails SET due = ? WHERE id = ?`)
 	deleteMail    = sqldb.Define(`DELETE FROM mails WHERE id = ?`)
 	deleteMailsOf = sqldb.Define(`DELETE FROM mails WHERE user = ?`)
-	expireMails   = sqldb.Define(`DELETE FROM mails WHERE expires_at <= ?`)
+	expiredMails  = sqldb.Define(`DELETE FROM mails WHERE id IN (SELECT id FROM mails INDEXED BY mails_by_expiry WHERE expires_at <= ? LIMIT ?)`)
 )
 
 // QueueMail implements social.Emails.
@@ -61,11 +62,5 @@ func (s *Store) EndMail(ctx context.Context, mail social.MailID) error {
 // expireMail removes mails that were never sent, and tokens, that have expired.
 func (s *Store) expireMail(ctx context.Context) error {
 	now := sqldb.Moment(s.clock())
-	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		if _, err := tx.Exec(expireMails, now); err != nil {
-			return err
-		}
-		_, err := tx.Exec(expireMailTokens, now)
-		return err
-	})
+	return errors.Join(s.db.DeleteAll(ctx, expiredMails, now), s.db.DeleteAll(ctx, expiredMailTokens, now))
 }

@@ -59,7 +59,7 @@ func OpenWith(ctx context.Context, path string, o Options) (*Store, error) {
 	refuse := func(tx sqldb.Reader, user social.UserID) error { return refuseDeleted(tx, user, social.ErrAccountGone) }
 	s.notifications = notifications.New(db, log, now, s.nextID, refuse)
 	s.notificationCalls = s.notifications
-	s.moderation = moderation.New(db, log, moderation.Config{NextID: s.nextID, Refused: refuseDeleted, CarryOut: carryOut})
+	s.moderation = moderation.New(db, log, moderation.Config{NextID: s.nextID, Refused: refuseDeleted, CarryOut: s.carryOut})
 	s.caseCalls, s.decisionCalls = s.moderation, s.moderation
 	s.keys = idempotency.New(db, now, refuse)
 	s.IdempotencyKeys = s.keys

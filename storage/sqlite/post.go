@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"plaza/id"
 	"plaza/social"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/sqldb"
@@ -284,8 +283,7 @@ func deletePostsBy(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
 		if _, err := tx.Exec(deletePost, post.Bytes()); err != nil {
 			return false, err
 		}
-		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostDeleted, Post: post}
-		if err := tx.Append(e); err != nil {
+		if err := tx.Append(social.NewPostErased(post)); err != nil {
 			return false, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plaza/id"
@@ -83,4 +84,52 @@ func countEvents(t *testing.T, file *sql.DB) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// TestAStreamWaitsAfterForgottenEvents: when the log forgets the events that a stream has not read,
+// it waits for the next one, and does not look for the forgotten ones again and again.
+func TestAStreamWaitsAfterForgottenEvents(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plaza.sqlite")
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := s.Tail(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone, reading := social.UserID{ID: id.New()}, newFuse(t.Context(), 1000)
+		last := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostCreated}
+		appendTo(t, s, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventMuted, Actor: gone})
+		err = s.log.Update(t.Context(), func(tx *eventlog.Tx) error {
+			_, err := eventlog.Forget(tx.Tx, gone, 1)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got social.Event
+		var failed error
+		go func() { got, failed = stream.Next(reading) }()
+		synctest.Wait() // until Next waits, or has looked for events too often
+		if failed != nil {
+			t.Errorf("Next does not wait: %v", failed)
+		}
+		appendTo(t, s, last)
+		synctest.Wait()
+		if got.ID != last.ID || failed != nil {
+			t.Errorf("the next event is %+v, %v", got, failed)
+		}
+		if err := errors.Join(stream.Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func appendTo(t *testing.T, s *Store, e social.Event) {
+	t.Helper()
+	if err := s.log.Update(t.Context(), func(tx *eventlog.Tx) error { return tx.Append(e) }); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"plaza/id"
 	"plaza/social"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/sqldb"
@@ -25,6 +24,10 @@ var (
 	signInsOf     = sqldb.Define(`SELECT token_hash FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND token_hash <> ? AND name IS NULL`)
 	countTokens   = sqldb.Define(`SELECT count(*) FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND name IS NOT NULL AND expires_at > ?`)
 	useSession    = sqldb.Define(`UPDATE sessions SET used_at = ?, expires_at = ? WHERE token_hash = ?`)
+
+	expiredSessions = sqldb.Define(`DELETE FROM sessions WHERE token_hash IN (
+		SELECT token_hash FROM sessions INDEXED BY sessions_by_expiry WHERE expires_at <= ? LIMIT ?)`)
+	expiredSessionsOf = sqldb.Define(`DELETE FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND token_hash <> ? AND expires_at <= ?`)
 )
 
 const sessionColumns = `token_hash, user, expires_at, created_at, used_at, name, scopes`
@@ -163,14 +166,22 @@ func (s *Store) EndSessions(ctx context.Context, user social.UserID, keep [32]by
 				return err
 			}
 		}
-		return endSessions(tx, user, keep, which)
+		return s.endSessions(tx, user, keep, which)
 	})
 }
 
-func endSessions(tx *eventlog.Tx, user social.UserID, keep [32]byte, which social.SessionKinds) error {
+// longExpired is how long ago a session expired that ends without an event. Servers have closed its
+// sockets by then, and compare the time, even if the clock was set back a little since.
+const longExpired = time.Hour
+
+func (s *Store) endSessions(tx *eventlog.Tx, user social.UserID, keep [32]byte, which social.SessionKinds) error {
 	list := sessionsOf
 	if which == social.SignIns {
 		list = signInsOf
+	}
+	longAgo := sqldb.Moment(s.clock().Add(-longExpired))
+	if _, err := tx.Exec(expiredSessionsOf, user.Bytes(), keep[:], longAgo); err != nil {
+		return err
 	}
 	tokens, err := sqldb.All(tx, list, scanHash, user.Bytes(), keep[:])
 	if err != nil {
@@ -180,10 +191,14 @@ func endSessions(tx *eventlog.Tx, user social.UserID, keep [32]byte, which socia
 		if _, err := tx.Exec(deleteSession, token[:]); err != nil {
 			return err
 		}
-		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user, Session: token}
-		if err := tx.AppendWith(social.SessionsEnded(token), e); err != nil {
+		if err := tx.AppendWith(social.SessionsEnded(token), social.NewSessionEnded(user, token)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// expireSessions removes sessions that have expired, without events: servers compare the time.
+func (s *Store) expireSessions(ctx context.Context) error {
+	return s.db.DeleteAll(ctx, expiredSessions, sqldb.Moment(s.clock()))
 }

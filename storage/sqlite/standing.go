@@ -22,7 +22,7 @@ var (
 // Leave implements social.Standings.
 func (s *Store) Leave(ctx context.Context, user social.UserID, at time.Time, e social.Event) error {
 	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		_, err := changeStanding(tx, user, at, e, func(before social.Standing) social.Standing {
+		_, err := s.changeStanding(tx, user, at, e, func(before social.Standing) social.Standing {
 			before.Left = true
 			return before
 		})
@@ -33,7 +33,7 @@ func (s *Store) Leave(ctx context.Context, user social.UserID, at time.Time, e s
 // Return implements social.Standings.
 func (s *Store) Return(ctx context.Context, user social.UserID, e social.Event) (did bool, err error) {
 	err = s.log.Update(ctx, func(tx *eventlog.Tx) (err error) {
-		did, err = changeStanding(tx, user, time.Time{}, e, func(before social.Standing) social.Standing {
+		did, err = s.changeStanding(tx, user, time.Time{}, e, func(before social.Standing) social.Standing {
 			before.Left = false
 			return before
 		})
@@ -44,7 +44,7 @@ func (s *Store) Return(ctx context.Context, user social.UserID, e social.Event) 
 
 // changeStanding changes the standing of a user at a time, as social.Standings says. False: it is
 // the same as before.
-func changeStanding(tx *eventlog.Tx, user social.UserID, at time.Time, e social.Event, change func(social.Standing) social.Standing) (bool, error) {
+func (s *Store) changeStanding(tx *eventlog.Tx, user social.UserID, at time.Time, e social.Event, change func(social.Standing) social.Standing) (bool, error) {
 	found, err := sqldb.All(tx, standingOf, scanStanding, user.Bytes())
 	if err != nil {
 		return false, err
@@ -59,7 +59,7 @@ func changeStanding(tx *eventlog.Tx, user social.UserID, at time.Time, e social.
 	isAway := social.IsAway(after)
 	_, err = tx.Exec(setStanding, string(after.Sanction), sqldb.Moment(after.Until), after.Reason, after.Left, isAway, user.Bytes())
 	if err == nil && isAway != social.IsAway(found[0]) {
-		err = comeOrGo(tx, user, at, isAway)
+		err = s.comeOrGo(tx, user, at, isAway)
 	}
 	if err != nil {
 		return false, err
@@ -68,11 +68,11 @@ func changeStanding(tx *eventlog.Tx, user social.UserID, at time.Time, e social.
 }
 
 // comeOrGo changes what depends on whether an account is away.
-func comeOrGo(tx *eventlog.Tx, user social.UserID, at time.Time, isAway bool) error {
+func (s *Store) comeOrGo(tx *eventlog.Tx, user social.UserID, at time.Time, isAway bool) error {
 	if !isAway {
 		return changeIdentities(tx, user, awayNoMore)
 	}
-	if err := endSessions(tx, user, [32]byte{}, social.AllSessions); err != nil {
+	if err := s.endSessions(tx, user, [32]byte{}, social.AllSessions); err != nil {
 		return err
 	}
 	return changeIdentities(tx, user, awayIdentity, sqldb.Moment(at))

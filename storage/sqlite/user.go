@@ -220,7 +220,7 @@ func (s *Store) SetPassword(ctx context.Context, c social.PasswordChange) error 
 		if err := useResetToken(tx, c); err != nil {
 			return err
 		}
-		return endSessions(tx, c.User, c.Keep, social.AllSessions)
+		return s.endSessions(tx, c.User, c.Keep, social.AllSessions)
 	})
 }
 

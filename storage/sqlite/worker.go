@@ -41,14 +41,13 @@ func (s *Store) removeDeleted(ctx context.Context) {
 // pruneEvery is the interval at which Work looks for old data.
 const pruneEvery = 10 * time.Minute
 
-// pruneNowAndThen removes old events, notifications, idempotency keys, mails, handles and invitations
-// until ctx ends.
+// pruneNowAndThen removes old data until ctx ends.
 func (s *Store) pruneNowAndThen(ctx context.Context) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		if err := errors.Join(s.log.Prune(ctx), s.notifications.Expire(ctx), s.keys.Expire(ctx), s.expireMail(ctx), s.expireHandles(ctx), s.invitations.Expire(ctx)); err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, "old events, notifications, idempotency keys, mails, handles and invitations will be removed later", "error", err)
+		if err := s.prune(ctx); err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, "old events, notifications, idempotency keys, sessions, mails, handles and invitations will be removed later", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -56,6 +55,17 @@ func (s *Store) pruneNowAndThen(ctx context.Context) {
 		case <-s.log.RetentionSet():
 		}
 	}
+}
+
+// prune removes old events, notifications, idempotency keys, sessions, mails, handles and invitations.
+// An error does not keep the others.
+func (s *Store) prune(ctx context.Context) (err error) {
+	for _, remove := range []func(context.Context) error{
+		s.log.Prune, s.notifications.Expire, s.keys.Expire, s.expireSessions, s.expireMail, s.expireHandles, s.invitations.Expire,
+	} {
+		err = errors.Join(err, remove(ctx))
+	}
+	return err
 }
 
 // Backlog implements social.Worker.

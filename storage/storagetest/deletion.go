@@ -19,6 +19,7 @@ import (
 var deletionCases = []testCase{
 	{"DeleteUserHidesImmediately", deleteUserHidesImmediately},
 	{"DeleteUserEndsSessions", deleteUserEndsSessions},
+	{"DeleteUserReportsPosts", deleteUserReportsPosts},
 	{"DeleteUserRemovesAll", func(w *world) { w.deleteLife() }},
 	{"DeleteUserTakesTheDeletedAlong", deleteUserTakesTheDeletedAlong},
 	{"ImportsSkipDeletedUsers", importsSkipDeletedUsers},
@@ -123,6 +124,26 @@ func deleteUserEndsSessions(w *world) {
 	w.same(announced, true, "whether there is the deletion's own event")
 	_, err := w.Session(w.ctx, [32]byte{4}, now())
 	w.ok(err, "another user's session")
+}
+
+// deleteUserReportsPosts: the events of a deleted user's posts name no user, whoever's walls they were
+// on.
+func deleteUserReportsPosts(w *world) {
+	ada, ben := w.user(), w.user()
+	onWall := statusBy(ben)
+	onWall.WallOwner = ada.ID
+	want := map[social.PostID]bool{w.status(ben).ID: true, w.poll(ben, 2).ID: true, w.insert(onWall).ID: true}
+	tail := w.tail()
+	w.delete(ben)
+	w.settleDeletion(ben)
+	reported := map[social.PostID]bool{}
+	for _, e := range tail.rest() {
+		if e.Kind == social.EventPostDeleted {
+			reported[e.Post] = true
+			w.sameEvents([]social.Event{e}, []social.Event{{ID: e.ID, Kind: e.Kind, Post: e.Post}}, "the event of a deleted user's post")
+		}
+	}
+	w.same(reported, want, "the posts that events report")
 }
 
 // life is a user who does everything, among others who do the same to them.

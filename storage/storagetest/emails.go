@@ -128,7 +128,10 @@ func aLaterMailReplacesTheTokenOfAnEarlierOne(w *world) {
 	w.did(false)(w.IssueMailToken(w.ctx, mailTokenFor(4, social.MailReset, ada, "ada@site.example", at), 2, at))
 	w.mustBeToken(4, social.MailReset, at, false)
 	w.mustBeToken(3, social.MailReset, at, true)
-	again.Hash = [32]byte{5} // the same mail, sent again, replaces its own
+	again.Hash = [32]byte{5} // the same mail, sent again, replaces its own; but not if the limit has become lower
+	w.did(false)(w.IssueMailToken(w.ctx, again, 1, at))
+	w.mustBeToken(5, social.MailReset, at, false)
+	w.mustBeToken(3, social.MailReset, at, true)
 	w.did(true)(w.IssueMailToken(w.ctx, again, 2, at))
 	w.mustBeToken(3, social.MailReset, at, false)
 	w.mustBeToken(5, social.MailReset, at, true)

@@ -169,6 +169,12 @@ func TestKeysAreRefused(t *testing.T) {
 			mustHaveCode(t, string(sender.Post(t, body)), "BAD_USER_INPUT", what)
 		}
 		mustHaveCode(t, keyed(t, plaza.As(t, "anyone"), "key", createPost, text), "UNAUTHENTICATED", "signed out")
+		for _, mutation := range []string{"recordAdImpression", "recordAdConversion"} {
+			answer := keyed(t, plaza.As(t, "anyone"), "key", `mutation { `+mutation+`(input: {token: "forged"}) { userErrors { path } } }`, nil)
+			if !strings.Contains(answer, `"userErrors":[{"path":["token"]}]`) {
+				t.Errorf("%s, signed out, with a key: %s", mutation, answer)
+			}
+		}
 		const signIn = `s: signIn(input: {handle: "ada", password: "password of ada"}) { token }`
 		mustHaveCode(t, keyed(t, ada, "key", `mutation { ...f } fragment f on Mutation { signOut { userErrors { code } } `+signIn+` }`, nil),
 			"BAD_USER_INPUT", "a sign-in and more")

@@ -169,6 +169,36 @@ func TestPostChangesArePrivate(t *testing.T) {
 	})
 }
 
+// TestPostsOfDeletedAccounts: a wall that someone has open loses the posts of an account that is
+// deleted, on every engine. Notifications about these posts disappear silently: when the posts are
+// removed must not show.
+func TestPostsOfDeletedAccounts(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben, cem := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem")
+		plaza.Notify(t)
+		notified := followNotifications(t, plaza, ada)
+		post := postOnWall(t, ben, "ada", "PUBLIC")
+		wantNotified(t, notified, "ADDED WALL_POST by ben, 1 unread")
+		cem.Comment(t, post, "hello @ada")
+		wantNotified(t, notified, "ADDED MENTION by cem, 2 unread")
+		socket := watchPost(t, ada, post)
+		ben.Mutate(t, "deleteAccount", "", map[string]any{"password": "password of ben"})
+		got := nextChange(t, socket)
+		for got.Event == "CHANGED" {
+			got = nextChange(t, socket) // by the comment, sent again
+		}
+		if want := fmt.Sprintf(`{"data":{"postChanged":{"event":"REMOVED","postId":%q,"post":null}}`, post); got.raw != want {
+			t.Errorf("the owner of the wall got %s, want %s", got.raw, want)
+		}
+		wantListed(t, ada)
+		plaza.Notify(t)
+		cem.Follow(t, "ada")
+		wantNotified(t, notified, "ADDED FOLLOW by cem, 1 unread")
+	})
+}
+
 // TestPreviewsOfManyPostsChange: someone who watches more posts than one look-up has gets the changes
 // of their previews, too.
 func TestPreviewsOfManyPostsChange(t *testing.T) {

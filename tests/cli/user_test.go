@@ -46,7 +46,7 @@ func TestUserCommands(t *testing.T) {
 		{[]string{"user", "sign-out", "ADA"}, "", "ada is signed out everywhere.\n", ""},
 		{[]string{"user", "suspend", "ada", "--for", "72h", "--reason", "Adverts"}, "", `ada is suspended until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ.\n`, ""},
 		{[]string{"user", "suspend", "ada", "--until", "2099-01-31T12:00:00Z", "--reason", "Adverts"}, "", "", "plaza: --until: A suspension lasts for at most ten years: ban the account instead.\n"},
-		{[]string{"user", "suspend", "ada", "--for=-1h", "--reason", "Adverts"}, "", "", "plaza: --for: A suspension ends in the future: say when.\n"},
+		{[]string{"user", "suspend", "ada", "--for=-1h", "--reason", "Adverts"}, "", "", "plaza: --for: A suspension needs an end in the future.\n"},
 		{[]string{"user", "ban", "ada", "--reason", "  "}, "", "", "plaza: reason: This must not be empty.\n"},
 		{[]string{"user", "ban", "@ada", "--reason", "More adverts"}, "", "ada is banned, and signed out everywhere.\n", ""},
 		{[]string{"user", "list", "--json"}, "", `.*"handle":"ada".*"standing":"BANNED".*\n.*"standing":"ACTIVE".*\n`, ""},

@@ -75,7 +75,7 @@ func (p *Place) SignIn(authenticated context.Context) bool {
 
 // TooManyConnections returns the answer to a request for a connection that SignIn has refused.
 func (p *Place) TooManyConnections() *codes.Refusal {
-	refusal := codes.Refusef(http.StatusTooManyRequests, codes.RateLimited, "too many connections of yours are open: close some")
+	refusal := codes.Refusef(http.StatusTooManyRequests, codes.RateLimited, "you have too many open connections: close some")
 	refusal.Err.Extensions["limit"], refusal.Err.Extensions["retryAfter"] = p.refusedBy, 1
 	return refusal
 }

@@ -18,9 +18,10 @@ import (
 // items in a list comes from its first, last or count argument (the largest, if there are several)
 // or from the length of ids. On a field that is not itself a list, such as a connection, these
 // arguments determine the size of the lists directly below it (edges, nodes). Nested lists
-// multiply. __typename and fields that @skip or @include leave out are free; __schema costs 2,500
-// and __type 250, whatever is selected in them. Fields that several fragments repeat are counted
-// each time.
+// multiply. Each object of a list costs at least 1, and so does each entry of a connection, whatever
+// is selected of them, because all of them are read. __typename and fields that @skip or @include
+// leave out are free; __schema costs 2,500 and __type 250, whatever is selected in them. Fields that
+// several fragments repeat are counted each time.
 type Cost struct {
 	// Requested is the operation's cost. It is at most 2,147,483,647, even if the operation costs
 	// more.
@@ -106,7 +107,11 @@ func (c *coster) field(field *ast.Field, page int64) int64 {
 	}
 	size, sized := c.size(field)
 	if field.Definition == nil || field.Definition.Type.Elem == nil { // one object, perhaps a connection
-		return costAdd(1, c.selections(field.SelectionSet, size))
+		return costAdd(1, max(size, c.selections(field.SelectionSet, size))) // a page is read even if only its pageInfo is selected
+	}
+	var least int64 // for each item
+	if len(field.SelectionSet) > 0 {
+		least = 1 // objects are read, even for their __typename alone
 	}
 	switch {
 	case sized:
@@ -115,7 +120,7 @@ func (c *coster) field(field *ast.Field, page int64) int64 {
 	default:
 		size = int64(c.limits.DefaultListSize)
 	}
-	return costAdd(1, costMultiply(size, c.selections(field.SelectionSet, 0)))
+	return costAdd(1, costMultiply(size, max(least, c.selections(field.SelectionSet, 0))))
 }
 
 // size reads the arguments that determine how many items a field returns.

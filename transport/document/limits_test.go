@@ -30,6 +30,8 @@ func TestCost(t *testing.T) {
 		{"connection, last", `{news(last:7){nodes{id}}}`, nil, 1 + 1 + 7},
 		{"connection, larger", `{news(first:3,last:7){nodes{id}}}`, nil, 1 + 1 + 7},
 		{"connection, edges", `{news(first:7){edges{cursor node{id}} pageInfo{hasNextPage}}}`, nil, 1 + 1 + 7*3 + 2},
+		{"connection, no entries", `{news(first:7){pageInfo{hasNextPage}}}`, nil, 1 + 7},
+		{"connection, no fields", `{news(first:7){nodes{__typename}}}`, nil, 1 + 1 + 7},
 		{"connection, null", `{news(first:null){nodes{id}}}`, nil, 22},
 		{"connection, zero", `{news(first:0){nodes{id}}}`, nil, 22},
 		{"connection, negative", `{news(first:-1){nodes{id}}}`, nil, 22},

@@ -41,7 +41,7 @@ type keptFeed struct {
 	docs   *mongo.Collection
 	size   int  // how many posts a part has; the open one has up to twice as many
 	built  int  // how many posts are read when the feed is built
-	kept   int  // how many closed parts are kept
+	kept   int  // how many closed parts are kept, up to a quarter more until they are trimmed
 	copies bool // copies of posts are kept as well, and parts end with months
 	// truth reads the ids of a feed's newest posts, newest first.
 	truth func(ctx context.Context, user social.UserID, limit int) ([]social.PostID, error)

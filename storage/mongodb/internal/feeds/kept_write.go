@@ -157,7 +157,7 @@ func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.
 // closeParts moves the oldest posts of an open part into closed ones, before a post of that month
 // comes. It builds the feed again if too many posts came late.
 func (f *keptFeed) closeParts(ctx context.Context, user social.UserID, month string) error {
-	for {
+	for more := true; more; {
 		docs, err := mdb.FindAll[openPart](ctx, f.docs, openOf(user), 1, options.Find().SetHint(mdb.Doc("_id", 1)))
 		if err != nil || len(docs) == 0 || !docs[0].Ready {
 			return err
@@ -174,12 +174,14 @@ func (f *keptFeed) closeParts(ctx context.Context, user social.UserID, month str
 		if err := f.closePart(ctx, open, inOrder, n); err != nil {
 			return err
 		}
-		if open.Parts >= f.kept {
+		if open.Parts >= f.kept+f.kept/4 {
 			if err := f.trim(ctx, open); err != nil {
 				return err
 			}
 		}
+		more = f.copies || f.due(len(late), inOrder[n:], month) > 0
 	}
+	return nil
 }
 
 // label records the oldest month of an open part again; late posts don't count.
@@ -278,7 +280,7 @@ func copiesBut(posts []social.PostID) bson.D {
 	return mdb.Doc("$filter", mdb.Doc("input", mdb.Doc("$ifNull", bson.A{"$posts", bson.A{}}), "cond", others))
 }
 
-// trim removes the oldest closed parts.
+// trim removes the oldest closed parts. It takes three commands, so it waits for more than one part.
 func (f *keptFeed) trim(ctx context.Context, open *openPart) error {
 	parts, err := mdb.FindAll[closedPart](ctx, f.docs, mdb.Doc("user", open.User, "upper", mdb.Doc("$gt", mdb.ZeroKey), "gen", open.Gen), f.kept,
 		options.Find().SetSort(mdb.Doc("upper", -1)).SetLimit(int64(f.kept)).SetHint(byPart).SetProjection(mdb.Doc("lower", 1)))

@@ -34,11 +34,14 @@ type own struct {
 	searchAt time.Time
 }
 
-// hasRoom reports whether more jobs may wait for this process.
-func (o *own) hasRoom() bool {
+// room returns how many more jobs may wait for this process.
+func (o *own) room() int {
+	if !o.active.Load() {
+		return 0
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.active.Load() && len(o.waiting) < ownMost
+	return max(0, ownMost-len(o.waiting))
 }
 
 func (o *own) add(jobs []*Job) {
@@ -129,17 +132,15 @@ func (q *Queue) Transaction(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// lease leases new jobs for this process, if a transaction adds them and few are waiting.
+// lease leases new jobs for this process, if a transaction adds them, and as long as few are waiting.
 func (q *Queue) lease(ctx context.Context, jobs []Job) {
 	a := addedIn(ctx)
 	if a == nil {
 		return
 	}
-	if !q.own.hasRoom() {
-		a.others = true
-		return
-	}
-	for i := range jobs {
+	n := min(len(jobs), max(0, q.own.room()-len(a.own)))
+	a.others = a.others || n < len(jobs)
+	for i := range jobs[:n] {
 		j := &jobs[i]
 		j.Due, j.Lease, j.Attempts = j.Due.Add(LeaseTime), ID{id.New()}, 1
 		leased := *j

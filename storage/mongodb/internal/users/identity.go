@@ -9,7 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
 )
@@ -94,9 +93,7 @@ func (s *Store) changeIdentities(ctx context.Context, user social.UserID, update
 		return err
 	}
 	ended := mdb.Map(docs, func(d *identityDoc) [32]byte { return [32]byte(d.Key.Data) })
-	events := mdb.Map(ended, func(key *[32]byte) social.Event {
-		return social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user, Session: *key}
-	})
+	events := mdb.Map(ended, func(key *[32]byte) social.Event { return social.NewSessionEnded(user, *key) })
 	return s.log.AppendWith(ctx, social.SessionsEnded(ended...), events...)
 }
 

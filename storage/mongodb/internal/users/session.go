@@ -206,9 +206,7 @@ func (s *Store) endSessions(ctx context.Context, user social.UserID, keep [32]by
 		return err
 	}
 	ended := mdb.Map(sessions, func(d *sessionDoc) [32]byte { return [32]byte(d.TokenHash.Data) })
-	events := mdb.Map(ended, func(token *[32]byte) social.Event {
-		return social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user, Session: *token}
-	})
+	events := mdb.Map(ended, func(token *[32]byte) social.Event { return social.NewSessionEnded(user, *token) })
 	tokens := mdb.Map(sessions, func(d *sessionDoc) bson.Binary { return d.TokenHash })
 	if _, err := s.sessions.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", tokens))); err != nil {
 		return err

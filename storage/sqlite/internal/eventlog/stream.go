@@ -62,7 +62,7 @@ func (l *Log) seek(ctx context.Context, position string) (seq int64, err error) 
 // connection and no goroutine between reads.
 type stream struct {
 	log      *Log
-	last     int64 // the newest that has been read
+	last     int64 // everything up to here has been read, or is gone
 	batch    []social.Event
 	position string // of the last event that Next returned
 	closed   chan struct{}
@@ -79,7 +79,7 @@ func (s *stream) Next(ctx context.Context) (social.Event, error) {
 			}
 			continue
 		}
-		if err := s.fill(ctx); err != nil {
+		if err := s.fill(ctx, last); err != nil {
 			return social.Event{}, err
 		}
 	}
@@ -108,12 +108,18 @@ func (s *stream) wait(ctx context.Context, grown <-chan struct{}) error {
 	}
 }
 
-func (s *stream) fill(ctx context.Context) error {
+// fill reads the next batch. last is the newest event that was committed before: if there is none to
+// read up to there, the log has forgotten them since, and what is committed later comes after it.
+func (s *stream) fill(ctx context.Context, last int64) error {
 	batch, err := sqldb.Read(ctx, s.log.db, func(tx sqldb.Reader) ([]social.Event, error) {
 		return sqldb.All(tx, eventsAfter, scanEvent, s.last, eventBatch)
 	})
-	if err != nil || len(batch) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(batch) == 0 {
+		s.last = last // reading again would find nothing, again and again
+		return nil
 	}
 	s.batch = batch
 	s.last, err = strconv.ParseInt(batch[len(batch)-1].Position, 10, 64)

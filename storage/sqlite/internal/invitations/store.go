@@ -20,7 +20,8 @@ var (
 	remove  = sqldb.Define(`DELETE FROM invitations WHERE id = ?`)
 	unused  = sqldb.Define(`DELETE FROM invitations WHERE id = ? AND uses = 0`)
 	ofUser  = sqldb.Define(`DELETE FROM invitations WHERE inviter = ?`)
-	expired = sqldb.Define(`DELETE FROM invitations WHERE expires_at <= ?`)
+	expired = sqldb.Define(`DELETE FROM invitations WHERE id IN (
+		SELECT id FROM invitations INDEXED BY invitations_by_expiry WHERE expires_at <= ? LIMIT ?)`)
 )
 
 // Store implements social.Invitations on a file.
@@ -112,8 +113,5 @@ func Forget(tx *eventlog.Tx, user social.UserID) error {
 
 // Expire removes invitations that have expired.
 func (s *Store) Expire(ctx context.Context) error {
-	return s.log.Update(ctx, func(tx *eventlog.Tx) error {
-		_, err := tx.Exec(expired, sqldb.Moment(s.clock()))
-		return err
-	})
+	return s.db.DeleteAll(ctx, expired, sqldb.Moment(s.clock()))
 }
