@@ -90,6 +90,18 @@ func (l *Limit) Give(key string, n int) {
 	l.full.Add(hash, full-l.timeFor(n))
 }
 
+// Owe takes n from the bucket of a key even if it contains less. Then it is empty until what is owed
+// has refilled, which can take longer than its Window.
+func (l *Limit) Owe(key string, n int) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	hash, full := l.bucket(key, l.now().Sub(l.start))
+	l.full.Add(hash, full+l.timeFor(n))
+}
+
 // Refused returns how many calls of Take were refused.
 func (l *Limit) Refused() uint64 { return l.refused.Load() }
 
@@ -105,7 +117,7 @@ func (l *Limit) bucket(key string, now time.Duration) (hash uint64, full time.Du
 
 func (l *Limit) state(missing, wait time.Duration) State {
 	used := (int64(missing)*int64(l.policy.Burst) + int64(l.policy.Window) - 1) / int64(l.policy.Window)
-	return State{Policy: l.policy, Remaining: l.policy.Burst - int(used), Reset: missing, RetryAfter: wait}
+	return State{Policy: l.policy, Remaining: max(0, l.policy.Burst-int(used)), Reset: missing, RetryAfter: wait}
 }
 
 // timeFor returns how long a bucket takes to refill by n.

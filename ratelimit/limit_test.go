@@ -65,6 +65,26 @@ func TestGive(t *testing.T) {
 	}
 }
 
+// TestOwe: what is owed is taken from what refills, and nothing is admitted until then.
+func TestOwe(t *testing.T) {
+	t.Parallel()
+	l, clock := at(Policy{"test", 10, 10 * time.Second})
+	l.Take("a", 8)
+	l.Owe("a", 22) // 20 more than there is
+	s := l.Take("a", 3)
+	if s.RetryAfter != 23*time.Second || s.Remaining != 0 || s.Reset != 30*time.Second {
+		t.Errorf("a bucket that owes 20: %+v", s)
+	}
+	*clock = clock.Add(23 * time.Second)
+	if s := l.Take("a", 3); s.RetryAfter != 0 || s.Remaining != 0 {
+		t.Errorf("a bucket that has refilled: %+v", s)
+	}
+	if s := l.Take("b", 1); s.Used() != 1 {
+		t.Errorf("the bucket of another key: %+v", s)
+	}
+	(*Limit)(nil).Owe("a", 1)
+}
+
 // TestAMillionKeys: the memory of a limit does not grow with its keys.
 func TestAMillionKeys(t *testing.T) {
 	l, _ := at(Policy{"test", 3, time.Minute})

@@ -47,7 +47,7 @@ func (e *overEvents) lead(w http.ResponseWriter, r *http.Request) *sse.Failure {
 		if refusal := checkMethod(w, r); refusal != nil {
 			return nil, refusal
 		}
-		return readRequest(w, r, e.options)
+		return e.overHTTP.read(w, r)
 	}
 	events, reserved := prefersEvents(r.Header.Values("Accept")), sse.TokenOf(r) != ""
 	switch {

@@ -40,7 +40,7 @@ func (h *overHTTP) serve(ctx context.Context, w http.ResponseWriter, r *http.Req
 	ctx, cancel := h.executor.WithTimeout(ctx)
 	defer cancel()
 	if limited := h.executor.Arrive(ctx); limited != nil {
-		h.refuse(w, r, &codes.Refusal{Status: http.StatusTooManyRequests, Err: limited})
+		h.refuse(w, r, codes.Limited(limited))
 		return
 	}
 	authenticated, failure := h.executor.Authenticate(ctx, r.Header.Get("Authorization"))
@@ -48,7 +48,7 @@ func (h *overHTTP) serve(ctx context.Context, w http.ResponseWriter, r *http.Req
 		h.refuse(w, r, identityRefusal(w, failure))
 		return
 	}
-	req, refusal := readRequest(w, r, h.options)
+	req, refusal := h.read(w, r)
 	if failure != nil && (refusal != nil || !h.needsNoIdentity(ctx, req)) {
 		refusal = identityRefusal(w, failure)
 	}

@@ -35,15 +35,21 @@ func checkContentType(header http.Header) *codes.Refusal {
 	return codes.Refusef(http.StatusUnsupportedMediaType, codes.UnsupportedMediaType, "the request body must be %s in UTF-8, uncompressed", mediaJSON)
 }
 
-// readRequest reads the request of a GET or POST that [checkMethod] accepts.
-func readRequest(w http.ResponseWriter, r *http.Request, options HTTPOptions) (*request.Request, *codes.Refusal) {
+// read reads the request of a GET or POST that [checkMethod] accepts.
+func (h *overHTTP) read(w http.ResponseWriter, r *http.Request) (*request.Request, *codes.Refusal) {
 	if r.Method == http.MethodGet {
+		if limited := h.executor.Read(r.Context(), len(r.URL.RawQuery)); limited != nil {
+			return nil, codes.Limited(limited)
+		}
 		req, err := request.ParseQueryString(r.URL.RawQuery)
 		return req, badRequest(err)
 	}
-	body, refusal := readBody(w, r, options)
+	body, refusal := readBody(w, r, h.options)
 	if refusal != nil {
 		return nil, refusal
+	}
+	if limited := h.executor.Read(r.Context(), len(body)); limited != nil {
+		return nil, codes.Limited(limited)
 	}
 	req, err := request.Parse(body)
 	if err == nil {

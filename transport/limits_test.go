@@ -90,6 +90,10 @@ func TestAttacksAreCheap(t *testing.T) {
 		exponential = strings.ReplaceAll(exponential, fmt.Sprintf("F%da", i), fmt.Sprintf("F%d", i+1))
 	}
 	exponential += "fragment F100 on Query{viewer}"
+	chained := "{...F0}" + repeat(45, "fragment F%[1]d on Query{"+strings.Repeat("viewer ", 22)+"...F%[1]da}") + "fragment F45 on Query{viewer}"
+	for i := range 45 {
+		chained = strings.ReplaceAll(chained, fmt.Sprintf("F%da", i), fmt.Sprintf("F%d", i+1))
+	}
 	attacks := map[string]string{
 		"depth":                  "{" + strings.Repeat("a{", 10_000) + "b" + strings.Repeat("}", 10_000) + "}",
 		"aliases":                "{" + repeat(10_000, "a%d:viewer ") + "}",
@@ -106,6 +110,13 @@ func TestAttacksAreCheap(t *testing.T) {
 		"variables":              "query(" + repeat(400, "$v%d:Int ") + "){viewer}",
 		"operations":             repeat(500, "query Q%d{viewer}"),
 		"unknown fields":         "{" + strings.Repeat("nothing ", 900) + "}",
+		"one unknown field":      "{" + strings.Repeat("posts{id} ", 490) + "nothing}",
+		"type names":             "{" + strings.Repeat("__typename ", 999) + "}",
+		"conflicts":              "{" + strings.Repeat("viewer:requestId ", 100) + strings.Repeat("viewer ", 890) + "}",
+		"nested fragments":       "{" + strings.Repeat("...{", 330) + strings.Repeat("viewer ", 900) + strings.Repeat("}", 330) + "}",
+		"chained fragments":      chained,
+		"values":                 repeat(150, "query Q%d{...F}") + "fragment F on Query{echo(input:{text:\"\",tags:[" + strings.Repeat("1 ", 900) + "]})}",
+		"spreads":                "{" + strings.Repeat("...{", 15) + strings.Repeat("...F ", 800) + strings.Repeat("}", 15) + "} fragment F on Query{viewer}",
 	}
 	for name, query := range attacks {
 		start := time.Now()

@@ -43,14 +43,14 @@ type HTTPOptions struct {
 	// which counts once. Answers with one of these fields are not cached. Default: none.
 	Once []string
 
-	// MaxBodyBytes bounds a request's body. Default 4 MiB.
+	// MaxBodyBytes bounds a request's body. Default 1 MiB, as for a message on a websocket.
 	MaxBodyBytes int64
 	// BodyTimeout is how long a client may take to send its body. Default 30 s.
 	BodyTimeout time.Duration
 }
 
 func (o HTTPOptions) withDefaults() HTTPOptions {
-	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, 4<<20)
+	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, 1<<20)
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
 	return o
 }

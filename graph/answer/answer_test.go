@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -123,5 +124,20 @@ func TestResolve(t *testing.T) {
 		if got != graphql.Null || len(errs) != 1 || errs[0].Message != "failed" || errs[0].Path.String() != "called" {
 			t.Errorf("%s: %s with %v", name, encoded(got), errs)
 		}
+	}
+}
+
+// TestEncode: a panic in the middle of an answer leaves no half of it, and an error in the response.
+func TestEncode(t *testing.T) {
+	op := &graphql.OperationContext{RecoverFunc: func(_ context.Context, err any) error { return gqlerror.Errorf("%v", err) }}
+	ctx := graphql.WithResponseContext(t.Context(), graphql.DefaultErrorPresenter, op.RecoverFunc)
+	var b Buffer
+	b.Encode(ctx, op, graphql.WriterFunc(func(w io.Writer) {
+		for range MaxLen/(1<<20) + 1 {
+			write(w, strings.Repeat("a", 1<<20))
+		}
+	}))
+	if errs := graphql.GetErrors(ctx); b.String() != "null" || len(errs) != 1 || errs[0].Message != ErrTooLarge.Error() {
+		t.Errorf("%.100s with %v", b.String(), errs)
 	}
 }

@@ -3,7 +3,10 @@ package answer
 
 import (
 	"bytes"
+	"context"
 	"errors"
+
+	"github.com/99designs/gqlgen/graphql"
 )
 
 // MaxLen is how long an answer's data may become, in bytes. The cost of a document bounds how many
@@ -16,6 +19,19 @@ var ErrTooLarge = errors.New("the answer is too large")
 // Buffer is a bytes.Buffer of at most MaxLen bytes. The generated code writes answers into it (see
 // internal/cmd/gqlgen).
 type Buffer struct{ bytes.Buffer }
+
+// Encode appends the data of an answer. After a panic, which gqlgen recovers only in resolvers, the
+// data is null and the error is in the response: the operation has run, perhaps as a mutation, and
+// counts like any other.
+func (b *Buffer) Encode(ctx context.Context, op *graphql.OperationContext, data graphql.Marshaler) {
+	defer func() {
+		if r := recover(); r != nil {
+			op.Error(ctx, op.Recover(ctx, r))
+			b.Buffer = *bytes.NewBufferString("null")
+		}
+	}()
+	data.MarshalGQL(b)
+}
 
 // Write appends p. It panics with ErrTooLarge where the buffer would become too long, as the
 // functions below do.

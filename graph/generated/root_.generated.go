@@ -113,7 +113,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 				}
 			}
 			var buf answer.Buffer
-			data.MarshalGQL(&buf)
+			buf.Encode(ctx, opCtx, data)
 			response.Data = buf.Bytes()
 			if atomic.LoadInt32(&ec.deferred) > 0 {
 				hasNext := atomic.LoadInt32(&ec.pendingDeferred) > 0
@@ -131,7 +131,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
 			var buf answer.Buffer
-			data.MarshalGQL(&buf)
+			buf.Encode(ctx, opCtx, data)
 
 			return &graphql.Response{
 				Data: buf.Bytes(),
@@ -148,7 +148,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			if data == nil {
 				return nil
 			}
-			data.MarshalGQL(&buf)
+			buf.Encode(ctx, opCtx, data)
 
 			return &graphql.Response{
 				Data: buf.Bytes(),

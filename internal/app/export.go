@@ -42,14 +42,16 @@ const exportPath = "/export/comments"
 
 // commentExport is a handler: it answers a GET of a signed-in user with all their comments that they can
 // see, newest first, as JSON Lines. It answers 401 if the client is not signed in, 403 to an
-// access token without the scope READ_FEED, and 429 if a rate limit refuses the first page. If a
-// limit refuses a later page, the export waits. If an error occurs later, or the session ends, the
-// connection is cut, so that clients do not take the answer for a complete one.
+// access token without the scope READ_FEED, and 429 if a rate limit refuses the first page, or for more
+// than maxExports. If a limit refuses a later page, the export waits. If an error occurs later, or
+// the session ends, the connection is cut, so that clients do not take the answer for a complete
+// one.
 type commentExport struct {
 	service      *network.Service
 	authenticate authenticator
 	limits       *limits
 	refused      func(ctx context.Context, code string)
+	running      *running // with exports of everything
 }
 
 // authenticator is the type of execution.Options.Authenticate.
@@ -71,6 +73,13 @@ func (e *commentExport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "This access token lacks the scope READ_FEED.", http.StatusForbidden)
 		return
 	}
+	user := gate.UserOf(ctx)
+	if !e.running.begin(user) {
+		e.refused(ctx, codes.RateLimited)
+		refuseFor(w, 10*time.Second)
+		return
+	}
+	defer e.running.end(user)
 	if after := retryAfter(e.limits.charge(ctx, exportCharge)); after > 0 {
 		e.refused(ctx, codes.RateLimited)
 		refuseFor(w, after)
@@ -113,8 +122,8 @@ func (e *commentExport) continues(ctx context.Context, authorization string, p s
 	return err
 }
 
-// exportPage is how many comments one query reads.
-const exportPage = 500
+// exportPage is how many comments one query reads, with the posts around them.
+const exportPage = 100
 
 // exportedComment is one line.
 type exportedComment struct {

@@ -30,7 +30,7 @@ import (
 // wholeExportPath is the path of wholeExport.
 const wholeExportPath = "/export"
 
-// maxExports is how many exports of one user a server writes at a time.
+// maxExports is how many exports of one user, whole or of comments, a server writes at a time.
 const maxExports = 2
 
 // wholeExportCharge is the charge for each page: as much as for a page of posts in GraphQL.
@@ -45,7 +45,7 @@ type wholeExport struct {
 	limits       *limits
 	refused      func(ctx context.Context, code string)
 	ending       *atomic.Bool // the server is shutting down
-	running      running
+	running      *running     // with exports of comments
 }
 
 // ServeHTTP implements http.Handler. 400: after is not a cursor of the user's export; 401: signed

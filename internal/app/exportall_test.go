@@ -39,7 +39,7 @@ func TestWholeExportIsCutOff(t *testing.T) {
 			ending.Store(drains)
 			return entrance.Authenticate(ctx, authorization)
 		}
-		e := &wholeExport{records: export.New(st, s.social, adsSeen{s.ads}), authenticate: authenticate, refused: s.refused, ending: &ending}
+		e := &wholeExport{records: export.New(st, s.social, adsSeen{s.ads}), authenticate: authenticate, refused: s.refused, ending: &ending, running: new(running)}
 		got, aborted := cutOff(t, e, token)
 		if aborted == drains {
 			t.Errorf("%s: the connection is cut: %v", name, aborted)
@@ -69,7 +69,7 @@ func cutOff(t *testing.T, e *wholeExport, token string) (body string, aborted bo
 	return "", false
 }
 
-// TestExportsOfAUserAreFew: a server writes maxExports of a user at a time.
+// TestExportsOfAUserAreFew: a server writes maxExports of a user at a time, of whatever kind.
 func TestExportsOfAUserAreFew(t *testing.T) {
 	t.Parallel()
 	st := openFile(t)
@@ -79,7 +79,8 @@ func TestExportsOfAUserAreFew(t *testing.T) {
 		t.Fatal(err)
 	}
 	entrance := &gate.Gate{Social: s.social}
-	e := &wholeExport{records: export.New(st, s.social, adsSeen{s.ads}), authenticate: entrance.Authenticate, refused: s.refused, ending: new(atomic.Bool)}
+	e := &wholeExport{records: export.New(st, s.social, adsSeen{s.ads}), authenticate: entrance.Authenticate, refused: s.refused, ending: new(atomic.Bool), running: new(running)}
+	comments := &commentExport{s.social, entrance.Authenticate, nil, s.refused, e.running}
 	for range maxExports {
 		if !e.running.begin(session.User) {
 			t.Fatal("an export is refused")
@@ -89,15 +90,20 @@ func TestExportsOfAUserAreFew(t *testing.T) {
 		t.Error("an export of another user is refused")
 	}
 	for _, want := range []int{http.StatusTooManyRequests, http.StatusOK} {
-		answer := httptest.NewRecorder()
-		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, wholeExportPath, nil)
-		request.Header.Set("Authorization", "Bearer "+token)
-		e.ServeHTTP(answer, request)
-		if answer.Code != want || want != http.StatusOK && answer.Header().Get("Retry-After") == "" {
-			t.Errorf("status %d, want %d", answer.Code, want)
+		for path, handler := range map[string]http.Handler{wholeExportPath: e, exportPath: comments} {
+			answer := httptest.NewRecorder()
+			request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+			request.Header.Set("Authorization", "Bearer "+token)
+			handler.ServeHTTP(answer, request)
+			if answer.Code != want || want != http.StatusOK && answer.Header().Get("Retry-After") == "" {
+				t.Errorf("%s: status %d, want %d", path, answer.Code, want)
+			}
 		}
 		if want != http.StatusOK {
 			e.running.end(session.User)
 		}
+	}
+	if n := e.running.of[session.User]; n != maxExports-1 {
+		t.Errorf("%d exports count after the others have ended", n)
 	}
 }

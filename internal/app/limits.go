@@ -81,18 +81,31 @@ func (l *limits) arrive(ctx context.Context) []execution.Quota {
 	return []execution.Quota{quotaOf(l.clients.Take(clientIn(ctx), arrivalCost))}
 }
 
+// work implements execution.Options.Work. Like an arrival, it counts for the address alone, because
+// it may precede authentication.
+func (l *limits) work(ctx context.Context, cost int) []execution.Quota {
+	if l == nil {
+		return nil
+	}
+	return []execution.Quota{quotaOf(l.clients.Take(clientIn(ctx), cost))}
+}
+
+// owe implements execution.Options.Owe.
+func (l *limits) owe(ctx context.Context, cost int) {
+	if l == nil {
+		return
+	}
+	for _, p := range l.due(ctx, execution.Charge{Cost: cost}) {
+		p.limit.Owe(p.key, p.amount)
+	}
+}
+
 // charge implements execution.Options.Charge. A refused operation takes nothing from any limit.
 func (l *limits) charge(ctx context.Context, c execution.Charge) []execution.Quota {
 	if l == nil {
 		return nil
 	}
-	due := []payment{{l.clients, clientIn(ctx), c.Cost}}
-	if user := gate.UserOf(ctx); !user.IsZero() {
-		due = append(due, payment{l.tokens, gate.SessionKey(ctx), c.Cost}, payment{l.users, user.String(), c.Cost})
-		if c.Writes > 0 {
-			due = append(due, payment{l.writes, user.String(), c.Writes})
-		}
-	}
+	due := l.due(ctx, c)
 	quotas := make([]execution.Quota, 0, len(due))
 	for i, p := range due {
 		state := p.limit.Take(p.key, p.amount)
@@ -103,6 +116,18 @@ func (l *limits) charge(ctx context.Context, c execution.Charge) []execution.Quo
 		}
 	}
 	return quotas
+}
+
+// due returns what an operation takes from each bucket of its client.
+func (l *limits) due(ctx context.Context, c execution.Charge) []payment {
+	due := []payment{{l.clients, clientIn(ctx), c.Cost}}
+	if user := gate.UserOf(ctx); !user.IsZero() {
+		due = append(due, payment{l.tokens, gate.SessionKey(ctx), c.Cost}, payment{l.users, user.String(), c.Cost})
+		if c.Writes > 0 {
+			due = append(due, payment{l.writes, user.String(), c.Writes})
+		}
+	}
+	return due
 }
 
 // await charges an operation as soon as the limits admit it. It returns ctx's error if ctx ends

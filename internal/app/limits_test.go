@@ -79,6 +79,42 @@ func TestExportsAreCharged(t *testing.T) {
 	}
 }
 
+// TestSizesTakeFromLimits: a request and a document take from the address, and a long answer takes
+// from everything that its operation takes from.
+func TestSizesTakeFromLimits(t *testing.T) {
+	t.Parallel()
+	limiting := newLimits()
+	s := newServer(openFile(t), &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, limiting, nil)
+	session, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := network.NewPost{Content: social.Content{Status: &social.Status{Text: strings.Repeat("a", social.MaxTextLen)}}, Audience: social.Audience{Kind: social.AudiencePublic}}
+	if _, err := s.social.CreatePost(t.Context(), session.User, in); err != nil {
+		t.Fatal(err)
+	}
+	const bucket = 100_000
+	limiting.clients, limiting.tokens, limiting.users = hourly("address", bucket), hourly("token", bucket), hourly("user", bucket)
+	query := `{ viewer { news(last: 1) { nodes { ... on StatusPost { a: text b: text c: text d: text e: text f: text } } } } }`
+	sent := "query=" + url.QueryEscape(query) + "&unused=" + strings.Repeat("a", 1000)
+	got := serve(s, "198.51.100.1", http.MethodGet, "/graphql?"+sent, "Bearer "+token).Body.String()
+	data, _, ok := strings.Cut(strings.TrimPrefix(got, `{"data":`), `,"extensions":`)
+	if !ok || len(data) < 6*social.MaxTextLen {
+		t.Fatalf("%.300s", got)
+	}
+	used := func(l *ratelimit.Limit, key string) int { return l.Take(key, 1).Used() - 1 }
+	operation, arrival := len(data)/1024, arrivalCost+len(sent)/256+len(query)/16
+	if n := used(limiting.tokens, gate.KeyOf(session.TokenHash)); n != operation {
+		t.Errorf("%d were taken from the token, want %d", n, operation)
+	}
+	if n := used(limiting.users, session.User.String()); n != operation {
+		t.Errorf("%d were taken from the user, want %d", n, operation)
+	}
+	if n := used(limiting.clients, "198.51.100.1"); n != operation+arrival {
+		t.Errorf("%d were taken from the address, want %d", n, operation+arrival)
+	}
+}
+
 // TestAwait: an operation that a limit refuses waits until it is admitted, or until its context
 // ends.
 func TestAwait(t *testing.T) {

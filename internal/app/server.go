@@ -99,6 +99,8 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		Execution: execution.Options{
 			Arrive:           limiting.arrive,
 			Charge:           limiting.charge,
+			Work:             limiting.work,
+			Owe:              limiting.owe,
 			Authenticate:     entrance.Authenticate,
 			Refused:          s.refused,
 			AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, entrance.RequireMember, entrance.RequireScopes, entrance.RequireStanding, resolver.OperationLoaders, entrance.OncePerKey},
@@ -145,11 +147,12 @@ func (s *Server) routes(authenticate authenticator, from *proxies) http.Handler 
 	mux.Handle(clickPath+"{token}", limited(clickHandler(s.ads, from, slog.Default())))
 	mux.Handle(impressionPath+"{token}", limited(recordingHandler(s.ads.RecordImpression, slog.Default())))
 	mux.Handle(conversionPath+"{token}", limited(recordingHandler(s.ads.RecordConversion, slog.Default())))
+	exports := new(running)
 	whole := &wholeExport{
-		records: export.New(s.store, s.social, adsSeen{s.ads}), authenticate: authenticate, limits: s.limits, refused: s.refused, ending: &s.ending,
+		records: export.New(s.store, s.social, adsSeen{s.ads}), authenticate: authenticate, limits: s.limits, refused: s.refused, ending: &s.ending, running: exports,
 	}
 	mux.Handle(wholeExportPath, c.cors().Handler(getOnly(limited(cookies.signIn(whole)))))
-	mux.Handle(exportPath, c.cors().Handler(getOnly(limited(cookies.signIn(&commentExport{s.social, authenticate, s.limits, s.refused})))))
+	mux.Handle(exportPath, c.cors().Handler(getOnly(limited(cookies.signIn(&commentExport{s.social, authenticate, s.limits, s.refused, exports})))))
 	mux.Handle(sessionPath, c.cors().Handler(limited(cookies.signIn(&sessionCookie{s.social, s.Hub, authenticate, cookies}))))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)

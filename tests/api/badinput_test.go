@@ -337,7 +337,7 @@ func (w *world) inputFields() map[string][]bad {
 		"CreateAccessTokenInput.expiresInDays": values("INVALID", 0, -1, 366, 1<<31-1, -1<<31),
 		"CreateAccessTokenInput.scopes": {
 			{why: "one twice", value: []any{"ADMIN", "WRITE_POSTS", "ADMIN"}, code: "INVALID"},
-			{why: "10,000", value: slices.Repeat([]any{"ADMIN"}, 10_000), code: "INVALID"},
+			{why: "500", value: slices.Repeat([]any{"ADMIN"}, 500), code: "INVALID"},
 			{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
 		},
 		"MarkNotificationsReadInput.notificationIds": w.badNotifications(),
@@ -491,7 +491,7 @@ func badOptions() []bad {
 		{why: "one", value: numbered(1), code: "INVALID"},
 		{why: "one, not in a list", value: "alone", code: "INVALID"},
 		{why: "11", value: numbered(11), code: "TOO_LONG"},
-		{why: "100,000", value: numbered(100_000), code: "TOO_LONG"},
+		{why: "1,500", value: numbered(1_500), code: "TOO_LONG"},
 		{why: "twice the same", value: []any{"a", "b", "a"}, code: "INVALID"},
 		{why: "twice the same but for white space", value: []any{"a", " a "}, code: "INVALID"},
 		{why: "null in it", value: []any{"a", nil}, code: "BAD_USER_INPUT"},
@@ -509,7 +509,7 @@ func badCaps() []bad {
 		{why: "below 0", value: one(-1, "DAY"), code: "INVALID"},
 		{why: "101", value: one(101, "DAY"), code: "INVALID"},
 		{why: "a window twice", value: append(one(1, "DAY"), one(2, "DAY")...), code: "INVALID"},
-		{why: "10,000", value: slices.Repeat(one(1, "DAY"), 10_000), code: "INVALID"},
+		{why: "500", value: slices.Repeat(one(1, "DAY"), 500), code: "INVALID"},
 		{why: "an unknown window", value: one(1, "MONTH"), code: "BAD_USER_INPUT"},
 		{why: "half a cap", value: one(0.5, "DAY"), code: "BAD_USER_INPUT"},
 		{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
@@ -527,7 +527,7 @@ func badKeywordWeights() []bad {
 		{why: "another keyword", value: one("forge", 1), code: "INVALID"},
 		{why: "no keyword", value: one("", 1), code: "BLANK"},
 		{why: "256 kB", value: one(veryLong, 1), code: "TOO_LONG"},
-		{why: "10,000", value: slices.Repeat(one("anvil", 1), 10_000), code: "TOO_LONG"},
+		{why: "500", value: slices.Repeat(one("anvil", 1), 500), code: "TOO_LONG"},
 		{why: "half a weight", value: one("anvil", 0.5), code: "BAD_USER_INPUT"},
 		{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
 	}
@@ -565,7 +565,7 @@ func badPlaces() []bad {
 		{why: "no such zone", value: append(one("acme.example", "top"), one("acme.example", "nowhere")...), code: "NOT_FOUND", at: "input.zones.1"},
 		{why: "no zone's name", value: one("acme.example", "a/b"), code: "INVALID"},
 		{why: "a zone twice", value: slices.Repeat(one("acme.example", "top"), 2), code: "INVALID"},
-		{why: "10,000", value: slices.Repeat(one("acme.example", "top"), 10_000), code: "TOO_LONG"},
+		{why: "500", value: slices.Repeat(one("acme.example", "top"), 500), code: "TOO_LONG"},
 		{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
 		{why: "without a zone", value: []any{map[string]any{"site": "acme.example"}}, code: "BAD_USER_INPUT"},
 	}
@@ -574,12 +574,12 @@ func badPlaces() []bad {
 // badKeywords returns malformed keywords, too many or too long ones, and blank ones, with these
 // codes.
 func badKeywords(malformed, tooLong, blank string) []bad {
-	many := make([]any, 10_000)
+	many := make([]any, 500)
 	for i := range many {
 		many[i] = fmt.Sprint("keyword ", i)
 	}
 	return []bad{
-		{why: "10,000", value: many, code: tooLong},
+		{why: "500", value: many, code: tooLong},
 		{why: "51", value: many[:51], code: tooLong},
 		{why: "51 characters", value: []any{strings.Repeat("é", 51)}, code: tooLong},
 		{why: "256 kB", value: []any{veryLong}, code: tooLong},
@@ -1683,7 +1683,8 @@ func TestBadRequests(t *testing.T) {
 			"{}":            codes.BadUserInput,
 			`{"query": 1}`:  codes.BadUserInput,
 			`{"query": ""}`: codes.BadUserInput,
-			`{"query": "{ viewer { user { id } } }", "variables": []}`: codes.BadUserInput,
+			`{"query": "{ viewer { user { id } } }", "variables": []}`:                                           codes.BadUserInput,
+			`{"query": "{ viewer { user { id } } }", "variables": {"v": [0` + strings.Repeat(",0", 2000) + `]}}`: codes.QueryTooComplex,
 			`{"query": "{"}`:                                  codes.ParseFailed,
 			`{"query": "{ nope }"}`:                           codes.ValidationFailed,
 			"{\"query\": \"{ viewer\x00 }\"}":                 codes.BadUserInput,

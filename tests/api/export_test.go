@@ -15,7 +15,7 @@ import (
 )
 
 // pageOfExport is how many comments an export reads at a time.
-const pageOfExport = 500
+const pageOfExport = 100
 
 // TestExport writes more comments than one page of an export has, some of which their author may no
 // longer see. The author downloads the visible ones, and the operator all of them.

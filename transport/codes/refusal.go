@@ -18,6 +18,11 @@ func Refusef(status int, code, format string, args ...any) *Refusal {
 	return &Refusal{status, Errorf(code, format, args...)}
 }
 
+// Limited returns the refusal of requests that a rate limit refuses.
+func Limited(err *gqlerror.Error) *Refusal {
+	return &Refusal{http.StatusTooManyRequests, err}
+}
+
 // ShuttingDown returns the refusal of requests that arrive during a shutdown.
 func ShuttingDown() *Refusal {
 	return Refusef(http.StatusServiceUnavailable, Unavailable, "the server is shutting down; try again")

@@ -37,11 +37,14 @@ type Checker struct {
 	rules  *rules.Rules
 	texts  documents
 	parsed graphql.Cache[*ast.QueryDocument] // valid documents, by their texts
+	admit  func(ctx context.Context, bytes int) *gqlerror.Error
 }
 
-// NewChecker creates a checker for a schema.
-func NewChecker(schema *ast.Schema, o Options) *Checker {
+// NewChecker creates a checker for a schema. admit may refuse a document that is not cached, before
+// it is parsed and validated, whether it is valid or not.
+func NewChecker(schema *ast.Schema, o Options, admit func(ctx context.Context, bytes int) *gqlerror.Error) *Checker {
 	return &Checker{
+		admit:  admit,
 		schema: schema,
 		limits: o.Limits.withDefaults(),
 		rules:  newRules(),
@@ -93,6 +96,9 @@ func (c *Checker) document(ctx context.Context, text string, stats *graphql.Stat
 		stats.Parsing.End = graphql.Now()
 		stats.Validation.Start, stats.Validation.End = stats.Parsing.End, stats.Parsing.End
 		return doc, nil
+	}
+	if limited := c.admit(ctx, len(text)); limited != nil {
+		return nil, gqlerror.List{limited}
 	}
 	doc, err := parse(text, c.limits.MaxTokens)
 	stats.Parsing.End = graphql.Now()

@@ -57,8 +57,13 @@ func (l Limits) withDefaults() Limits {
 
 func tooComplex(limit string, actual, maximum int) *gqlerror.Error {
 	has := fmt.Sprintf("it has %d %s", actual, limit)
-	if limit == "depth" || limit == "cost" {
+	switch limit {
+	case "depth", "cost":
 		has = fmt.Sprintf("its %s is %d", limit, actual)
+	case "fragmentDepth":
+		has = fmt.Sprintf("its fragments are nested %d deep", actual)
+	case "repeats":
+		has = fmt.Sprintf("it has %d pairs of fields with one name, or of fragments, in the same place", actual)
 	}
 	err := exceeds(limit, has, maximum)
 	err.Extensions["actual"] = actual

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -101,6 +102,58 @@ func TestCostOfBeginnings(t *testing.T) {
 		got := limits.costOf(doc.Operations[0], map[string]any{"many": make([]any, 1000), "cursor": "b", "none": nil})
 		if want.Maximum = limits.MaxCost; got != want {
 			t.Errorf("%s: costs %+v, want %+v", query, got, want)
+		}
+	}
+}
+
+// TestRepeatsAreRefusedBeforeValidation: what validation would compare or walk again and again is
+// refused by what a document has, and not by what it takes. Without these limits validation takes
+// between 0.1 and 45 s.
+func TestRepeatsAreRefusedBeforeValidation(t *testing.T) {
+	nested := func(n int, inside string) string {
+		return "{" + strings.Repeat("...{", n) + inside + strings.Repeat("}", n) + "}"
+	}
+	chain := func(n int) string {
+		var b strings.Builder
+		b.WriteString("{...F1}")
+		for i := 1; i < n; i++ {
+			fmt.Fprintf(&b, " fragment F%d on Query{viewer ...F%d}", i, i+1)
+		}
+		fmt.Fprintf(&b, " fragment F%d on Query{viewer}", n)
+		return b.String()
+	}
+	const onPosts = " fragment A on Post{id text author{id}} fragment B on Post{id text author{id}}"
+	cases := []struct{ limit, fits, exceeds string }{
+		{"repeats", "{" + strings.Repeat("viewer ", 100) + "}", "{" + strings.Repeat("viewer ", 101) + "}"},
+		{"repeats", "{viewer " + strings.Repeat("...{viewer} ", 99) + "}", "{viewer " + strings.Repeat("...{viewer} ", 100) + "}"},
+		{"repeats", "{posts{id} posts{id}}", "{" + strings.Repeat("posts{id} ", 72) + "nothing}"},
+		{"repeats", "", "{" + strings.Repeat("posts{"+strings.Repeat("id ", 12)+"} ", 12) + "}"},
+		{"repeats", "{posts{...A ...B}}" + onPosts, "{" + strings.Repeat("posts{...A ...B} ", 50) + "}" + onPosts},
+		{"repeats", "", "{...F " + strings.Repeat("...G ", 101) + "} fragment F on Query{viewer} fragment G on Query{viewer}"},
+		{"repeats", "", "{viewer} fragment F on Query{" + strings.Repeat("viewer ", 101) + "}"},
+		{"fragmentDepth", nested(16, "viewer"), nested(17, "viewer")},
+		{"fragmentDepth", chain(16), chain(17)},
+		{"fragmentDepth", "", "{posts{" + strings.Repeat("...{...{author{news{nodes{", 3) + nested(11, "id")[1:] + strings.Repeat("}}}}}", 3) + "}"},
+		{"values", "{nodes(ids:[" + strings.Repeat("1 ", 1900) + "]){id}}", "query A{...F} query B{...F} fragment F on Query{nodes(ids:[" + strings.Repeat("1 ", 1000) + "]){id}}"},
+		{"values", "", "query A{...F} query B{...F} fragment F on Query{viewer @skip(if:[" + strings.Repeat("1 ", 1000) + "])}"},
+	}
+	limits := Limits{}.withDefaults()
+	for _, c := range cases {
+		for query, limit := range map[string]string{c.fits: "", c.exceeds: c.limit} {
+			if query == "" {
+				continue
+			}
+			doc, err := parse(query, limits.MaxTokens)
+			if err != nil {
+				t.Fatalf("%.200s: %v", query, err)
+			}
+			got := ""
+			if err := limits.check(doc); err != nil {
+				got, _ = err.Extensions["limit"].(string)
+			}
+			if got != limit {
+				t.Errorf("%.200s: refused for its %q, want %q", query, got, limit)
+			}
 		}
 	}
 }

@@ -13,6 +13,10 @@ import (
 // validator limits how often such a query may nest lists.
 const introspectionDepth = 20
 
+// maxFragmentDepth is how deep fragments may be nested: validation walks what a fragment contains
+// once more for each fragment around it.
+const maxFragmentDepth = 16
+
 // check measures an unvalidated document against the limits.
 func (l Limits) check(doc *ast.QueryDocument) *gqlerror.Error {
 	total, err := measure(doc, !l.NoIntrospection)
@@ -27,16 +31,26 @@ func (l Limits) check(doc *ast.QueryDocument) *gqlerror.Error {
 		{"aliases", total.aliases, l.MaxAliases},
 		{"fields", total.fields, l.MaxFields},
 		{"directives", total.directives, l.MaxDirectives},
+		{"values", total.values, l.MaxTokens},
+		{"fragmentDepth", total.fragments, maxFragmentDepth},
 	} {
 		if m.actual > m.maximum {
 			return tooComplex(m.name, m.actual, m.maximum)
 		}
 	}
+	if n := repeatsIn(doc); n > maxRepeats {
+		return tooComplex("repeats", n, maxRepeats)
+	}
 	return nil
 }
 
 // extent is the size of a selection set once its fragments are expanded.
-type extent struct{ depth, fields, aliases, directives int }
+type extent struct {
+	depth, fields, aliases, directives int
+
+	values    int // arguments, and what their lists and objects contain
+	fragments int // how deep fragments are nested, with or without fields between them
+}
 
 // add adds another selection on the same level. Counts saturate, because n fragments can expand to
 // 2^n fields.
@@ -45,6 +59,8 @@ func (e *extent) add(other extent) {
 	e.fields = saturatingAdd(e.fields, other.fields)
 	e.aliases = saturatingAdd(e.aliases, other.aliases)
 	e.directives = saturatingAdd(e.directives, other.directives)
+	e.values = saturatingAdd(e.values, other.values)
+	e.fragments = max(e.fragments, other.fragments)
 }
 
 func saturatingAdd(a, b int) int { return min(a+b, math.MaxInt32) }
@@ -103,13 +119,19 @@ func (m *measurer) selections(set ast.SelectionSet) extent {
 			total.add(m.field(selection))
 		case *ast.InlineFragment:
 			total.add(m.directives(selection.Directives))
-			total.add(m.selections(selection.SelectionSet))
+			total.add(inFragment(m.selections(selection.SelectionSet)))
 		case *ast.FragmentSpread:
 			total.add(m.directives(selection.Directives))
 			total.add(m.spread(selection.Name))
 		}
 	}
 	return total
+}
+
+// inFragment returns the extent of a fragment with that of its content.
+func inFragment(content extent) extent {
+	content.fragments++
+	return content
 }
 
 func (m *measurer) field(field *ast.Field) extent {
@@ -123,6 +145,7 @@ func (m *measurer) field(field *ast.Field) extent {
 	}
 	own := m.directives(field.Directives)
 	own.fields = 1
+	own.values += valuesOf(field.Arguments)
 	if field.Alias != field.Name {
 		own.aliases = 1
 	}
@@ -146,7 +169,7 @@ func (m *measurer) spread(name string) extent {
 	}
 	fragment.state = visiting
 	fragment.extent = m.directives(fragment.definition.Directives)
-	fragment.extent.add(m.selections(fragment.definition.SelectionSet))
+	fragment.extent.add(inFragment(m.selections(fragment.definition.SelectionSet)))
 	fragment.state = visited
 	return fragment.extent
 }
@@ -154,12 +177,31 @@ func (m *measurer) spread(name string) extent {
 // directives counts directives, and rejects those of incremental delivery: gqlgen would leak a
 // goroutine for each.
 func (m *measurer) directives(list ast.DirectiveList) extent {
+	values := 0
 	for _, directive := range list {
+		values += valuesOf(directive.Arguments)
 		if directive.Name == "defer" || directive.Name == "stream" {
 			m.fail(codes.Errorf(codes.ValidationFailed, "the directive @%s is not supported", directive.Name))
 		}
 	}
-	return extent{directives: len(list)}
+	return extent{directives: len(list), values: values}
+}
+
+// valuesOf counts the values of arguments. A document without fragments cannot have more of them
+// than tokens, but validation checks those of a fragment again for each operation.
+func valuesOf(arguments ast.ArgumentList) (n int) {
+	for _, argument := range arguments {
+		n += valuesIn(argument.Value)
+	}
+	return n
+}
+
+func valuesIn(value *ast.Value) int {
+	n := 1
+	for _, child := range value.Children {
+		n += valuesIn(child.Value)
+	}
+	return n
 }
 
 func (m *measurer) fail(err *gqlerror.Error) {

@@ -23,12 +23,13 @@ type Executor struct {
 // New creates an executor. It starts nothing, and panics if a required option is missing.
 func New(es graphql.ExecutableSchema, documents document.Options, options Options) *Executor {
 	options = options.withDefaults()
-	return &Executor{
-		options:   options,
-		documents: document.NewChecker(es.Schema(), documents),
-		whole:     dispatcher(es, options, options.AroundOperations),
-		events:    dispatcher(es, options, nil),
+	e := &Executor{
+		options: options,
+		whole:   dispatcher(es, options, options.AroundOperations),
+		events:  dispatcher(es, options, nil),
 	}
+	e.documents = document.NewChecker(es.Schema(), documents, e.validate)
+	return e
 }
 
 // dispatcher configures gqlgen's executor only to run operations, because package document checks
@@ -105,7 +106,9 @@ func (e *Executor) WithTimeout(ctx context.Context) (context.Context, context.Ca
 // Answer runs a query or mutation.
 func (e *Executor) Answer(ctx context.Context, op *document.Operation) *Answer {
 	handler, ctx := e.whole.DispatchOperation(ctx, op.Context)
-	return newAnswer(handler(ctx), op.Cost)
+	answer := newAnswer(handler(ctx), op.Cost)
+	e.owe(ctx, op, len(answer.Data))
+	return answer
 }
 
 // Refused reports the code with which a request or operation is rejected before it runs.

@@ -43,6 +43,12 @@ type Options struct {
 	// Answers over HTTP carry the quotas of Charge as RateLimit headers. Default: no limits.
 	Arrive func(ctx context.Context) []Quota
 	Charge func(ctx context.Context, charge Charge) []Quota
+	// Work charges what precedes an operation and depends on its size, before it is done: decoding a
+	// request, and parsing and validating a document that is not cached. It may reject it like
+	// Arrive. Owe charges the length of an answer that has been encoded, and cannot reject it.
+	// Default: no limits.
+	Work func(ctx context.Context, cost int) []Quota
+	Owe  func(ctx context.Context, cost int)
 
 	// Refused is called with the code of each request or operation that is rejected before it runs.
 	// Default: none.
@@ -64,6 +70,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Charge == nil {
 		o.Charge = func(context.Context, Charge) []Quota { return nil }
+	}
+	if o.Work == nil {
+		o.Work = func(context.Context, int) []Quota { return nil }
+	}
+	if o.Owe == nil {
+		o.Owe = func(context.Context, int) {}
 	}
 	if o.Refused == nil {
 		o.Refused = func(context.Context, string) {}

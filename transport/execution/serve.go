@@ -79,6 +79,7 @@ func (e *Executor) respond(ctx context.Context, op *document.Operation, to Sink)
 	handler, ctx := e.whole.DispatchOperation(ctx, op.Context)
 	for resp := handler(ctx); resp != nil; resp = handler(ctx) {
 		answer := newAnswer(resp, op.Cost)
+		e.owe(ctx, op, len(answer.Data))
 		if answer.RequestFailed() {
 			to.Fail(answer.Errors)
 			return false

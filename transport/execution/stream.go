@@ -45,24 +45,14 @@ const waitForQuota = time.Second
 // has ended. A stream is delayed where a request would be refused, because its client does not
 // control how many events there are.
 func (s *Stream) Await() {
-	for s.ctx.Err() == nil {
-		retryAfter := s.charge()
-		if retryAfter == 0 {
-			return
-		}
-		select {
-		case <-time.After(max(retryAfter, waitForQuota)):
-		case <-s.ctx.Done():
-		}
-	}
+	awaitQuotas(s.ctx, waitForQuota, s.charge)
 }
 
 // Admit charges the cost of a response if the limits admit it now, and returns whether they do.
-func (s *Stream) Admit() bool { return s.charge() == 0 }
+func (s *Stream) Admit() bool { return longest(s.charge()).RetryAfter == 0 }
 
-// charge charges the cost of a response, or returns after which time the limits may admit it.
-func (s *Stream) charge() (retryAfter time.Duration) {
-	return longest(s.executor.options.Charge(s.ctx, Charge{Cost: s.operation.Cost.Requested})).RetryAfter
+func (s *Stream) charge() []Quota {
+	return s.executor.options.Charge(s.ctx, Charge{Cost: s.operation.Cost.Requested})
 }
 
 // Executions returns a function that runs the subscription for one event after another, and returns
@@ -94,7 +84,12 @@ func (s *Stream) execute(ctx context.Context, op *document.Operation) (response 
 
 // Send sends responses of Executions if the client still listens. They may be those of another
 // stream with the same operation. Send waits for a slow client.
-func (s *Stream) Send(responses ...[]byte) { s.to.Next(responses...) }
+func (s *Stream) Send(responses ...[]byte) {
+	for _, response := range responses {
+		s.executor.owe(s.ctx, s.operation, len(response))
+	}
+	s.to.Next(responses...)
+}
 
 // End ends the subscription with an error, which goes through the presenter.
 func (s *Stream) End(err error) {

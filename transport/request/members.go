@@ -13,6 +13,9 @@ import (
 // parseObject splits a JSON object into its members. Its error names the part that is not valid
 // Unicode.
 func parseObject(data []byte) (map[string]json.RawMessage, error) {
+	if tooManyValues(data) {
+		return nil, sizeError{}
+	}
 	if !ValidText(data) {
 		return nil, locateBadText(data, "")
 	}
@@ -27,6 +30,22 @@ func parseObject(data []byte) (map[string]json.RawMessage, error) {
 		return nil, &shapeError{"the request must be a JSON object"}
 	}
 	return members, nil
+}
+
+// tooManyValues reports whether JSON has more than MaxValues. Empty lists and objects count twice.
+func tooManyValues(data []byte) bool {
+	values, inText := 1, false
+	for i := 0; i < len(data) && values <= MaxValues; i++ {
+		switch c := data[i]; {
+		case inText && c == '\\':
+			i++ // what follows does not end the text
+		case c == '"':
+			inText = !inText
+		case !inText && (c == ',' || c == '[' || c == '{'): // before each value that is not the first
+			values++
+		}
+	}
+	return values > MaxValues
 }
 
 // locateBadText returns an error that names the part of a JSON text that is not valid Unicode, or

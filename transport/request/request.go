@@ -17,8 +17,8 @@ type Request struct {
 }
 
 // Parse reads {query, documentId, operationName, variables, extensions}. Keys are case-sensitive,
-// null counts as absent, unknown keys are ignored, numbers stay json.Number. The error is a
-// [*TextError], or one sentence that says what is malformed.
+// null counts as absent, unknown keys are ignored, numbers stay json.Number. The error is one
+// sentence; Present converts it.
 func Parse(data []byte) (*Request, error) {
 	members, err := parseObject(data)
 	if err != nil {
@@ -70,6 +70,9 @@ func ParseQueryString(raw string) (*Request, error) {
 		value := []byte(values.Get(name))
 		if len(value) == 0 {
 			continue
+		}
+		if tooManyValues(value) {
+			return nil, sizeError{}
 		}
 		if !ValidText(value) {
 			return nil, locateBadText(value, name)

@@ -208,7 +208,7 @@ func (h *Handler) admit(r *http.Request, token string) (*stream, *Failure) {
 // arrive counts a request before it is read, so guessing tokens is limited too.
 func (h *Handler) arrive(r *http.Request) *Failure {
 	if limited := h.executor.Arrive(r.Context()); limited != nil {
-		return refused(&codes.Refusal{Status: http.StatusTooManyRequests, Err: limited})
+		return refused(codes.Limited(limited))
 	}
 	return nil
 }

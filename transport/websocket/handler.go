@@ -74,7 +74,7 @@ func (h *Handler) Open(w http.ResponseWriter, r *http.Request) *codes.Refusal {
 		return codes.ShuttingDown()
 	}
 	if limited := h.executor.Arrive(r.Context()); limited != nil {
-		return &codes.Refusal{Status: http.StatusTooManyRequests, Err: limited}
+		return codes.Limited(limited)
 	}
 	place, full := h.connections.Admit(r.Context())
 	if full != nil {

@@ -41,9 +41,9 @@ type message struct {
 	word    string // the type, as the client's subprotocol calls it
 	kind    string // the same as one of the constants above
 	id      string
-	payload json.RawMessage    // nil when absent or null
-	request *request.Request   // of a subscribe message
-	badText *request.TextError // why a subscribe message that is otherwise well formed cannot run
+	payload json.RawMessage  // nil when absent or null
+	request *request.Request // of a subscribe message
+	refusal error            // why a subscribe message that is otherwise well formed cannot run
 }
 
 // parseMessage reads one message of a client. kinds translates its type. The error's text is a
@@ -108,11 +108,23 @@ func (m *message) parseSubscribe() error {
 		return fmt.Errorf("%s payload is not an object", m.word)
 	}
 	req, err := request.Parse(m.payload)
-	if errors.As(err, &m.badText) {
+	if request.IsRefusal(err) {
+		m.refusal = err
 		return nil
 	}
 	m.request = req
 	return err
+}
+
+// maxEcho bounds, in bytes, the payload of a ping that its pong repeats: a pong's payload is optional.
+const maxEcho = 1024
+
+// echo returns the payload of the pong that answers a ping.
+func (m *message) echo() json.RawMessage {
+	if len(m.payload) > maxEcho {
+		return nil
+	}
+	return m.payload
 }
 
 // authorization returns the Authorization of a connection_init payload, or "" if there is none.

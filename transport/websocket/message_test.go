@@ -39,7 +39,7 @@ func FuzzMessage(f *testing.F) {
 				t.Fatalf("pong for %q", data)
 			}
 		case messageSubscribe:
-			if m.id == "" || (m.request == nil) == (m.badText == nil) || m.request != nil && m.request.Query == "" {
+			if m.id == "" || (m.request == nil) == (m.refusal == nil) || m.request != nil && m.request.Query == "" {
 				t.Fatalf("incomplete: %+v", m)
 			}
 		case messageComplete:
@@ -50,4 +50,14 @@ func FuzzMessage(f *testing.F) {
 			t.Fatalf("type %q", m.kind)
 		}
 	})
+}
+
+// TestEcho: a pong repeats the payload of a ping, unless it is long.
+func TestEcho(t *testing.T) {
+	for _, c := range []struct{ length, want int }{{2, 2}, {maxEcho, maxEcho}, {maxEcho + 1, 0}} {
+		m := message{payload: json.RawMessage("{" + strings.Repeat(" ", c.length-2) + "}")}
+		if got := len(m.echo()); got != c.want {
+			t.Errorf("%d bytes of a payload of %d are repeated, want %d", got, c.length, c.want)
+		}
+	}
 }

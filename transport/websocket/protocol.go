@@ -43,8 +43,12 @@ func (k *socket) handleApart(data []byte) {
 
 // handle acts on one message.
 func (k *socket) handle(data []byte) {
+	if !k.executor.AwaitRead(k.ctx, len(data)) {
+		return
+	}
 	m, err := parseMessage(data, k.protocol.kinds())
 	if err != nil {
+		k.executor.AwaitArrival(k.ctx)
 		k.protocol.malformed(k, m, err)
 		return
 	}
@@ -52,7 +56,8 @@ func (k *socket) handle(data []byte) {
 	case messageInit:
 		k.initialise(m)
 	case messagePing:
-		k.write(encodeMessage(messagePong, nil, m.payload))
+		k.executor.AwaitArrival(k.ctx)
+		k.write(encodeMessage(messagePong, nil, m.echo()))
 	case messagePong: // needs no answer; stayAlive has extended the deadline
 	case messageSubscribe:
 		k.subscribe(m)
@@ -118,8 +123,9 @@ func (k *socket) subscribe(m *message) {
 		return
 	}
 	k.protocol.starting(k, m.id)
-	if m.badText != nil {
-		k.fail(m.id, request.Present(m.badText))
+	if m.refusal != nil {
+		k.executor.AwaitArrival(k.ctx)
+		k.fail(m.id, request.Present(m.refusal))
 		return
 	}
 	if k.isClosing() {
@@ -132,6 +138,7 @@ func (k *socket) subscribe(m *message) {
 	case errors.Is(err, connections.ErrOperationExists):
 		k.close(closeSubscriberExists, fmt.Sprintf("Subscriber for %s already exists", codes.Truncate(m.id, 80)))
 	case errors.Is(err, connections.ErrTooManyOperations):
+		k.executor.AwaitArrival(k.ctx)
 		err := k.place.TooManyOperations()
 		k.executor.Refused(k.ctx, codes.Of(err))
 		k.fail(m.id, err)

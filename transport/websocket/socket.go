@@ -42,6 +42,7 @@ func newSocket(conn *websocket.Conn, r *http.Request, executor *execution.Execut
 	conn.SetReadLimit(options.MaxMessageBytes)
 	conn.SetPongHandler(func(string) error { return k.stayAlive() })
 	conn.SetPingHandler(func(data string) error {
+		k.executor.AwaitArrival(k.ctx)
 		_ = k.control(websocket.PongMessage, []byte(data))
 		return k.stayAlive()
 	})

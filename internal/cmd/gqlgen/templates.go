@@ -26,8 +26,9 @@ var rootChanges = []struct {
 	old, now string
 	times    int
 }{
-	// An answer has a maximum length.
+	// An answer has a maximum length, and a panic while it is encoded is an error of the operation.
 	{`var buf bytes.Buffer`, `var buf answer.Buffer`, 3},
+	{`data.MarshalGQL(&buf)`, `buf.Encode(ctx, opCtx, data)`, 3},
 	{`{{ reserveImport "bytes"  }}`, `{{ reserveImport "plaza/graph/answer" }}`, 1},
 	// An operation stores what its selections select. It has no deferred parts.
 	{"\tec := executionContext{nil, e, 0, 0, nil}\n\t_ = ec\n", ``, 1},

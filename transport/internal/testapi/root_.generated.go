@@ -94,7 +94,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 				}
 			}
 			var buf answer.Buffer
-			data.MarshalGQL(&buf)
+			buf.Encode(ctx, opCtx, data)
 			response.Data = buf.Bytes()
 			if atomic.LoadInt32(&ec.deferred) > 0 {
 				hasNext := atomic.LoadInt32(&ec.pendingDeferred) > 0
@@ -112,7 +112,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
 			var buf answer.Buffer
-			data.MarshalGQL(&buf)
+			buf.Encode(ctx, opCtx, data)
 
 			return &graphql.Response{
 				Data: buf.Bytes(),
@@ -129,7 +129,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			if data == nil {
 				return nil
 			}
-			data.MarshalGQL(&buf)
+			buf.Encode(ctx, opCtx, data)
 
 			return &graphql.Response{
 				Data: buf.Bytes(),
