@@ -171,7 +171,7 @@ func TestKeysAreRefused(t *testing.T) {
 		mustHaveCode(t, keyed(t, plaza.As(t, "anyone"), "key", createPost, text), "UNAUTHENTICATED", "signed out")
 		for _, mutation := range []string{"recordAdImpression", "recordAdConversion"} {
 			answer := keyed(t, plaza.As(t, "anyone"), "key", `mutation { `+mutation+`(input: {token: "forged"}) { userErrors { path } } }`, nil)
-			if !strings.Contains(answer, `"userErrors":[{"path":["token"]}]`) {
+			if !strings.Contains(answer, `"userErrors":[{"path":["input","token"]}]`) {
 				t.Errorf("%s, signed out, with a key: %s", mutation, answer)
 			}
 		}
