@@ -5,8 +5,8 @@ import (
 	"plaza/social/network"
 )
 
-// catchUp queues a page of the past, or as much of it as fits. After the last page it queues the live
-// updates that have waited, and the subscription is live again.
+// catchUp queues a page of the past, or as much of it as fits. After the last page it queues the
+// live updates that have waited, and the subscription is live again.
 func (s *Subscription) catchUp() error {
 	if s.watch != nil {
 		return s.look()

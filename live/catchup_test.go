@@ -155,8 +155,8 @@ func receive(t *testing.T, st *wallStore, r *numbersReceiver, begin func(*Hub)) 
 // fromTheBeginning is a position before all posts.
 var fromTheBeginning = social.Key(make([]byte, 16))
 
-// TestWaitingUpdatesAreBoundedInBytes: however long the posts are that a subscription reads, it keeps
-// only a few while its subscriber takes their time, and still sends all of them.
+// TestWaitingUpdatesAreBoundedInBytes: however long the posts are that a subscription reads, it
+// keeps only a few while its subscriber takes their time, and still sends all of them.
 func TestWaitingUpdatesAreBoundedInBytes(t *testing.T) {
 	const length = 40 << 10
 	for name, begin := range map[string]func(context.Context, *Hub, *wallStore, Receiver){
@@ -177,8 +177,8 @@ func TestWaitingUpdatesAreBoundedInBytes(t *testing.T) {
 	}
 }
 
-// TestShortPostsAreReadManyAtATime: the pages of someone who catches up grow as long as the posts are
-// short.
+// TestShortPostsAreReadManyAtATime: the pages of someone who catches up grow as long as the posts
+// are short.
 func TestShortPostsAreReadManyAtATime(t *testing.T) {
 	t.Parallel()
 	var p paging
@@ -198,8 +198,8 @@ func TestShortPostsAreReadManyAtATime(t *testing.T) {
 	}
 }
 
-// TestUpdatesArriveWhileMuchIsHidden: something is hidden again and again, after every few items that
-// are encoded. The subscriber gets all that they may see nevertheless.
+// TestUpdatesArriveWhileMuchIsHidden: something is hidden again and again, after every few items
+// that are encoded. The subscriber gets all that they may see nevertheless.
 func TestUpdatesArriveWhileMuchIsHidden(t *testing.T) {
 	t.Parallel()
 	st := newWallStore(60, "short")
@@ -220,8 +220,8 @@ func TestUpdatesArriveWhileMuchIsHidden(t *testing.T) {
 	}
 }
 
-// TestOthersHideNothing: what only others no longer see, because they unfollow, mute or leave circles,
-// does not delay a subscriber, and is not a reason to read again.
+// TestOthersHideNothing: what only others no longer see, because they unfollow, mute or leave
+// circles, does not delay a subscriber, and is not a reason to read again.
 func TestOthersHideNothing(t *testing.T) {
 	t.Parallel()
 	st := newWallStore(40, "short")
@@ -269,8 +269,8 @@ func TestAttemptsAreCharged(t *testing.T) {
 	}
 }
 
-// TestTurnsAreShared: however many subscriptions of one reader wait to read the past, those of others
-// get turns.
+// TestTurnsAreShared: however many subscriptions of one reader wait to read the past, those of
+// others get turns.
 func TestTurnsAreShared(t *testing.T) {
 	t.Parallel()
 	p := newPast(nil)

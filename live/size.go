@@ -5,8 +5,8 @@ import (
 	"plaza/social/network"
 )
 
-// What an entry takes in memory besides its texts, roughly: an update with its maps, and a comment in
-// the preview of a post.
+// What an entry takes in memory besides its texts, roughly: an update with its maps, and a comment
+// in the preview of a post.
 const (
 	updateSize  = 1 << 10
 	commentSize = 256

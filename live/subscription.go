@@ -246,12 +246,12 @@ type batch struct {
 	left     []*update
 	together int // how many are sent together
 	admitted int // how many the rate limits have admitted
-	retries  int // how often the first one was encoded in vain
+	retries  int // how often the first one was encoded and not sent
 }
 
-// sendSome sends the first updates of a batch together, as many as the rate limits admit. If something
-// may have been hidden from the subscriber while they were being encoded, it sends nothing: they are
-// encoded again.
+// sendSome sends the first updates of a batch together, as many as the rate limits admit. If
+// something may have been hidden from the subscriber while they were being encoded, it sends
+// nothing: they are encoded again.
 func (s *Subscription) sendSome(b *batch) error {
 	before := s.service.Hidings()
 	e, err := s.encodeSome(b)
@@ -265,9 +265,9 @@ func (s *Subscription) sendSome(b *batch) error {
 	return err
 }
 
-// retry prepares for encoding the first updates of a batch again: one at a time, which takes so little
-// time that it succeeds also while much is being hidden. All further attempts are charged, because an
-// update that takes long to encode may need many.
+// retry prepares for encoding the first updates of a batch again: one at a time, which takes so
+// little time that it succeeds also while much is being hidden. All further attempts are charged,
+// because an update that takes long to encode may need many.
 func (s *Subscription) retry(b *batch) {
 	b.together = 1
 	if b.retries++; b.retries > 1 {

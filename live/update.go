@@ -88,8 +88,8 @@ func keyOf(post social.PostID, comment social.CommentID) social.Key {
 }
 
 // current returns which of the waiting subscribers may see the update now. It reads again, for all
-// of them, if anything may have been hidden from this viewer since its last read: they may have been
-// blocked in the meantime.
+// of them, if anything may have been hidden from this viewer since its last read: they may have
+// been blocked in the meantime.
 func (u *update) current(viewer social.UserID) (*sighting, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -105,8 +105,8 @@ func (u *update) current(viewer social.UserID) (*sighting, error) {
 	return u.seen, nil
 }
 
-// received records that a subscription of a viewer needs the update no longer. After the last one it
-// forgets what was read.
+// received records that a subscription of a viewer needs the update no longer. After the last one
+// it forgets what was read.
 func (u *update) received(viewer social.UserID) {
 	if u == gap {
 		return

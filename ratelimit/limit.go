@@ -90,8 +90,8 @@ func (l *Limit) Give(key string, n int) {
 	l.full.Add(hash, full-l.timeFor(n))
 }
 
-// Owe takes n from the bucket of a key even if it contains less. Then it is empty until what is owed
-// has refilled, which can take longer than its Window.
+// Owe takes n from the bucket of a key even if it contains less. Then it is empty until what is
+// owed has refilled, which can take longer than its Window.
 func (l *Limit) Owe(key string, n int) {
 	if l == nil {
 		return

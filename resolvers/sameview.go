@@ -92,8 +92,8 @@ func withoutArguments(o *graphql.OperationContext, subscription *ast.Field) map[
 	return rest
 }
 
-// isUsedElsewhere reports whether an operation, or any fragment of its document, uses a variable more
-// than once, or not in the arguments of the subscription.
+// isUsedElsewhere reports whether an operation, or any fragment of its document, uses a variable
+// more than once, or not in the arguments of the subscription.
 func isUsedElsewhere(o *graphql.OperationContext, subscription *ast.Field, variable string) bool {
 	uses := usesInSelections(o.Operation.SelectionSet, variable) + usesInDirectives(o.Operation.Directives, variable)
 	for _, f := range o.Doc.Fragments {

@@ -78,8 +78,8 @@ func (r Removal) Events(deletion Event) []Event {
 	return events
 }
 
-// NewCommentErased returns the event of a comment that EraseComments deletes, or that is deleted with
-// its author's account: then by is zero, because events that name a user who is gone reach no
+// NewCommentErased returns the event of a comment that EraseComments deletes, or that is deleted
+// with its author's account: then by is zero, because events that name a user who is gone reach no
 // subscriber.
 func NewCommentErased(by UserID, post PostID, comment CommentID) Event {
 	return Event{ID: EventID{id.New()}, Kind: EventCommentDeleted, Actor: by, Target: by, Post: post, Comment: comment}

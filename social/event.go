@@ -144,9 +144,9 @@ func (k EventKind) Hides() bool {
 	}
 }
 
-// HidesFrom returns the only viewers from whom an event of a kind that Hides may hide something: what
-// it changes has a part in no rule (policy.go) on what anyone else sees. None: any viewer. A block is
-// not among them, because it also hides posts on the blocker's wall from everyone.
+// HidesFrom returns the only viewers from whom an event of a kind that Hides may hide something:
+// what it changes has a part in no rule (policy.go) on what anyone else sees. None: any viewer. A
+// block is not among them, because it also hides posts on the blocker's wall from everyone.
 func (e Event) HidesFrom() []UserID {
 	switch {
 	case e.Actor.IsZero():

@@ -236,8 +236,8 @@ func NewPollClosed(post PostID) Event {
 }
 
 // NewPostErased returns the event of a post that is removed with its author's account. It names no
-// user, because SQLite's log would forget it with the deleted user, before all streams have read it.
-// So it does not say who saw the post: when the post is removed must not show in notifications.
+// user, because SQLite's log would forget it with the deleted user, before all streams have read
+// it. So it does not say who saw the post: when the post is removed must not show in notifications.
 func NewPostErased(post PostID) Event {
 	return Event{ID: EventID{id.New()}, Kind: EventPostDeleted, Post: post}
 }

@@ -48,7 +48,8 @@ func (s Session) LastUse() time.Time {
 	return s.UsedAt
 }
 
-// Sessions stores sign-ins. Those that have expired are removed in the background, without an event.
+// Sessions stores sign-ins. Those that have expired are removed in the background, without an
+// event.
 type Sessions interface {
 	// InsertSession stores a sign-in.
 	InsertSession(ctx context.Context, s Session) error
@@ -83,8 +84,8 @@ const (
 	SignIns                  // access tokens remain
 )
 
-// NewSessionEnded returns the event of a session that has ended, or of an identity, by its key, whose
-// tokens have.
+// NewSessionEnded returns the event of a session that has ended, or of an identity, by its key,
+// whose tokens have.
 func NewSessionEnded(user UserID, session [32]byte) Event {
 	return Event{ID: EventID{id.New()}, Kind: EventSessionEnded, Actor: user, Session: session}
 }

@@ -222,8 +222,8 @@ func TestSizesAreCharged(t *testing.T) {
 	}
 }
 
-// TestMessagesAreCharged: a message of a socket that starts nothing is charged like the arrival of an
-// operation, unless it is one that the protocol demands or that ends something.
+// TestMessagesAreCharged: a message of a socket that starts nothing is charged like the arrival of
+// an operation, unless it is one that the protocol demands or that ends something.
 func TestMessagesAreCharged(t *testing.T) {
 	t.Parallel()
 	var charged charges

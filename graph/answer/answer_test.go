@@ -127,7 +127,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestEncode: a panic in the middle of an answer leaves no half of it, and an error in the response.
+// TestEncode: a panic in the middle of an answer leaves no half of it, and an error in the
+// response.
 func TestEncode(t *testing.T) {
 	op := &graphql.OperationContext{RecoverFunc: func(_ context.Context, err any) error { return gqlerror.Errorf("%v", err) }}
 	ctx := graphql.WithResponseContext(t.Context(), graphql.DefaultErrorPresenter, op.RecoverFunc)

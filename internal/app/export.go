@@ -40,12 +40,12 @@ func ExportComments(ctx context.Context, out io.Writer, st social.Store, handle 
 // exportPath is the path of commentExport.
 const exportPath = "/export/comments"
 
-// commentExport is a handler: it answers a GET of a signed-in user with all their comments that they can
-// see, newest first, as JSON Lines. It answers 401 if the client is not signed in, 403 to an
-// access token without the scope READ_FEED, and 429 if a rate limit refuses the first page, or for more
-// than maxExports. If a limit refuses a later page, the export waits. If an error occurs later, or
-// the session ends, the connection is cut, so that clients do not take the answer for a complete
-// one.
+// commentExport is a handler: it answers a GET of a signed-in user with all their comments that
+// they can see, newest first, as JSON Lines. It answers 401 if the client is not signed in, 403 to
+// an access token without the scope READ_FEED, and 429 if a rate limit refuses the first page, or
+// for more than maxExports. If a limit refuses a later page, the export waits. If an error occurs
+// later, or the session ends, the connection is cut, so that clients do not take the answer for a
+// complete one.
 type commentExport struct {
 	service      *network.Service
 	authenticate authenticator

@@ -11,7 +11,8 @@ import (
 	"plaza/social"
 )
 
-// longTexts is a store in which every post has the longest text, and eight comments with such texts.
+// longTexts is a store in which every post has the longest text, and eight comments with such
+// texts.
 type longTexts struct {
 	allFollowed
 

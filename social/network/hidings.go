@@ -7,7 +7,8 @@ import (
 	"plaza/social"
 )
 
-// Moment is a point in the order of the changes known to this server that may have hidden something.
+// Moment is a point in the order of the changes known to this server that may have hidden
+// something.
 type Moment uint64
 
 // hidings numbers the changes that may have hidden something. It remembers the newest one that may
@@ -23,8 +24,8 @@ type hidings struct {
 // shown to a viewer if HaveHidden is true for them.
 func (s *Service) Hidings() Moment { return Moment(s.hidings.newest.Load()) }
 
-// HaveHidden reports whether something may have been hidden from a viewer (zero: signed out) since a
-// moment.
+// HaveHidden reports whether something may have been hidden from a viewer (zero: signed out) since
+// a moment.
 func (s *Service) HaveHidden(since Moment, viewer social.UserID) bool {
 	return s.hidings.forAll.Load() > uint64(since) || s.hidings.group(viewer).Load() > uint64(since)
 }
@@ -40,9 +41,9 @@ func (s *Service) Noted(e social.Event) {
 // have hidden something.
 func (s *Service) MayHaveHidden() { s.hidings.add() }
 
-// noteHiding is deferred just before a write that may hide something: it counts the write once it is
-// stored, and before the change returns. It does so even if the write fails, because after a timeout
-// it may have been carried out. Checks that fail before it are not counted.
+// noteHiding is deferred just before a write that may hide something: it counts the write once it
+// is stored, and before the change returns. It does so even if the write fails, because after a
+// timeout it may have been carried out. Checks that fail before it are not counted.
 func (s *Service) noteHiding(e social.Event) { s.hidings.add(e.HidesFrom()...) }
 
 // add counts a change that may have hidden something from some viewers; none given: from any.

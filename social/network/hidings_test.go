@@ -69,9 +69,9 @@ func TestWhatMayHaveHidden(t *testing.T) {
 	}
 }
 
-// TestFromWhomSomethingIsHidden: an unfollow, a mute and the end of a membership hide something from
+// TestHidesFrom: an unfollow, a mute and the end of a membership hide something from
 // the two users alone; a block and a deletion from anyone.
-func TestFromWhomSomethingIsHidden(t *testing.T) {
+func TestHidesFrom(t *testing.T) {
 	t.Parallel()
 	actor, target, other := social.UserID{ID: id.New()}, social.UserID{ID: id.New()}, social.UserID{ID: id.New()}
 	for kind, want := range map[social.EventKind]struct{ actor, target, other bool }{

@@ -10,8 +10,8 @@ import (
 	"plaza/ratelimit"
 )
 
-// TestRefusedAttemptsLeaveTheAddress: a client that repeats attempts at one handle, all of which are
-// refused, uses up only those at that handle.
+// TestRefusedAttemptsLeaveTheAddress: a client that repeats attempts at one handle, all of which
+// are refused, uses up only those at that handle.
 func TestRefusedAttemptsLeaveTheAddress(t *testing.T) {
 	t.Parallel()
 	limit := func(burst int) *ratelimit.Limit {

@@ -7,8 +7,8 @@ import (
 	"plaza/social"
 )
 
-// TestAFailedCommitGivesNoID: what was not stored has no id, so that a caller that tries again gets one
-// for the time and the order of that attempt.
+// TestAFailedCommitGivesNoID: what was not stored has no id, so that a caller that tries again gets
+// one for the time and the order of that attempt.
 func TestAFailedCommitGivesNoID(t *testing.T) {
 	t.Parallel()
 	s := openAds(t)
@@ -36,8 +36,8 @@ func TestAFailedCommitGivesNoID(t *testing.T) {
 	}
 }
 
-// failCommits lets each commit of an event fail: with the event, a row is written whose foreign key is
-// checked by the commit.
+// failCommits lets each commit of an event fail: with the event, a row is written whose foreign key
+// is checked by the commit.
 func failCommits(t *testing.T, s *Store) {
 	t.Helper()
 	file := connect(t, s.Description().Database)

@@ -10,8 +10,8 @@ import (
 	"plaza/storage/sqlite/internal/sqldb"
 )
 
-// expiring are the tables whose rows expire at expires_at, with what inserts a row that expires at ?2
-// with the key ?1.
+// expiring are the tables whose rows expire at expires_at, with what inserts a row that expires at
+// ?2 with the key ?1.
 var expiring = map[string]string{
 	"sessions":     `INSERT INTO sessions (token_hash, user, expires_at) VALUES (?1, x'00', ?2)`,
 	"mails":        `INSERT INTO mails (id, kind, account, due, expires_at) VALUES (?1, 'RESET', '', 0, ?2)`,
@@ -20,9 +20,9 @@ var expiring = map[string]string{
 	"invitations":  `INSERT INTO invitations (id, max_uses, uses, created_at, expires_at) VALUES (?1, 1, 0, 0, ?2)`,
 }
 
-// TestExpiredRowsAreRemoved interrupts the removal at many points, as a killed process would: what it
-// has removed until then stays removed, because each transaction removes only some rows, and in the
-// end only those that have not expired are left.
+// TestExpiredRowsAreRemoved interrupts the removal at many points, as a killed process would: what
+// it has removed until then stays removed, because each transaction removes only some rows, and in
+// the end only those that have not expired are left.
 func TestExpiredRowsAreRemoved(t *testing.T) {
 	t.Parallel()
 	s := openAds(t)
@@ -74,8 +74,8 @@ func countRows(t *testing.T, file *sql.DB, table string) (n int) {
 	return n
 }
 
-// TestLongExpiredSessionsEndWithoutEvents: EndSessions deletes all sessions, but the log gets no event
-// for each sign-in of the last years.
+// TestLongExpiredSessionsEndWithoutEvents: EndSessions deletes all sessions, but the log gets no
+// event for each sign-in of the last years.
 func TestLongExpiredSessionsEndWithoutEvents(t *testing.T) {
 	t.Parallel()
 	s := openAds(t)

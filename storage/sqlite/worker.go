@@ -57,8 +57,8 @@ func (s *Store) pruneNowAndThen(ctx context.Context) {
 	}
 }
 
-// prune removes old events, notifications, idempotency keys, sessions, mails, handles and invitations.
-// An error does not keep the others.
+// prune removes old events, notifications, idempotency keys, sessions, mails, handles and
+// invitations. An error does not keep the others.
 func (s *Store) prune(ctx context.Context) (err error) {
 	for _, remove := range []func(context.Context) error{
 		s.log.Prune, s.notifications.Expire, s.keys.Expire, s.expireSessions, s.expireMail, s.expireHandles, s.invitations.Expire,

@@ -12,8 +12,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestTooLargeAnswer: a mutation whose answer is too large has run, so it counts like any other, and
-// its answer has the error.
+// TestTooLargeAnswer: a mutation whose answer is too large has run, so it counts like any other,
+// and its answer has the error.
 func TestTooLargeAnswer(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {

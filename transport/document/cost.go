@@ -18,10 +18,10 @@ import (
 // items in a list comes from its first, last or count argument (the largest, if there are several)
 // or from the length of ids. On a field that is not itself a list, such as a connection, these
 // arguments determine the size of the lists directly below it (edges, nodes). Nested lists
-// multiply. Each object of a list costs at least 1, and so does each entry of a connection, whatever
-// is selected of them, because all of them are read. __typename and fields that @skip or @include
-// leave out are free; __schema costs 2,500 and __type 250, whatever is selected in them. Fields that
-// several fragments repeat are counted each time.
+// multiply. Each object of a list costs at least 1, and so does each entry of a connection,
+// whatever is selected of them, because all of them are read. __typename and fields that @skip or
+// @include leave out are free; __schema costs 2,500 and __type 250, whatever is selected in them.
+// Fields that several fragments repeat are counted each time.
 type Cost struct {
 	// Requested is the operation's cost. It is at most 2,147,483,647, even if the operation costs
 	// more.

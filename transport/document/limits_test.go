@@ -79,8 +79,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestCostOfBeginnings: what a subscription reads before its first item is a cost of its own, and not a
-// part of what each item costs.
+// TestCostOfBeginnings: what a subscription reads before its first item is a cost of its own, and
+// not a part of what each item costs.
 func TestCostOfBeginnings(t *testing.T) {
 	t.Parallel()
 	schema := gqlparser.MustLoadSchema(&ast.Source{Input: `type Query { comments(postIds: [ID!], after: String): Change }

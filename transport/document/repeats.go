@@ -2,9 +2,9 @@ package document
 
 import "github.com/vektah/gqlparser/v2/ast"
 
-// maxRepeats bounds the pairs that validation compares: of fields with the same place in the answer,
-// and of fragments that are spread in the same place. It is enough for 50 fragments on one object
-// that all select the same three fields, which is what the components of a page do.
+// maxRepeats bounds the pairs that validation compares: of fields with the same place in the
+// answer, and of fragments that are spread in the same place. It is enough for 50 fragments on one
+// object that all select the same three fields, which is what the components of a page do.
 const maxRepeats = 5000
 
 // repeater counts these pairs.

@@ -9,8 +9,8 @@ import (
 	"plaza/transport/document"
 )
 
-// TestBeginningsAreCharged: a subscription pays for what it reads when it begins, besides the cost of
-// an item.
+// TestBeginningsAreCharged: a subscription pays for what it reads when it begins, besides the cost
+// of an item.
 func TestBeginningsAreCharged(t *testing.T) {
 	t.Parallel()
 	op := &document.Operation{

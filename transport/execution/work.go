@@ -9,8 +9,8 @@ import (
 	"plaza/transport/document"
 )
 
-// How much of the work around an operation is charged like one unit of a [document.Cost], by the CPU
-// time that each takes.
+// How much of the work around an operation is charged like one unit of a [document.Cost], by the
+// CPU time that each takes.
 const (
 	requestBytes  = 256  // of a request, which is decoded
 	documentBytes = 16   // of a document that is not cached, which is parsed and validated

@@ -116,7 +116,8 @@ func (m *message) parseSubscribe() error {
 	return err
 }
 
-// maxEcho bounds, in bytes, the payload of a ping that its pong repeats: a pong's payload is optional.
+// maxEcho bounds, in bytes, the payload of a ping that its pong repeats: a pong's payload is
+// optional.
 const maxEcho = 1024
 
 // echo returns the payload of the pong that answers a ping.

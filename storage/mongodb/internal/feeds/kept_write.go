@@ -280,7 +280,8 @@ func copiesBut(posts []social.PostID) bson.D {
 	return mdb.Doc("$filter", mdb.Doc("input", mdb.Doc("$ifNull", bson.A{"$posts", bson.A{}}), "cond", others))
 }
 
-// trim removes the oldest closed parts. It takes three commands, so it waits for more than one part.
+// trim removes the oldest closed parts. It takes three commands, so it waits for more than one
+// part.
 func (f *keptFeed) trim(ctx context.Context, open *openPart) error {
 	parts, err := mdb.FindAll[closedPart](ctx, f.docs, mdb.Doc("user", open.User, "upper", mdb.Doc("$gt", mdb.ZeroKey), "gen", open.Gen), f.kept,
 		options.Find().SetSort(mdb.Doc("upper", -1)).SetLimit(int64(f.kept)).SetHint(byPart).SetProjection(mdb.Doc("lower", 1)))

@@ -132,7 +132,8 @@ func (q *Queue) Transaction(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// lease leases new jobs for this process, if a transaction adds them, and as long as few are waiting.
+// lease leases new jobs for this process, if a transaction adds them, and as long as few are
+// waiting.
 func (q *Queue) lease(ctx context.Context, jobs []Job) {
 	a := addedIn(ctx)
 	if a == nil {

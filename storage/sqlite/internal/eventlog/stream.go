@@ -108,8 +108,9 @@ func (s *stream) wait(ctx context.Context, grown <-chan struct{}) error {
 	}
 }
 
-// fill reads the next batch. last is the newest event that was committed before: if there is none to
-// read up to there, the log has forgotten them since, and what is committed later comes after it.
+// fill reads the next batch. last is the newest event that was committed before: if there is none
+// to read up to there, the log has forgotten them since, and what is committed later comes after
+// it.
 func (s *stream) fill(ctx context.Context, last int64) error {
 	batch, err := sqldb.Read(ctx, s.log.db, func(tx sqldb.Reader) ([]social.Event, error) {
 		return sqldb.All(tx, eventsAfter, scanEvent, s.last, eventBatch)
