@@ -229,14 +229,18 @@ func TestOthersHideNothing(t *testing.T) {
 	encoded := 0
 	var h *Hub
 	r := &numbersReceiver{}
-	r.encoding = func() {
-		encoded++
+	hide := func() {
 		for _, kind := range []social.EventKind{social.EventUnfollowed, social.EventMuted, social.EventMemberRemoved, social.EventThreadMuted} {
 			h.service.Noted(social.Event{Kind: kind, Actor: one, Target: other})
 		}
 	}
+	r.encoding = func() {
+		encoded++
+		hide()
+	}
 	receive(t, st, r, func(hub *Hub) {
 		h = hub
+		hide()
 		for h.service.HaveHidden(0, viewer) { // the groups of ids may be the same
 			viewer = social.UserID{ID: id.New()}
 		}

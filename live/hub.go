@@ -68,7 +68,19 @@ func (h *Hub) allFallBehind() {
 	}
 }
 
+// dispatch delivers an event. If that panics, subscriptions read from the database what they missed.
 func (h *Hub) dispatch(ctx context.Context, e social.Event) {
+	err := guarded(func() error {
+		h.deliver(ctx, e)
+		return nil
+	})
+	if err != nil {
+		h.logger.ErrorContext(ctx, "an event could not be delivered", "error", err, "kind", string(e.Kind), "event", e.ID.String())
+		h.allFallBehind()
+	}
+}
+
+func (h *Hub) deliver(ctx context.Context, e social.Event) {
 	h.service.Noted(e)
 	h.changes.tell(ctx, e)
 	switch e.Kind {

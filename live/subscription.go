@@ -167,7 +167,7 @@ func (s *Subscription) work() {
 		updates, behind, reason := s.next()
 		switch {
 		case behind:
-			if err := s.catchUp(); err != nil {
+			if err := guarded(s.catchUp); err != nil {
 				s.giveUp(err)
 			}
 		case len(updates) > 0:
@@ -222,8 +222,12 @@ func (s *Subscription) send(updates []*update) (unread *update, err error) {
 	b := &batch{left: updates, together: len(updates)}
 	defer func() { s.received(b.left) }()
 	for len(b.left) > 0 && !s.isDropped() {
-		if err := s.sendSome(b); err != nil {
-			return b.left[0], err
+		first := b.left[0]
+		if err := guarded(func() error { return s.sendSome(b) }); err != nil {
+			if len(b.left) > 0 {
+				first = b.left[0]
+			}
+			return first, err
 		}
 	}
 	return nil, nil
