@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -299,11 +298,11 @@ func TestTurnsAreShared(t *testing.T) {
 		return len(entered) == readersOfOne && p.own[greedy].readers == 2*pastReaders
 	})
 	for n := range pastReaders - readersOfOne {
-		_, done, err := p.turn(t.Context(), reader{client: fmt.Sprint(n)})
+		_, done, err := p.turn(t.Context(), reader{client: strconv.Itoa(n)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer done()
+		t.Cleanup(done)
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()

@@ -98,7 +98,13 @@ func TestCostOfBeginnings(t *testing.T) {
 		`subscription { commentAdded(postId: "a") { event comments(postIds: ["a"], after: "b") { event } } }`: {Requested: 4},
 		`{ comments(postIds: ["a"], after: "b") { event } }`:                                                  {Requested: 2},
 	} {
-		doc := gqlparser.MustLoadQuery(schema, query)
+		doc, err := parser.ParseQuery(&ast.Source{Input: query})
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		if errs := validator.ValidateWithRules(schema, doc, newRules()); len(errs) > 0 {
+			t.Fatalf("%s: %v", query, errs)
+		}
 		got := limits.costOf(doc.Operations[0], map[string]any{"many": make([]any, 1000), "cursor": "b", "none": nil})
 		if want.Maximum = limits.MaxCost; got != want {
 			t.Errorf("%s: costs %+v, want %+v", query, got, want)
