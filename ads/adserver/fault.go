@@ -24,7 +24,7 @@ func present(err error) error {
 	case errors.Is(err, ads.ErrFull):
 		answer = fault.Errorf(fault.CodeLimitReached, "", "A zone can have at most %d units.", ads.MaxZoneUnits)
 	case errors.Is(err, ads.ErrUpgrading):
-		answer = fault.Errorf(fault.CodeNotAllowed, "", "CPA bids, weights of keywords, and attributionDays other than 30 are available once the operator has finished the upgrade of Plaza (plaza migrate finish).")
+		answer = fault.Errorf(fault.CodeNotAllowed, "", "CPA bids, weights of keywords, and attributionDays other than 30 are available once the operator has finished the upgrade of Plaza.")
 	case errors.Is(err, ads.ErrUnavailable):
 		answer = fault.Errorf(fault.CodeUnavailable, "", "The database is not responding. Try again.")
 	default:

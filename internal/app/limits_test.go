@@ -93,8 +93,10 @@ func TestSizesTakeFromLimits(t *testing.T) {
 	if _, err := s.social.CreatePost(t.Context(), session.User, in); err != nil {
 		t.Fatal(err)
 	}
-	const bucket = 100_000
-	limiting.clients, limiting.tokens, limiting.users = hourly("address", bucket), hourly("token", bucket), hourly("user", bucket)
+	full := func(name string) *ratelimit.Limit { // does not refill during the test
+		return ratelimit.New(ratelimit.Policy{Name: name, Burst: 100_000, Window: 10_000 * time.Hour})
+	}
+	limiting.clients, limiting.tokens, limiting.users = full("address"), full("token"), full("user")
 	query := `{ viewer { news(last: 1) { nodes { ... on StatusPost { a: text b: text c: text d: text e: text f: text } } } } }`
 	sent := "query=" + url.QueryEscape(query) + "&unused=" + strings.Repeat("a", 1000)
 	got := serve(s, "198.51.100.1", http.MethodGet, "/graphql?"+sent, "Bearer "+token).Body.String()
@@ -173,7 +175,7 @@ func TestPastIsCharged(t *testing.T) {
 	oldest := serve(s, "198.51.100.1", http.MethodGet, "/graphql?query="+url.QueryEscape(`{ viewer { news(last: 1) { pageInfo { endCursor } } } }`), "Bearer "+token).Body.String()
 	_, oldest, _ = strings.Cut(oldest, `"endCursor":"`)
 	oldest, _, _ = strings.Cut(oldest, `"`)
-	limiting.tokens = hourly("token", (1+atOnce)*cost) // once for its beginning
+	limiting.tokens = hourly("token", (1+atOnce)*cost+social.DefaultPageSize) // once for its beginning, with a page
 	socket := subscribed(t, s, token, `subscription { newsItemAdded(after: "`+oldest+`") { cursor event } }`)
 	for range atOnce {
 		receiveItem(t, socket)
