@@ -420,7 +420,7 @@ func TestManyLossesArrive(t *testing.T) {
 		plaza := plazatest.Start(t, e)
 		ada := plaza.As(t, "ada")
 		plaza.As(t, "ben")
-		const all, page = 120, 100
+		const all, page = 120, 32 // the first page of a subscription that catches up
 		stored := newLostReactions(t, plaza, ada, all)
 		for known, most := range map[int]int{all: all, 70: 70 + all - page, 1: 1 + all - page} { // the last ones: stored is newest first
 			s := resumeNotifications(t, ada, stored.cursors[all-known])
