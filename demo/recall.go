@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"plaza/paging"
 	"plaza/social"
 )
 
@@ -31,7 +32,7 @@ func (l *Life) recall(ctx context.Context) error {
 // recallPosts finds the posts of scenes on their authors' walls, and makes their pictures show.
 func (l *Life) recallPosts(ctx context.Context, author social.UserID) error {
 	viewer := l.social.Viewer(author)
-	return eachEntry(func(p social.Page) (social.Slice[*social.Post], error) {
+	return paging.Each(social.Page{Limit: social.MaxPageSize}, func(p social.Page) (social.Slice[*social.Post], error) {
 		return viewer.OwnWall(ctx, social.ViewAll, p)
 	}, func(p *social.Post) error {
 		if !l.isScene(p) {
@@ -51,7 +52,7 @@ func (l *Life) isScene(p *social.Post) bool {
 
 func (l *Life) recallTalk(ctx context.Context, thread social.PostID) error {
 	viewer := l.social.Viewer(social.UserID{})
-	return eachEntry(func(p social.Page) (social.Slice[*social.Comment], error) {
+	return paging.Each(social.Page{Limit: social.MaxPageSize}, func(p social.Page) (social.Slice[*social.Comment], error) {
 		list := social.List[social.Thread]{Of: social.Thread{Post: thread, Order: social.OrderNewest}, Page: p}
 		threads, err := viewer.Threads(ctx, []social.List[social.Thread]{list})
 		return threads[list], err
@@ -61,23 +62,4 @@ func (l *Life) recallTalk(ctx context.Context, thread social.PostID) error {
 		}
 		return nil
 	})
-}
-
-// eachEntry reads a list to its end, page by page.
-func eachEntry[T any](read func(social.Page) (social.Slice[T], error), do func(T) error) error {
-	for page := (social.Page{Limit: social.MaxPageSize}); ; {
-		slice, err := read(page)
-		if err != nil {
-			return err
-		}
-		for _, entry := range slice.Items {
-			if err := do(entry); err != nil {
-				return err
-			}
-		}
-		if !slice.More {
-			return nil
-		}
-		page.After = slice.Next(page)
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plaza/internal/front"
+	"plaza/paging"
 	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/social/network"
@@ -30,10 +31,10 @@ func ExportComments(ctx context.Context, out io.Writer, st social.Store, handle 
 	if users[handle] == nil {
 		return fmt.Errorf("there is no user %q", handle)
 	}
-	return writeComments(ctx, out, func(ctx context.Context, p social.Page) ([]*social.Comment, bool, error) {
-		list := social.List[social.UserID]{Of: users[handle].ID, Page: p}
+	return writeComments(out, func(p social.Page) (social.Slice[*social.Comment], error) {
+		list := social.List[social.UserID]{Of: users[handle].ID, Page: p.Beyond()}
 		found, err := st.CommentsBy(ctx, []social.List[social.UserID]{list})
-		return found[list], len(found[list]) == p.Limit, err
+		return paging.Cut(found[list], p, func(c *social.Comment) social.Key { return social.Key(c.ID.Bytes()) }), err
 	})
 }
 
@@ -98,14 +99,14 @@ func (e *commentExport) write(ctx context.Context, w http.ResponseWriter, author
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="comments.jsonl"`)
 	control, viewer := http.NewResponseController(w), gate.UserOf(ctx)
-	return writeComments(ctx, w, func(ctx context.Context, p social.Page) ([]*social.Comment, bool, error) {
+	return writeComments(w, func(p social.Page) (social.Slice[*social.Comment], error) {
 		if err := e.continues(ctx, authorization, p); err != nil {
-			return nil, false, err
+			return social.Slice[*social.Comment]{}, err
 		}
 		_ = control.SetWriteDeadline(time.Now().Add(front.WriteTimeout)) // a deadline for each page; recorders in tests have none
 		list := social.List[social.UserID]{Of: viewer, Page: p}
 		found, _, err := e.service.Viewer(viewer).CommentsBy(ctx, []social.List[social.UserID]{list})
-		return found[list].Items, found[list].More, err
+		return found[list], err
 	})
 }
 
@@ -138,26 +139,15 @@ type exportedComment struct {
 }
 
 // writeComments writes page by page, each as soon as it is read.
-func writeComments(ctx context.Context, out io.Writer, read func(context.Context, social.Page) (page []*social.Comment, more bool, err error)) error {
+func writeComments(out io.Writer, read func(social.Page) (social.Slice[*social.Comment], error)) error {
 	buffered := bufio.NewWriter(out)
 	encoder := json.NewEncoder(buffered)
 	encoder.SetEscapeHTML(false)
-	page := social.Page{Limit: exportPage}
-	for {
-		comments, more, err := read(ctx, page)
-		if err != nil {
-			return err
-		}
-		for _, c := range comments {
-			if err := encoder.Encode(newExportedComment(c)); err != nil {
-				return err
-			}
-		}
-		if !more || len(comments) == 0 {
-			return buffered.Flush()
-		}
-		page.After = social.Key(comments[len(comments)-1].ID.Bytes())
+	err := paging.Each(social.Page{Limit: exportPage}, read, func(c *social.Comment) error { return encoder.Encode(newExportedComment(c)) })
+	if err != nil {
+		return err
 	}
+	return buffered.Flush()
 }
 
 func newExportedComment(c *social.Comment) exportedComment {

@@ -4,11 +4,14 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"plaza/fault"
+	"plaza/id"
 	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/social/accounts"
@@ -105,5 +108,48 @@ func TestExportsOfAUserAreFew(t *testing.T) {
 	}
 	if n := e.running.of[session.User]; n != maxExports-1 {
 		t.Errorf("%d exports count after the others have ended", n)
+	}
+}
+
+// TestCommentsBehindManyHiddenOnes: someone's comments on a post that they no longer see are more
+// than a page passes over; the export has those before.
+func TestCommentsBehindManyHiddenOnes(t *testing.T) {
+	t.Parallel()
+	st := openFile(t)
+	s := newServer(st, &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, nil, nil)
+	ada, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ben, _, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ben", Name: "Ben", Password: "a password"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hidden = 1_700
+	for kind, n := range map[social.AudienceKind]int{social.AudiencePublic: 2, social.AudienceOnlyMe: hidden} {
+		p, err := s.social.CreatePost(t.Context(), ben.User, network.NewPost{Content: social.Content{Status: &social.Status{Text: "post"}}, Audience: social.Audience{Kind: kind}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			made := time.Now().Add(-time.Hour) // the visible ones come first
+			if kind == social.AudienceOnlyMe {
+				made = made.Add(time.Minute)
+			}
+			slug := strconv.Itoa(i)
+			c := &social.Comment{Post: p.ID, Author: ada.User, Text: string(kind), Slug: slug, Path: slug}
+			c.SetID(social.CommentID{ID: id.At(made)})
+			if err := st.InsertComment(t.Context(), c, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventCommentAdded, Actor: ada.User, Post: p.ID, Comment: c.ID}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	seen := serve(s, "198.51.100.1", http.MethodGet, exportPath, "Bearer "+token).Body.String()
+	if lines := strings.Count(seen, "\n"); lines != 2 || strings.Count(seen, `"text":"PUBLIC"`) != 2 {
+		t.Errorf("the export has %d lines, want the 2 public comments: %.300s", lines, seen)
+	}
+	var all strings.Builder
+	if err := ExportComments(t.Context(), &all, st, "ada"); err != nil || strings.Count(all.String(), "\n") != hidden+2 {
+		t.Errorf("the operator's export has %d lines, %v, want %d", strings.Count(all.String(), "\n"), err, hidden+2)
 	}
 }
