@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"plaza/paging"
 	"plaza/social"
 )
 
@@ -32,7 +31,7 @@ func (l *Life) recall(ctx context.Context) error {
 // recallPosts finds the posts of scenes on their authors' walls, and makes their pictures show.
 func (l *Life) recallPosts(ctx context.Context, author social.UserID) error {
 	viewer := l.social.Viewer(author)
-	return paging.Each(social.Page{Limit: social.MaxPageSize}, func(p social.Page) (social.Slice[*social.Post], error) {
+	return social.EachEntry(social.Page{Limit: social.MaxPageSize}, func(p social.Page) (social.Slice[*social.Post], error) {
 		return viewer.OwnWall(ctx, social.ViewAll, p)
 	}, func(p *social.Post) error {
 		if !l.isScene(p) {
@@ -52,7 +51,7 @@ func (l *Life) isScene(p *social.Post) bool {
 
 func (l *Life) recallTalk(ctx context.Context, thread social.PostID) error {
 	viewer := l.social.Viewer(social.UserID{})
-	return paging.Each(social.Page{Limit: social.MaxPageSize}, func(p social.Page) (social.Slice[*social.Comment], error) {
+	return social.EachEntry(social.Page{Limit: social.MaxPageSize}, func(p social.Page) (social.Slice[*social.Comment], error) {
 		list := social.List[social.Thread]{Of: social.Thread{Post: thread, Order: social.OrderNewest}, Page: p}
 		threads, err := viewer.Threads(ctx, []social.List[social.Thread]{list})
 		return threads[list], err

@@ -250,7 +250,7 @@ func TestOthersHideNothing(t *testing.T) {
 	}
 }
 
-// TestAttemptsAreCharged: whoever gets an item that must be encoded again and again pays for that.
+// TestAttemptsAreCharged: a subscriber pays for an item that must be encoded again and again.
 func TestAttemptsAreCharged(t *testing.T) {
 	t.Parallel()
 	const hidden = 6

@@ -2,9 +2,9 @@ package paging
 
 import "context"
 
-// readTogether is how many candidates are read at once: the largest posts take 40 KB each, and as
-// much for each comment that comes with them.
-const readTogether = 500
+// ReadTogether is how many entries are read at once: the largest posts take 40 KB each, and as much
+// for each comment that comes with them.
+const ReadTogether = 500
 
 // Fill fills pages of lists that hide some entries: it reads candidates, keeps those that see lets
 // through, and reads on until every page is full or its list has ended. Lists advance together, so
@@ -56,7 +56,7 @@ func (f *filling[K, T]) advance(ctx context.Context, pages []*partialPage[K, T],
 	for i, page := range pages {
 		page.next.Limit = page.candidates(page.list.Limit, round)
 		together, candidates = append(together, page), candidates+page.next.Limit
-		if i < len(pages)-1 && candidates < readTogether {
+		if i < len(pages)-1 && candidates < ReadTogether {
 			continue
 		}
 		unfilled, err := f.readMore(ctx, together)
@@ -135,7 +135,7 @@ type partialPage[K comparable, T any] struct {
 // read costs far more than they do. Later reads take twice the number that is likely to fill the
 // page, judging by the candidates so far, and grow.
 func (p *partialPage[K, T]) candidates(limit, round int) int {
-	const most = readTogether
+	const most = ReadTogether
 	first := limit + 1 + limit/4
 	if round == 0 || len(p.kept) == 0 {
 		return min(most, first<<(2*min(round, 8)))

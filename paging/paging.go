@@ -50,23 +50,3 @@ func (s *Slice[T]) Next(p Page) Key {
 		return s.Keys[n-1]
 	}
 }
-
-// Each calls do with each entry of a list, page by page, from the given page to the end of the list.
-// It returns the first error of read or do.
-func Each[T any](page Page, read func(Page) (Slice[T], error), do func(T) error) error {
-	for {
-		slice, err := read(page)
-		if err != nil {
-			return err
-		}
-		for _, entry := range slice.Items {
-			if err := do(entry); err != nil {
-				return err
-			}
-		}
-		if !slice.More {
-			return nil
-		}
-		page.After = slice.Next(page)
-	}
-}

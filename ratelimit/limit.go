@@ -80,15 +80,7 @@ func (l *Limit) Take(key string, n int) State {
 }
 
 // Give returns n to the bucket that was taken and not used.
-func (l *Limit) Give(key string, n int) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	hash, full := l.bucket(key, l.now().Sub(l.start))
-	l.full.Add(hash, full-l.timeFor(n))
-}
+func (l *Limit) Give(key string, n int) { l.Owe(key, -n) }
 
 // Owe takes n from the bucket of a key even if it contains less. Then it is empty until what is
 // owed has refilled, which can take longer than its Window.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/lexer"
 )
 
 // sameView names the fields of the objects of a live update that depend on the viewer only through
@@ -83,61 +84,31 @@ func sharedSelection(ctx context.Context) sameSelection {
 // subscription: they choose its events, but the response to an event does not depend on them.
 // Subscribers who begin at different cursors, or watch different posts, still select the same.
 func withoutArguments(o *graphql.OperationContext, subscription *ast.Field) map[string]any {
+	const definedAndUsed = 2
 	rest := maps.Clone(o.Variables)
 	for _, argument := range subscription.Arguments {
-		if argument.Value.Kind == ast.Variable && !isUsedElsewhere(o, subscription, argument.Value.Raw) {
+		if argument.Value.Kind == ast.Variable && countVariable(o.RawQuery, argument.Value.Raw) == definedAndUsed {
 			delete(rest, argument.Value.Raw)
 		}
 	}
 	return rest
 }
 
-// isUsedElsewhere reports whether an operation, or any fragment of its document, uses a variable
-// more than once, or not in the arguments of the subscription.
-func isUsedElsewhere(o *graphql.OperationContext, subscription *ast.Field, variable string) bool {
-	uses := usesInSelections(o.Operation.SelectionSet, variable) + usesInDirectives(o.Operation.Directives, variable)
-	for _, f := range o.Doc.Fragments {
-		uses += usesInSelections(f.SelectionSet, variable) + usesInDirectives(f.Directives, variable)
-	}
-	return uses != 1 || usesInArguments(subscription.Arguments, variable) != 1
-}
-
-func usesInSelections(set ast.SelectionSet, variable string) (uses int) {
-	for _, selection := range set {
-		switch s := selection.(type) {
-		case *ast.Field:
-			uses += usesInArguments(s.Arguments, variable) + usesInDirectives(s.Directives, variable) + usesInSelections(s.SelectionSet, variable)
-		case *ast.InlineFragment:
-			uses += usesInDirectives(s.Directives, variable) + usesInSelections(s.SelectionSet, variable)
-		case *ast.FragmentSpread: // the fragment itself is counted separately
-			uses += usesInDirectives(s.Directives, variable)
+// countVariable counts how often a document names a variable, its definition included.
+func countVariable(document, name string) (n int) {
+	tokens := lexer.New(&ast.Source{Input: document})
+	for isName := false; ; {
+		token, err := tokens.ReadToken()
+		switch {
+		case err != nil || token.Kind == lexer.EOF:
+			return n
+		case token.Kind == lexer.Comment:
+			continue
+		case isName && token.Value == name:
+			n++
 		}
+		isName = token.Kind == lexer.Dollar
 	}
-	return uses
-}
-
-func usesInDirectives(directives ast.DirectiveList, variable string) (uses int) {
-	for _, d := range directives {
-		uses += usesInArguments(d.Arguments, variable)
-	}
-	return uses
-}
-
-func usesInArguments(arguments ast.ArgumentList, variable string) (uses int) {
-	for _, a := range arguments {
-		uses += usesInValue(a.Value, variable)
-	}
-	return uses
-}
-
-func usesInValue(v *ast.Value, variable string) (uses int) {
-	if v.Kind == ast.Variable && v.Raw == variable {
-		return 1
-	}
-	for _, child := range v.Children {
-		uses += usesInValue(child.Value, variable)
-	}
-	return uses
 }
 
 // looksTheSame reports whether a selection and all fragments of its document have only fields of

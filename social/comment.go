@@ -27,6 +27,9 @@ type Comment struct {
 // CreatedAt is when the comment was created.
 func (c *Comment) CreatedAt() time.Time { return c.ID.Time() }
 
+// TextLen returns how many bytes its texts have.
+func (c *Comment) TextLen() int { return len(c.Text) + len(c.Path) + len(c.TreePath) }
+
 // Depth is 1 for a reply to the post, 2 for a reply to that comment, and so on.
 func (c *Comment) Depth() int { return len(c.TreePath) / id.TextLen }
 

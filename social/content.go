@@ -47,6 +47,16 @@ func (c Content) Rest() (details, urls []string) {
 	return slices.DeleteFunc(slices.Clone(details), func(text string) bool { return text == "" }), urls
 }
 
+// TextLen returns how many bytes its Text, its details and its addresses have.
+func (c Content) TextLen() int {
+	details, urls := c.Rest()
+	n := len(c.Text())
+	for _, text := range slices.Concat(details, urls) {
+		n += len(text)
+	}
+	return n
+}
+
 func (c Content) fieldsSet() int {
 	n := 0
 	for _, set := range []bool{c.Status != nil, c.Photo != nil, c.Link != nil, c.Checkin != nil, c.Poll != nil} {

@@ -144,9 +144,9 @@ func (k EventKind) Hides() bool {
 	}
 }
 
-// HidesFrom returns the only viewers from whom an event of a kind that Hides may hide something:
-// what it changes has a part in no rule (policy.go) on what anyone else sees. None: any viewer. A
-// block is not among them, because it also hides posts on the blocker's wall from everyone.
+// HidesFrom returns the viewers that an event of a kind that Hides may hide something from; none:
+// it may be any viewer. For all others, what the event changes has no part in a rule (policy.go). A
+// block concerns any viewer, because it also hides posts on the blocker's wall from everyone.
 func (e Event) HidesFrom() []UserID {
 	switch {
 	case e.Actor.IsZero():

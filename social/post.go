@@ -37,6 +37,15 @@ const PreviewSize = 8
 // CreatedAt is when the post was created.
 func (p *Post) CreatedAt() time.Time { return p.ID.Time() }
 
+// TextLen returns how many bytes its texts and those of its Latest comments have.
+func (p *Post) TextLen() int {
+	n := p.Content.TextLen()
+	for _, c := range p.Latest {
+		n += c.TextLen()
+	}
+	return n
+}
+
 // Version is a post's content before an edit, and its audience.
 type Version struct {
 	Content  Content

@@ -143,7 +143,7 @@ func writeComments(out io.Writer, read func(social.Page) (social.Slice[*social.C
 	buffered := bufio.NewWriter(out)
 	encoder := json.NewEncoder(buffered)
 	encoder.SetEscapeHTML(false)
-	err := paging.Each(social.Page{Limit: exportPage}, read, func(c *social.Comment) error { return encoder.Encode(newExportedComment(c)) })
+	err := social.EachEntry(social.Page{Limit: exportPage}, read, func(c *social.Comment) error { return encoder.Encode(newExportedComment(c)) })
 	if err != nil {
 		return err
 	}

@@ -74,12 +74,7 @@ func (l *limits) all() []*ratelimit.Limit {
 }
 
 // arrive implements execution.Options.Arrive.
-func (l *limits) arrive(ctx context.Context) []execution.Quota {
-	if l == nil {
-		return nil
-	}
-	return []execution.Quota{quotaOf(l.clients.Take(clientIn(ctx), arrivalCost))}
-}
+func (l *limits) arrive(ctx context.Context) []execution.Quota { return l.work(ctx, arrivalCost) }
 
 // work implements execution.Options.Work. Like an arrival, it counts for the address alone, because
 // it may precede authentication.
@@ -133,16 +128,8 @@ func (l *limits) due(ctx context.Context, c execution.Charge) []payment {
 // await charges an operation as soon as the limits admit it. It returns ctx's error if ctx ends
 // before that.
 func (l *limits) await(ctx context.Context, c execution.Charge) error {
-	for {
-		after := retryAfter(l.charge(ctx, c))
-		if after == 0 {
-			return ctx.Err()
-		}
-		pause(ctx, after)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
+	execution.Await(ctx, 0, func() []execution.Quota { return l.charge(ctx, c) })
+	return ctx.Err()
 }
 
 // around charges requests their cost on arrival, and answers 429 if a limit refuses that.

@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -20,7 +21,7 @@ func collect[K comparable, T any](
 	key func(K, T) social.Key,
 	see func(context.Context, []T) (func(K, T) bool, error),
 ) (map[social.List[K]]social.Slice[T], error) {
-	return paging.Fill(ctx, lists, read, key, see, paging.Limit[T]{PassOver: passOver(&v.hidden, maxHidden), Keep: func(kept []T) error { return hold(v, kept) }})
+	return paging.Fill(ctx, lists, read, key, see, limitOf[T](v, &v.hidden, maxHidden))
 }
 
 // collectByAudience is collect for lists of entries that audiences hide: posts, and comments
@@ -34,10 +35,8 @@ func collectByAudience[T any](
 	key func(social.UserID, T) social.Key,
 	see func(context.Context, []T) (func(social.UserID, T) bool, error),
 ) (map[social.List[social.UserID]]social.Slice[T], error) {
-	limit := paging.Limit[T]{
-		PassOver: passOver(&v.hiddenByAudience, maxHiddenByAudience), Hidden: maxHiddenOnPage, Beside: besideTime,
-		Keep: func(kept []T) error { return hold(v, kept) },
-	}
+	limit := limitOf[T](v, &v.hiddenByAudience, maxHiddenByAudience)
+	limit.Hidden, limit.Beside = maxHiddenOnPage, besideTime
 	return paging.Fill(ctx, lists, read, key, see, limit)
 }
 
@@ -67,12 +66,14 @@ func besideTime(hidden, kept social.Key, last bool) social.Key {
 	}
 }
 
-// passOver counts hidden entries up to a limit. Error: QUERY_TOO_COMPLEX.
-func passOver(count *atomic.Int64, most int64) func(hidden int) error {
-	return func(hidden int) error {
-		if count.Add(int64(hidden)) > most {
+// limitOf returns a limit that counts hidden entries up to a number, and holds the others. Error of
+// both: QUERY_TOO_COMPLEX.
+func limitOf[T any](v *Viewer, hidden *atomic.Int64, most int64) paging.Limit[T] {
+	passOver := func(n int) error {
+		if hidden.Add(int64(n)) > most {
 			return fault.Errorf(fault.CodeTooComplex, "", "This takes too long: request fewer lists in one operation.")
 		}
 		return nil
 	}
+	return paging.Limit[T]{PassOver: passOver, Keep: func(kept []T) error { return hold(v, slices.Values(kept)) }}
 }

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -12,13 +13,10 @@ import (
 // answer has at most 16 MiB. How many entries a request has does not bound their texts.
 const maxHeld = 64 << 20
 
-// readTogether is how many posts or comments are read at once: the largest take 20 MB.
-const readTogether = 500
-
 // hold counts entries that the request keeps. Error: QUERY_TOO_COMPLEX.
-func hold[T any](v *Viewer, entries []T) error {
+func hold[T any](v *Viewer, entries iter.Seq[T]) error {
 	held := 0
-	for _, e := range entries {
+	for e := range entries {
 		held += sizeOf(e)
 	}
 	if v.held.Add(int64(held)) > maxHeld {
@@ -30,18 +28,14 @@ func hold[T any](v *Viewer, entries []T) error {
 // sizeOf returns about how many bytes a post, a comment or a version takes, and 0 for all others,
 // which are small.
 func sizeOf(entry any) int {
-	const fields = 1 << 10
+	const fields = 1 << 10 // of each of them, besides its texts
 	switch e := entry.(type) {
 	case *social.Post:
-		size := fields + len(e.Content.Text())
-		for _, c := range e.Latest {
-			size += sizeOf(c)
-		}
-		return size
+		return fields*(1+len(e.Latest)) + e.TextLen()
 	case *social.Comment:
-		return fields + len(e.Text)
+		return fields + e.TextLen()
 	case social.Version:
-		return fields + len(e.Content.Text())
+		return fields + e.Content.TextLen()
 	}
 	return 0
 }

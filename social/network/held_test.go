@@ -8,6 +8,7 @@ import (
 
 	"plaza/fault"
 	"plaza/id"
+	"plaza/paging"
 	"plaza/social"
 )
 
@@ -47,7 +48,7 @@ func TestRequestsHoldLimitedTexts(t *testing.T) {
 	}
 	store.read = 0
 	_, err := s.Viewer(social.UserID{}).Posts(t.Context(), ids)
-	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != fault.CodeTooComplex || store.read > readTogether {
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != fault.CodeTooComplex || store.read > paging.ReadTogether {
 		t.Errorf("%d of the longest posts were read: %v", store.read, err)
 	}
 	v := s.Viewer(social.UserID{})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"plaza/fault"
+	"plaza/paging"
 	"plaza/social"
 )
 
@@ -273,7 +274,7 @@ func commentError(err error) error {
 
 // Comments reads the comments that are visible to the viewer; the others are missing in the map.
 func (v *Viewer) Comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
-	return inParts(ids, readTogether, func(ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
+	return inParts(ids, paging.ReadTogether, func(ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
 		comments, _, err := v.comments(ctx, ids)
 		return comments, err
 	})
@@ -292,7 +293,7 @@ func (v *Viewer) comments(ctx context.Context, ids []social.CommentID) (map[soci
 // CommentsBySlug reads the comments that are visible to the viewer; the others are missing in the
 // map.
 func (v *Viewer) CommentsBySlug(ctx context.Context, links []social.Permalink) (map[social.Permalink]*social.Comment, error) {
-	return inParts(links, readTogether, func(links []social.Permalink) (map[social.Permalink]*social.Comment, error) {
+	return inParts(links, paging.ReadTogether, func(links []social.Permalink) (map[social.Permalink]*social.Comment, error) {
 		comments, err := v.s.store.CommentsBySlug(ctx, links)
 		if err != nil {
 			return nil, err
@@ -318,7 +319,7 @@ func dropHidden[K comparable](ctx context.Context, v *Viewer, asked []K, comment
 			delete(comments, key)
 		}
 	}
-	return posts, hold(v, slices.Collect(maps.Values(comments)))
+	return posts, hold(v, maps.Values(comments))
 }
 
 // around reads the posts of comments, and the viewer's relations to all their authors: see

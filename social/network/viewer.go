@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"plaza/fault"
+	"plaza/paging"
 	"plaza/social"
 )
 
@@ -244,7 +245,7 @@ func (v *Viewer) user(ctx context.Context, field string, id social.UserID) (*soc
 
 // Posts reads the posts that are visible to the viewer; the others are missing in the map.
 func (v *Viewer) Posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
-	return inParts(ids, readTogether, func(ids []social.PostID) (map[social.PostID]*social.Post, error) { return v.posts(ctx, ids) })
+	return inParts(ids, paging.ReadTogether, func(ids []social.PostID) (map[social.PostID]*social.Post, error) { return v.posts(ctx, ids) })
 }
 
 func (v *Viewer) posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
@@ -270,7 +271,7 @@ func (v *Viewer) posts(ctx context.Context, ids []social.PostID) (map[social.Pos
 			delete(posts, id)
 		}
 	}
-	return posts, hold(v, slices.Collect(maps.Values(posts)))
+	return posts, hold(v, maps.Values(posts))
 }
 
 // recallOrRead returns the relations to the people that objects name: from memory if all of them
@@ -361,7 +362,12 @@ func (v *Viewer) Histories(ctx context.Context, posts []*social.Post) (map[socia
 		if err != nil {
 			return nil, err
 		}
-		return found, hold(v, slices.Concat(slices.Collect(maps.Values(found))...))
+		for _, versions := range found {
+			if err := hold(v, slices.Values(versions)); err != nil {
+				return nil, err
+			}
+		}
+		return found, nil
 	})
 	if err != nil {
 		return nil, err

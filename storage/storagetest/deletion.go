@@ -126,8 +126,8 @@ func deleteUserEndsSessions(w *world) {
 	w.ok(err, "another user's session")
 }
 
-// deleteUserReportsPosts: the events of a deleted user's posts name no user, whoever's walls they
-// were on.
+// deleteUserReportsPosts: the events of a deleted user's posts name no user, not even the owners of
+// the walls that they were on.
 func deleteUserReportsPosts(w *world) {
 	ada, ben := w.user(), w.user()
 	onWall := statusBy(ben)

@@ -45,7 +45,7 @@ const waitForQuota = time.Second
 // has ended. A stream is delayed where a request would be refused, because its client does not
 // control how many events there are.
 func (s *Stream) Await() {
-	awaitQuotas(s.ctx, waitForQuota, s.charge)
+	Await(s.ctx, waitForQuota, s.charge)
 }
 
 // Admit charges the cost of a response if the limits admit it now, and returns whether they do.

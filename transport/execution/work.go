@@ -53,18 +53,18 @@ const waitForMessage = 100 * time.Millisecond
 // AwaitRead is Read for a message on a connection: it waits until the limits admit the message, and
 // returns false if ctx ends before that. A message may have no id with which it could be refused.
 func (e *Executor) AwaitRead(ctx context.Context, n int) bool {
-	return n < requestBytes || awaitQuotas(ctx, waitForMessage, func() []Quota { return e.options.Work(ctx, n/requestBytes) })
+	return n < requestBytes || Await(ctx, waitForMessage, func() []Quota { return e.options.Work(ctx, n/requestBytes) })
 }
 
 // AwaitArrival counts a message that starts no operation like the arrival of one. It waits like
 // AwaitRead.
 func (e *Executor) AwaitArrival(ctx context.Context) bool {
-	return awaitQuotas(ctx, waitForMessage, func() []Quota { return e.options.Arrive(ctx) })
+	return Await(ctx, waitForMessage, func() []Quota { return e.options.Arrive(ctx) })
 }
 
-// awaitQuotas repeats a charge until no limit refuses it, with pauses. It returns false if ctx ends
-// before that.
-func awaitQuotas(ctx context.Context, shortest time.Duration, charge func() []Quota) bool {
+// Await repeats a charge until no limit refuses it, with pauses of at least the shortest. It returns
+// false if ctx ends before that.
+func Await(ctx context.Context, shortest time.Duration, charge func() []Quota) bool {
 	for ctx.Err() == nil {
 		retryAfter := longest(charge()).RetryAfter
 		if retryAfter == 0 {
