@@ -52,7 +52,7 @@ run: ## run the server: make run ARGS='--demo'
 # run the same code under it concurrently; golden cases run under it on SQLite. Also tests that start a dozen or more short commands:
 # with it, a process takes a quarter of a second to start. All tests that these patterns do not name run with the race detector.
 SEQUENTIAL := TestBad|TestAllMistakes|TestSignedOutMutations|TestCursorsBelong|TestLimits
-SEQUENTIAL := $(SEQUENTIAL)|TestHidden|TestDeletedIsMissing|TestVisibilityMeetsValue|TestSearchesMatchVisibleValues
+SEQUENTIAL := $(SEQUENTIAL)|TestHidden|TestManyHidden|TestDeletedIsMissing|TestVisibilityMeetsValue|TestSearchesMatchVisibleValues
 SEQUENTIAL := $(SEQUENTIAL)|AnIndex|UseIndexes|IndexRanges|CommandCounts|TestCommandsReachTheirShard
 SEQUENTIAL := $(SEQUENTIAL)|TestNewsOlderThanTheList|TestAVeryLongThread|OfPopularUser|TestDocumentsOfEveryVersion
 SEQUENTIAL := $(SEQUENTIAL)|TestBench|TestEarlier|Migration[A-Za-z]*IsKilled

@@ -3,6 +3,8 @@ package loaders
 import (
 	"cmp"
 	"context"
+	"reflect"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +40,9 @@ type Loaders struct {
 	CommentsBy Loader[social.List[social.UserID], social.Slice[*social.Comment]]
 
 	Notifications Loader[social.NotificationID, *social.Notification]
+
+	wait  time.Duration
+	other sync.Map // a Loader by its type: see Of
 }
 
 // New creates loaders with empty caches. A look-up waits for the given time for others to batch
@@ -45,6 +50,7 @@ type Loaders struct {
 func New(v *network.Viewer, wait time.Duration) *Loaders {
 	wait = cmp.Or(wait, DefaultWait)
 	l := &Loaders{
+		wait:       wait,
 		Viewer:     v,
 		Users:      newLoader(wait, v.Users),
 		Handles:    newLoader(wait, v.UsersByHandle),
@@ -134,6 +140,15 @@ func Install(ctx context.Context, l *Loaders) context.Context {
 
 // For returns the installed loaders. It panics if there are none: that is a programming error.
 func For(ctx context.Context) *Loaders { return installed(ctx).current.Load() }
+
+// Of returns an operation's loader of a type of objects that few operations look up. The first call
+// for a type creates it from a batch read; later calls for the same type ignore theirs.
+func Of[K comparable, V any](ctx context.Context, read func(context.Context, []K) (map[K]V, error)) Loader[K, V] {
+	l := For(ctx)
+	created, _ := l.other.LoadOrStore(reflect.TypeFor[Loader[K, V]](), newLoader(l.wait, read))
+	loader, _ := created.(Loader[K, V])
+	return loader
+}
 
 // Renew replaces the loaders in ctx, so that data changed by a mutation is read again.
 func Renew(ctx context.Context, l *Loaders) { installed(ctx).current.Store(l) }

@@ -33,6 +33,11 @@ func (r viewerResolver) AccessTokens(ctx context.Context, obj *model.Viewer) ([]
 	return found, nil
 }
 
+// accessTokensByID finds the viewer's own access tokens.
+func (r *Resolver) accessTokensByID(ctx context.Context, ids []social.AccessTokenID) (map[social.AccessTokenID]*model.AccessToken, error) {
+	return ownByID(ctx, ids, viewerResolver{r}.AccessTokens, func(found *model.AccessToken) string { return found.ID })
+}
+
 // CreateAccessToken resolves Mutation.createAccessToken.
 func (r mutationResolver) CreateAccessToken(ctx context.Context, input model.CreateAccessTokenInput) (*model.CreateAccessTokenPayload, error) {
 	var created social.Session

@@ -34,6 +34,11 @@ func (r viewerResolver) InvitationsLeft(ctx context.Context, obj *model.Viewer) 
 	return &left, nil
 }
 
+// invitationsByID finds the viewer's own invitations.
+func (r *Resolver) invitationsByID(ctx context.Context, ids []social.InvitationID) (map[social.InvitationID]*model.Invitation, error) {
+	return ownByID(ctx, ids, viewerResolver{r}.Invitations, func(found *model.Invitation) string { return found.ID })
+}
+
 // CreateInvitation resolves Mutation.createInvitation.
 func (r mutationResolver) CreateInvitation(ctx context.Context, input model.CreateInvitationInput) (*model.CreateInvitationPayload, error) {
 	var viewer social.UserID

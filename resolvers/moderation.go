@@ -62,6 +62,16 @@ func (r moderationResolver) Case(ctx context.Context, _ *model.Moderation, id st
 	return r.wrapCase(seen), nil
 }
 
+// casesByID finds cases that the viewer may see. Errors: FORBIDDEN, UNAUTHENTICATED, SUSPENDED.
+func (r *Resolver) casesByID(ctx context.Context, ids []social.CaseID) (map[social.CaseID]*model.ModerationCase, error) {
+	found, err := r.Moderator.Cases(ctx, gate.UserOf(ctx), ids)
+	wrapped := make(map[social.CaseID]*model.ModerationCase, len(found))
+	for id, c := range found {
+		wrapped[id] = r.wrapCase(c)
+	}
+	return wrapped, err
+}
+
 // AuditLog resolves Moderation.auditLog.
 func (r moderationResolver) AuditLog(ctx context.Context, _ *model.Moderation, first *int, after *string, last *int, before *string) (*model.AuditEntryConnection, error) {
 	read := func(ctx context.Context, p social.Page) (social.Slice[*moderation.DecisionSeen], error) {

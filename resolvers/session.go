@@ -27,6 +27,11 @@ func (r viewerResolver) Sessions(ctx context.Context, obj *model.Viewer) ([]*mod
 	return found, nil
 }
 
+// sessionsByID finds the viewer's own sign-ins.
+func (r *Resolver) sessionsByID(ctx context.Context, ids []social.SessionID) (map[social.SessionID]*model.Session, error) {
+	return ownByID(ctx, ids, viewerResolver{r}.Sessions, func(found *model.Session) string { return found.ID })
+}
+
 // RevokeSession resolves Mutation.revokeSession.
 func (r mutationResolver) RevokeSession(ctx context.Context, input model.RevokeSessionInput) (*model.RevokeSessionPayload, error) {
 	current := gate.SessionOf(ctx)

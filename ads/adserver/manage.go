@@ -3,6 +3,8 @@ package adserver
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"plaza/ads"
 	"plaza/fault"
@@ -229,25 +231,43 @@ func (s *Service) ListZones(ctx context.Context, p ads.Page) (ads.Slice[*ads.Zon
 	return slice(p, func(z *ads.Zone) paging.Key { return paging.Key(z.ID.String()) }, func(p ads.Page) ([]*ads.Zone, error) { return s.store.ListZones(ctx, p) })
 }
 
+// Advertisers reads by id; the map omits those that do not exist.
+func (s *Service) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
+	found, err := s.store.Advertisers(ctx, ids)
+	return found, present(err)
+}
+
+// Campaigns reads by id; the map omits those that do not exist.
+func (s *Service) Campaigns(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
+	found, err := s.store.Campaigns(ctx, ids)
+	return found, present(err)
+}
+
+// Units reads by id, whether or not the units run; the map omits those that do not exist.
+func (s *Service) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ads.Unit, error) {
+	found, err := s.store.Units(ctx, ids)
+	return found, present(err)
+}
+
 // Advertiser reads one advertiser. Error: NOT_FOUND, naming the field.
 func (s *Service) Advertiser(ctx context.Context, field string, id ads.AdvertiserID) (*ads.Advertiser, error) {
-	return one(ctx, field, "advertiser", id, s.store.Advertisers)
+	return one(ctx, field, "advertiser", id, s.Advertisers)
 }
 
 // Campaign reads one campaign. Error: NOT_FOUND, naming the field.
 func (s *Service) Campaign(ctx context.Context, field string, id ads.CampaignID) (*ads.Campaign, error) {
-	return one(ctx, field, "campaign", id, s.store.Campaigns)
+	return one(ctx, field, "campaign", id, s.Campaigns)
 }
 
 // Unit reads one unit. Error: NOT_FOUND, naming the field.
 func (s *Service) Unit(ctx context.Context, field string, id ads.UnitID) (*ads.Unit, error) {
-	return one(ctx, field, "ad", id, s.store.Units)
+	return one(ctx, field, "ad", id, s.Units)
 }
 
 func one[K comparable, V any](ctx context.Context, field, what string, id K, read func(context.Context, []K) (map[K]*V, error)) (*V, error) {
 	found, err := read(ctx, []K{id})
 	if err != nil {
-		return nil, present(err)
+		return nil, err
 	}
 	if found[id] == nil {
 		return nil, fault.NotFound(field, what)
@@ -273,14 +293,27 @@ type Owner struct {
 	Advertiser *ads.Advertiser
 }
 
-// Owner reads the campaign and the advertiser that a campaign's units belong to. Error: NOT_FOUND.
-func (s *Service) Owner(ctx context.Context, campaign ads.CampaignID) (*Owner, error) {
-	c, err := s.Campaign(ctx, "", campaign)
+// Owners reads the owners of campaigns' units; the map omits campaigns that do not exist.
+func (s *Service) Owners(ctx context.Context, campaigns []ads.CampaignID) (map[ads.CampaignID]*Owner, error) {
+	found, err := s.Campaigns(ctx, campaigns)
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.Advertiser(ctx, "", c.Advertiser)
-	return &Owner{c, a}, err
+	paying := map[ads.AdvertiserID]bool{}
+	for _, c := range found {
+		paying[c.Advertiser] = true
+	}
+	advertisers, err := s.Advertisers(ctx, slices.Collect(maps.Keys(paying)))
+	if err != nil {
+		return nil, err
+	}
+	owners := make(map[ads.CampaignID]*Owner, len(found))
+	for id, c := range found {
+		if a := advertisers[c.Advertiser]; a != nil {
+			owners[id] = &Owner{c, a}
+		}
+	}
+	return owners, nil
 }
 
 // Preview returns a unit as viewers see it. Its tokens are valid, but using them counts nothing.

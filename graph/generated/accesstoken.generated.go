@@ -140,7 +140,7 @@ func (ec *executionContext) unmarshalInputRevokeAccessTokenInput(ctx context.Con
 
 // region    **************************** object.gotpl ****************************
 
-var accessTokenImplementors = []string{"AccessToken"}
+var accessTokenImplementors = []string{"AccessToken", "Node"}
 
 func (ec *executionContext) _AccessToken(ctx context.Context, sel ast.SelectionSet, obj *model.AccessToken) graphql.Marshaler {
 	selection := ec.selections.Of(ec.OperationContext, sel, accessTokenImplementors)

@@ -1951,7 +1951,7 @@ func (ec *executionContext) _AdBudget(ctx context.Context, sel ast.SelectionSet,
 	return out.Done(ctx)
 }
 
-var adCampaignImplementors = []string{"AdCampaign"}
+var adCampaignImplementors = []string{"AdCampaign", "Node"}
 
 func (ec *executionContext) _AdCampaign(ctx context.Context, sel ast.SelectionSet, obj *model.AdCampaign) graphql.Marshaler {
 	selection := ec.selections.Of(ec.OperationContext, sel, adCampaignImplementors)
@@ -2461,7 +2461,7 @@ func (ec *executionContext) _AdSchedule(ctx context.Context, sel ast.SelectionSe
 	return out.Done(ctx)
 }
 
-var adUnitImplementors = []string{"AdUnit"}
+var adUnitImplementors = []string{"AdUnit", "Node"}
 
 func (ec *executionContext) _AdUnit(ctx context.Context, sel ast.SelectionSet, obj *model.AdUnit) graphql.Marshaler {
 	selection := ec.selections.Of(ec.OperationContext, sel, adUnitImplementors)
@@ -2625,7 +2625,7 @@ func (ec *executionContext) _AdZoneEdge(ctx context.Context, sel ast.SelectionSe
 	return out.Done(ctx)
 }
 
-var advertiserImplementors = []string{"Advertiser"}
+var advertiserImplementors = []string{"Advertiser", "Node"}
 
 func (ec *executionContext) _Advertiser(ctx context.Context, sel ast.SelectionSet, obj *model.Advertiser) graphql.Marshaler {
 	selection := ec.selections.Of(ec.OperationContext, sel, advertiserImplementors)

@@ -156,7 +156,7 @@ func (ec *executionContext) _CreateInvitationPayload(ctx context.Context, sel as
 	return out.Done(ctx)
 }
 
-var invitationImplementors = []string{"Invitation"}
+var invitationImplementors = []string{"Invitation", "Node"}
 
 func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSet, obj *model.Invitation) graphql.Marshaler {
 	selection := ec.selections.Of(ec.OperationContext, sel, invitationImplementors)

@@ -547,7 +547,7 @@ func (ec *executionContext) _Moderation(ctx context.Context, sel ast.SelectionSe
 	return out.Done(ctx)
 }
 
-var moderationCaseImplementors = []string{"ModerationCase"}
+var moderationCaseImplementors = []string{"ModerationCase", "Node"}
 
 func (ec *executionContext) _ModerationCase(ctx context.Context, sel ast.SelectionSet, obj *model.ModerationCase) graphql.Marshaler {
 	selection := ec.selections.Of(ec.OperationContext, sel, moderationCaseImplementors)

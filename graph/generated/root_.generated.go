@@ -233,7 +233,7 @@ enum Scope {
 }
 
 "A token with which a program acts on your behalf."
-type AccessToken {
+type AccessToken implements Node {
   "Identifies the token in ` + "`" + `revokeAccessToken` + "`" + `. It is not the token itself."
   id: ID!
   "The name that you gave it."
@@ -516,7 +516,7 @@ type AdManager {
 }
 
 "Who pays for ads."
-type Advertiser {
+type Advertiser implements Node {
   "An opaque, sortable id: ` + "`" + `advertiser_…` + "`" + `."
   id: ID!
   "The name shown beside the ads."
@@ -528,7 +528,7 @@ type Advertiser {
 }
 
 "A group of ad units that share a run time, a budget and caps."
-type AdCampaign {
+type AdCampaign implements Node {
   "An opaque, sortable id: ` + "`" + `campaign_…` + "`" + `."
   id: ID!
   "The advertiser, who pays."
@@ -556,7 +556,7 @@ type AdCampaign {
 }
 
 "An ad: its content, landing page, bid and targeting."
-type AdUnit {
+type AdUnit implements Node {
   "An opaque, sortable id: ` + "`" + `ad_…` + "`" + `."
   id: ID!
   "Its campaign."
@@ -814,7 +814,7 @@ type AdCharge {
 
 "An amount that was given back to a campaign, and why. A refund is final."
 type AdRefund {
-  "An opaque, sortable id: ` + "`" + `adrefund_…` + "`" + `."
+  "The refund's id: ` + "`" + `adrefund_…` + "`" + `. It is listed with its campaign's refunds; it is not a ` + "`" + `Node` + "`" + `."
   id: ID!
   "The campaign's id."
   campaignId: ID!
@@ -1909,7 +1909,7 @@ type TagEntity implements TextEntity {
 }
 `, BuiltIn: false},
 	{Name: "../schema/invitation.graphqls", Input: `"An invitation of yours to create one account here, where ` + "`" + `Query.registration` + "`" + ` is ` + "`" + `INVITATION` + "`" + `. Its code is not stored: ` + "`" + `createInvitation` + "`" + ` shows it once."
-type Invitation {
+type Invitation implements Node {
   "Identifies the invitation in ` + "`" + `revokeInvitation` + "`" + `. It is not the code."
   id: ID!
   "When you created it."
@@ -2122,7 +2122,7 @@ enum CaseState {
 
 "A decision about you, or about something you wrote."
 type ModerationDecision {
-  "An opaque id: ` + "`" + `decision_…` + "`" + `."
+  "The decision's id: ` + "`" + `decision_…` + "`" + `, also in the audit log. It is not a ` + "`" + `Node` + "`" + `."
   id: ID!
   "What was decided."
   decision: CaseDecision!
@@ -2158,7 +2158,7 @@ type ModerationDecisionEdge {
 
 "A decision, as administrators see it."
 type AuditEntry {
-  "An opaque id: ` + "`" + `decision_…` + "`" + `."
+  "The decision's id: ` + "`" + `decision_…` + "`" + `, also in ` + "`" + `Viewer.decisions` + "`" + `. It is not a ` + "`" + `Node` + "`" + `."
   id: ID!
   "What was decided."
   decision: CaseDecision!
@@ -2201,7 +2201,7 @@ type AuditEntryEdge {
 }
 
 "All reports on one post, comment or user, for moderators."
-type ModerationCase {
+type ModerationCase implements Node {
   "An opaque id: ` + "`" + `case_…` + "`" + `."
   id: ID!
   "Whether a post, a comment or a user was reported."
@@ -2240,7 +2240,7 @@ enum ReportSubject {
 
 "A user, as moderators see them."
 type ReportedUser {
-  "The user's id: ` + "`" + `user_…` + "`" + `."
+  "The user's id: ` + "`" + `user_…` + "`" + `. ` + "`" + `node` + "`" + ` finds the ` + "`" + `User` + "`" + ` with it."
   id: ID!
   "The user's unique name."
   handle: String!
@@ -3682,7 +3682,7 @@ type Query {
     "The post's id."
     id: ID!
   ): Post @scope(needs: READ_PUBLIC)
-  "Any object with an id."
+  "Any ` + "`" + `Node` + "`" + `, by its id. Sessions, access tokens and invitations are found by their owner, if signed in without an access token; ads, campaigns and advertisers with the right ` + "`" + `MANAGE_ADS` + "`" + `; cases with the right ` + "`" + `MODERATE` + "`" + `."
   node(
     "The object's id."
     id: ID!
@@ -4029,7 +4029,7 @@ type SignOutPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/session.graphqls", Input: `"One of your sign-ins, in a browser, an app or a program. Tokens that another site has issued are not listed."
-type Session {
+type Session implements Node {
   "Identifies the session in ` + "`" + `revokeSession` + "`" + `. It is not the token itself."
   id: ID!
   "When you signed in."

@@ -2517,6 +2517,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._User(ctx, sel, obj)
+	case model.Session:
+		return ec._Session(ctx, sel, &obj)
+	case *model.Session:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Session(ctx, sel, obj)
 	case model.Post:
 		if obj == nil {
 			return graphql.Null
@@ -2527,6 +2534,20 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Notification(ctx, sel, obj)
+	case model.ModerationCase:
+		return ec._ModerationCase(ctx, sel, &obj)
+	case *model.ModerationCase:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._ModerationCase(ctx, sel, obj)
+	case model.Invitation:
+		return ec._Invitation(ctx, sel, &obj)
+	case *model.Invitation:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Invitation(ctx, sel, obj)
 	case *model.Comment:
 		if obj == nil {
 			return graphql.Null
@@ -2537,6 +2558,28 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Circle(ctx, sel, obj)
+	case *model.Advertiser:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Advertiser(ctx, sel, obj)
+	case *model.AdUnit:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AdUnit(ctx, sel, obj)
+	case *model.AdCampaign:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AdCampaign(ctx, sel, obj)
+	case model.AccessToken:
+		return ec._AccessToken(ctx, sel, &obj)
+	case *model.AccessToken:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AccessToken(ctx, sel, obj)
 	default:
 		if typedObj, ok := obj.(graphql.Marshaler); ok {
 			return typedObj

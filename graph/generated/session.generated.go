@@ -136,7 +136,7 @@ func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.S
 	return out.Done(ctx)
 }
 
-var sessionImplementors = []string{"Session"}
+var sessionImplementors = []string{"Session", "Node"}
 
 func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, obj *model.Session) graphql.Marshaler {
 	selection := ec.selections.Of(ec.OperationContext, sel, sessionImplementors)

@@ -13,6 +13,9 @@ type AdManager struct{}
 // Advertiser is the schema's Advertiser.
 type Advertiser struct{ *ads.Advertiser }
 
+// IsNode marks Advertiser as a Node.
+func (*Advertiser) IsNode() {}
+
 // Caps is never nil.
 func (a *Advertiser) Caps() []ads.Cap { return capList(a.Advertiser.Caps) }
 
@@ -23,6 +26,9 @@ type AdCampaign struct {
 	*ads.Campaign
 	Ledger ads.Ledger
 }
+
+// IsNode marks AdCampaign as a Node.
+func (*AdCampaign) IsNode() {}
 
 // AdvertiserID is who pays.
 func (c *AdCampaign) AdvertiserID() ads.AdvertiserID { return c.Advertiser }
@@ -100,10 +106,13 @@ func (b *AdBudget) Daily() *ads.Micros { return Optional(b.Budget.Daily) }
 // AdUnit is the schema's AdUnit.
 type AdUnit struct {
 	*ads.Unit
-	// Owner reads whose the unit is. Units of one campaign share it, so that it is read once for
-	// all of them.
-	Owner func() (*adserver.Owner, error)
+	// Owners returns a campaign's owner. Units that are read together share it, so that one read is
+	// enough for all of them.
+	Owners func(ads.CampaignID) (*adserver.Owner, error)
 }
+
+// IsNode marks AdUnit as a Node.
+func (*AdUnit) IsNode() {}
 
 // CampaignID is the unit's campaign.
 func (u *AdUnit) CampaignID() ads.CampaignID { return u.Campaign }

@@ -30,6 +30,8 @@ type AccessToken struct {
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
 }
 
+func (AccessToken) IsNode() {}
+
 // What an advertiser pays.
 type AdBidInput struct {
 	// The event that the advertiser pays for.
@@ -172,7 +174,7 @@ type AudienceInput struct {
 
 // A decision, as administrators see it.
 type AuditEntry struct {
-	// An opaque id: `decision_…`.
+	// The decision's id: `decision_…`, also in `Viewer.decisions`. It is not a `Node`.
 	ID string `json:"id"`
 	// What was decided.
 	Decision social.Action `json:"decision"`
@@ -646,6 +648,8 @@ type Invitation struct {
 	IsUsed bool `json:"isUsed"`
 }
 
+func (Invitation) IsNode() {}
+
 // A page on the web.
 type LinkInput struct {
 	// An http(s) address of up to 2,048 characters.
@@ -700,9 +704,11 @@ type ModerationCase struct {
 	LastReportedAt time.Time `json:"lastReportedAt"`
 }
 
+func (ModerationCase) IsNode() {}
+
 // A decision about you, or about something you wrote.
 type ModerationDecision struct {
-	// An opaque id: `decision_…`.
+	// The decision's id: `decision_…`, also in the audit log. It is not a `Node`.
 	ID string `json:"id"`
 	// What was decided.
 	Decision social.Action `json:"decision"`
@@ -1042,7 +1048,7 @@ type ReportedContent struct {
 
 // A user, as moderators see them.
 type ReportedUser struct {
-	// The user's id: `user_…`.
+	// The user's id: `user_…`. `node` finds the `User` with it.
 	ID string `json:"id"`
 	// The user's unique name.
 	Handle string `json:"handle"`
@@ -1153,6 +1159,8 @@ type Session struct {
 	// Whether this request uses it.
 	IsCurrent bool `json:"isCurrent"`
 }
+
+func (Session) IsNode() {}
 
 // A campaign and its state.
 type SetAdCampaignStateInput struct {

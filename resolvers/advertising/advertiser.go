@@ -24,6 +24,20 @@ func (r Manager) Advertiser(ctx context.Context, _ *model.AdManager, text string
 	return r.loadAdvertiser(ctx, parsed)
 }
 
+// AdvertisersByID reads advertisers; the map omits those that do not exist. Errors of this and of
+// similar functions: those of mustManageAds.
+func (r *Resolver) AdvertisersByID(ctx context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*model.Advertiser, error) {
+	if err := r.mustManageAds(ctx); err != nil {
+		return nil, err
+	}
+	found, err := r.Server.Advertisers(ctx, ids)
+	wrapped := make(map[ads.AdvertiserID]*model.Advertiser, len(found))
+	for id, a := range found {
+		wrapped[id] = &model.Advertiser{Advertiser: a}
+	}
+	return wrapped, err
+}
+
 func (r *Resolver) loadAdvertiser(ctx context.Context, i ads.AdvertiserID) (*model.Advertiser, error) {
 	a, err := r.Server.Advertiser(ctx, "id", i)
 	if err != nil {

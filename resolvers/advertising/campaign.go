@@ -2,6 +2,8 @@ package advertising
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"plaza/ads"
 	"plaza/fault"
@@ -45,6 +47,23 @@ func (r *Resolver) wrapCampaigns(ctx context.Context, campaigns []*ads.Campaign)
 		nodes[i] = &model.AdCampaign{Campaign: c, Ledger: ledgers[c.ID]}
 	}
 	return nodes, err
+}
+
+// CampaignsByID reads campaigns; the map omits those that do not exist.
+func (r *Resolver) CampaignsByID(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*model.AdCampaign, error) {
+	if err := r.mustManageAds(ctx); err != nil {
+		return nil, err
+	}
+	found, err := r.Server.Campaigns(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := r.wrapCampaigns(ctx, slices.Collect(maps.Values(found)))
+	wrapped := make(map[ads.CampaignID]*model.AdCampaign, len(found))
+	for _, c := range nodes {
+		wrapped[c.ID] = c
+	}
+	return wrapped, err
 }
 
 // existingCampaign returns the id of a campaign whose parts are listed. Errors: NOT_FOUND.

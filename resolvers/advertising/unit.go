@@ -21,14 +21,43 @@ func (r Manager) Units(ctx context.Context, _ *model.AdManager, of string, first
 	read := func(ctx context.Context, p ads.Page) (ads.Slice[*ads.Unit], error) {
 		return r.Server.ListUnits(ctx, campaign, p)
 	}
-	owner := r.ownerOf(ctx, campaign)
+	owners := r.ownersOf(ctx, campaign)
 	list := relay.ListOf(relay.CursorsOf(relay.KindAd, "units", campaign.String()), read)
-	return relay.Connect(ctx, list, relay.ArgsOf(first, after, last, before), func(u *ads.Unit) *model.AdUnit { return &model.AdUnit{Unit: u, Owner: owner} })
+	return relay.Connect(ctx, list, relay.ArgsOf(first, after, last, before), func(u *ads.Unit) *model.AdUnit { return &model.AdUnit{Unit: u, Owners: owners} })
 }
 
-// ownerOf returns a function that reads a campaign's owner on its first call, and caches it.
-func (r *Resolver) ownerOf(ctx context.Context, campaign ads.CampaignID) func() (*adserver.Owner, error) {
-	return sync.OnceValues(func() (*adserver.Owner, error) { return r.Server.Owner(ctx, campaign) })
+// ownersOf returns a function that reads the owners of all these campaigns on its first call, and
+// caches them. Its error: NOT_FOUND.
+func (r *Resolver) ownersOf(ctx context.Context, campaigns ...ads.CampaignID) func(ads.CampaignID) (*adserver.Owner, error) {
+	read := sync.OnceValues(func() (map[ads.CampaignID]*adserver.Owner, error) { return r.Server.Owners(ctx, campaigns) })
+	return func(campaign ads.CampaignID) (*adserver.Owner, error) {
+		owners, err := read()
+		if err == nil && owners[campaign] == nil {
+			err = fault.NotFound("", "campaign")
+		}
+		return owners[campaign], err
+	}
+}
+
+// UnitsByID reads ads; the map omits those that do not exist.
+func (r *Resolver) UnitsByID(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*model.AdUnit, error) {
+	if err := r.mustManageAds(ctx); err != nil {
+		return nil, err
+	}
+	found, err := r.Server.Units(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var campaigns []ads.CampaignID
+	for _, u := range found {
+		campaigns = append(campaigns, u.Campaign)
+	}
+	owners := r.ownersOf(ctx, campaigns...)
+	wrapped := make(map[ads.UnitID]*model.AdUnit, len(found))
+	for id, u := range found {
+		wrapped[id] = &model.AdUnit{Unit: u, Owners: owners}
+	}
+	return wrapped, nil
 }
 
 // Unit resolves AdManager.unit.
@@ -45,12 +74,12 @@ func (r *Resolver) loadAdUnit(ctx context.Context, i ads.UnitID) (*model.AdUnit,
 	if err != nil {
 		return nil, err
 	}
-	return &model.AdUnit{Unit: u, Owner: r.ownerOf(ctx, u.Campaign)}, nil
+	return &model.AdUnit{Unit: u, Owners: r.ownersOf(ctx, u.Campaign)}, nil
 }
 
 // Preview resolves AdUnit.preview.
 func (r Unit) Preview(ctx context.Context, obj *model.AdUnit) (*model.AdChoice, error) {
-	owner, err := obj.Owner()
+	owner, err := obj.Owners(obj.Campaign)
 	if err != nil {
 		return nil, err
 	}

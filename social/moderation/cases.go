@@ -46,21 +46,30 @@ func (s *Service) CasesIn(ctx context.Context, viewer social.UserID, state socia
 // Case reads one case for a moderator. Errors: FORBIDDEN, UNAUTHENTICATED; NOT_FOUND, naming the
 // field, also for one that they may not see.
 func (s *Service) Case(ctx context.Context, viewer social.UserID, field string, id social.CaseID) (*CaseSeen, error) {
+	found, err := s.Cases(ctx, viewer, []social.CaseID{id})
+	if err == nil && found[id] == nil {
+		err = fault.NotFound(field, "case")
+	}
+	return found[id], err
+}
+
+// Cases reads cases for a moderator by id; the map omits those that do not exist, and those that
+// they may not see. Errors: FORBIDDEN, UNAUTHENTICATED.
+func (s *Service) Cases(ctx context.Context, viewer social.UserID, ids []social.CaseID) (map[social.CaseID]*CaseSeen, error) {
 	if err := s.mustModerate(ctx, viewer); err != nil {
 		return nil, err
 	}
-	found, err := s.store.Cases(ctx, []social.CaseID{id})
+	found, err := s.store.Cases(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	if found[id] == nil || !social.CanSeeCase(viewer, true, found[id]) {
-		return nil, fault.NotFound(field, "case")
+	maps.DeleteFunc(found, func(_ social.CaseID, c *social.Case) bool { return !social.CanSeeCase(viewer, true, c) })
+	seen, err := s.lookInto(ctx, viewer, slices.Collect(maps.Values(found)))
+	byID := make(map[social.CaseID]*CaseSeen, len(seen))
+	for _, c := range seen {
+		byID[c.ID] = c
 	}
-	seen, err := s.lookInto(ctx, viewer, []*social.Case{found[id]})
-	if err != nil {
-		return nil, err
-	}
-	return seen[0], nil
+	return byID, err
 }
 
 // lookInto reads the subjects of cases that a moderator sees, in one read of each kind.

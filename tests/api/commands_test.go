@@ -176,14 +176,19 @@ func TestCommandCountsOfAds(t *testing.T) {
 	}{
 		"campaigns": {`query($first: Int!, $id: ID!) { adManager { campaigns(advertiserId: $id, first: $first) { nodes { name spent budget { total } } pageInfo { hasNextPage } } } }`, 3},
 		"units":     {`query($first: Int!, $of: ID!) { adManager { units(campaignId: $of, first: $first) { nodes { headline preview { headline why } } } } }`, 4},
+		"nodes":     {`query($ids: [ID!]!) { nodes(ids: $ids) { ... on AdCampaign { spent } ... on AdUnit { headline preview { why } } } }`, 8},
 		"refunds":   {`query($first: Int!, $of: ID!) { adManager { refunds(campaignId: $of, first: $first) { nodes { count } } } }`, 2},
 		"charges":   {`query($first: Int!, $of: ID!) { adManager { charges(campaignId: $of) { count newest { at } } zones(first: $first) { nodes { zone } } } }`, 11},
 		"forecast":  {`query($first: Int!) { adManager { forecast(site: "acme.example", zone: "top") { booked } zones(first: $first) { nodes { zone } } } }`, 6},
 	} {
-		variables := map[string]any{"first": 5, "id": advertiser.ID.String(), "of": batch.Campaigns[0].ID.String()}
+		variables := map[string]any{"first": 5, "id": advertiser.ID.String(), "of": batch.Campaigns[0].ID.String(), "ids": []string{batch.Units[0].ID.String()}}
 		ada.Do(t, c.query, variables, nil) // reads the signing key once
 		log.mustTake(t, name, c.most, true, [2]int{5, 40}, func(first int) {
-			variables["first"] = first
+			var ids []string
+			for i := range first {
+				ids = append(ids, batch.Campaigns[i].ID.String(), batch.Units[i].ID.String())
+			}
+			variables["first"], variables["ids"] = first, ids
 			ada.Do(t, c.query, variables, nil)
 		})
 	}
