@@ -168,11 +168,12 @@ type Notifications interface {
 	// empty if there was none yet. False: another server is the notifier. An engine may end the leases
 	// of servers that are certainly gone.
 	LeaseNotifier(ctx context.Context, server string, lease time.Duration) (position string, is bool, err error)
-	// Notify stores acts, in their order (see Gather). Then it removes those that were undone, also
-	// from read notifications, and those notifications that are removed, and stores the losses; a
-	// notification without acts is removed. In the same transaction it stores the position up to which events have been processed, extends
-	// the lease, and appends the events of NewNotified. ErrConflict: the server is no longer the
-	// notifier.
+	// Notify stores acts, in their order (see Gather); whether a notification that was full takes
+	// acts again after it has lost some is up to the engine. Then it removes those that were undone,
+	// also from read notifications, and those notifications that are removed, and stores the losses;
+	// a notification without acts is removed. In the same transaction it stores the position up to
+	// which events have been processed, extends the lease, and appends the events of NewNotified.
+	// ErrConflict: the server is no longer the notifier.
 	Notify(ctx context.Context, server string, lease time.Duration, position string, notices []Notice) error
 	// ActsOn reads the stored acts that name these comments, in any order.
 	ActsOn(ctx context.Context, comments []CommentID) ([]Notice, error)

@@ -97,14 +97,14 @@ func TestModel(t *testing.T) {
 	for name, o := range map[string]mongodb.Options{"documents, tiny read": {Feeds: mongodb.TinyRead}, "tiny adaptive, merging, two": merging} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storagetest.RunModel(t, fresh(t, o), 20)
+			storagetest.RunModel(t, fresh(t, o), 8)
 		})
 	}
 	_, all := os.LookupEnv("PLAZA_ALL_LAYOUTS")
 	for _, layout := range tinyFeeds {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel()
-			histories := 5
+			histories := 3
 			if all {
 				histories = 20
 			}
