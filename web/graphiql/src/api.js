@@ -21,10 +21,26 @@ export function subscribe(listener) {
 function setState(session, message = '', asksToSignIn = false) {
   const changed = session?.token !== state.session?.token;
   state = { session, message, asksToSignIn };
-  if (session) sessionStorage.setItem(storageKey, JSON.stringify(session));
-  else sessionStorage.removeItem(storageKey);
+  keep(session);
   if (changed) socket.terminate(); // a running subscription connects again, as the new viewer
   listeners.forEach((listener) => listener());
+}
+
+// keep stores the session for a reload. A browser that stores nothing, because it blocks cookies, has it until then.
+function keep(session) {
+  try {
+    if (session) sessionStorage.setItem(storageKey, JSON.stringify(session));
+    else sessionStorage.removeItem(storageKey);
+  } catch {}
+}
+
+function keptSession() {
+  try {
+    const session = JSON.parse(sessionStorage.getItem(storageKey));
+    return session?.token ? session : null;
+  } catch {
+    return null;
+  }
 }
 
 const expired = 'Your session has ended. Please sign in again.';
@@ -180,7 +196,7 @@ export async function signOut() {
 
 // restoreSession continues the session from before a reload, and drops it if its token is no longer valid.
 export async function restoreSession() {
-  const session = JSON.parse(sessionStorage.getItem(storageKey));
+  const session = keptSession();
   if (!session) return;
   setState(session);
   try {
