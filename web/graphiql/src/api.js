@@ -46,12 +46,12 @@ function keptSession() {
 const expired = 'Your session has ended. Please sign in again.';
 
 function expire(token) {
-  if (token && token === state.session?.token) setState(null, expired);
+  if (token && token === state.session?.token) setState(null, expired, true);
 }
 
-// askToSignIn explains why an operation about the viewer has shown nothing.
-function askToSignIn(operationName) {
-  if (!state.session) setState(null, `Sign in to run ${operationName ?? 'this'}: it is about you.`, true);
+// askToSignIn explains why an operation has shown nothing, unless the message already says that the session has ended.
+function askToSignIn(operationName, why = '.') {
+  if (!state.session && state.message !== expired) setState(null, `Sign in to run ${operationName ?? 'this'}${why}`, true);
 }
 
 function isUnauthenticated(errors) {
@@ -145,7 +145,8 @@ export async function fetcher(params, { headers } = {}) {
   const named = operation ? { ...params, operationName: operation.name?.value } : params;
   if (operation?.operation !== 'subscription') {
     const result = await post(named, headers);
-    if (isUnauthenticated(result.errors) || result.data?.viewer === null) askToSignIn(named.operationName);
+    if (result.data?.viewer === null) askToSignIn(named.operationName, ': it is about you.');
+    else if (isUnauthenticated(result.errors)) askToSignIn(named.operationName);
     return result;
   }
   editorHeaders = headers;
@@ -183,6 +184,7 @@ export async function signIn(handle, password) {
 
 // signOut forgets the token in any case, and shows a message if the server could not revoke it.
 export async function signOut() {
+  if (state.asksToSignIn && params.operationName !== 'IntrospectionQuery') setState(state.session); // that was about another one
   let message = '';
   try {
     const { signOut: payload } = await request(signOutMutation);
