@@ -199,8 +199,15 @@ func startDemo(t *testing.T) string {
 // start starts plaza with an empty database, and returns its address.
 func start(t *testing.T, flags ...string) string {
 	t.Helper()
-	flags = append(flags, "--addr", "127.0.0.1:0", "--data", t.TempDir())
-	command := exec.CommandContext(t.Context(), binary, flags...)
+	url, _ := launch(t, append(flags, "--addr", "127.0.0.1:0", "--data", t.TempDir())...)
+	return url
+}
+
+// launch starts plaza; stop ends it, and so does the end of the test.
+func launch(t *testing.T, flags ...string) (url string, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	command := exec.CommandContext(ctx, binary, flags...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	logged, err := command.StderrPipe()
 	if err != nil {
@@ -209,7 +216,8 @@ func start(t *testing.T, flags ...string) string {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = command.Wait() })
+	stop = sync.OnceFunc(func() { cancel(); _ = command.Wait() })
+	t.Cleanup(stop)
 	for lines := bufio.NewScanner(logged); lines.Scan(); {
 		var line struct{ Graphiql string }
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Graphiql != "" {
@@ -217,11 +225,11 @@ func start(t *testing.T, flags ...string) string {
 				for lines.Scan() { // so that the server can continue logging
 				}
 			}()
-			return line.Graphiql
+			return line.Graphiql, stop
 		}
 	}
 	t.Fatal("plaza does not start")
-	return ""
+	return "", nil
 }
 
 // postUntilShown writes posts as ada, one per second, until it is stopped, because the page does

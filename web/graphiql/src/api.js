@@ -21,21 +21,37 @@ export function subscribe(listener) {
 function setState(session, message = '', asksToSignIn = false) {
   const changed = session?.token !== state.session?.token;
   state = { session, message, asksToSignIn };
-  if (session) sessionStorage.setItem(storageKey, JSON.stringify(session));
-  else sessionStorage.removeItem(storageKey);
+  keep(session);
   if (changed) socket.terminate(); // a running subscription connects again, as the new viewer
   listeners.forEach((listener) => listener());
+}
+
+// keep stores the session for a reload. A browser that stores nothing, because it blocks cookies, has it until then.
+function keep(session) {
+  try {
+    if (session) sessionStorage.setItem(storageKey, JSON.stringify(session));
+    else sessionStorage.removeItem(storageKey);
+  } catch {}
+}
+
+function keptSession() {
+  try {
+    const session = JSON.parse(sessionStorage.getItem(storageKey));
+    return session?.token ? session : null;
+  } catch {
+    return null;
+  }
 }
 
 const expired = 'Your session has ended. Please sign in again.';
 
 function expire(token) {
-  if (token && token === state.session?.token) setState(null, expired);
+  if (token && token === state.session?.token) setState(null, expired, true);
 }
 
-// askToSignIn explains why an operation about the viewer has shown nothing.
-function askToSignIn(operationName) {
-  if (!state.session) setState(null, `Sign in to run ${operationName ?? 'this'}: it is about you.`, true);
+// askToSignIn explains why an operation has shown nothing, unless the message already says that the session has ended.
+function askToSignIn(operationName, why = '.') {
+  if (!state.session && state.message !== expired) setState(null, `Sign in to run ${operationName ?? 'this'}${why}`, true);
 }
 
 function isUnauthenticated(errors) {
@@ -81,6 +97,19 @@ async function post(params, headers) {
 
 let editorHeaders; // of GraphiQL's "Headers" editor; they take precedence over the session's token
 let socketToken; // the session's token, if the socket was opened with it
+let running; // the results of the running subscription
+let hasBegun = false; // whether it was once connected
+
+const terminated = 4499; // the code of a connection that setState has ended
+const lost = 'The live connection is lost. Trying to connect again…';
+
+function tellLost({ code }) {
+  if (running && hasBegun && code !== 1000 && code !== 4403 && code !== terminated) setState(state.session, lost);
+}
+
+function tellFound() {
+  if (state.message === lost) setState(state.session);
+}
 
 const socket = createClient({
   url: `${location.protocol === 'https:' ? 'wss:' : 'ws:'}//${location.host}${endpoint}`,
@@ -88,8 +117,21 @@ const socket = createClient({
     socketToken = new Headers(editorHeaders).has('Authorization') ? null : state.session?.token;
     return { ...(socketToken && { Authorization: `Bearer ${socketToken}` }), ...editorHeaders };
   },
+  // A subscription that has begun goes on after the loss of its connection, when the server is back. One that has not
+  // begun reports that there is no connection. After 4403, the refusal of a token, nothing would change by itself.
+  retryAttempts: Infinity,
+  shouldRetry: ({ code }) => code !== 4403 && (hasBegun || code === terminated),
+  retryWait: (retries) => hasBegun && new Promise((resolve) => setTimeout(resolve, (1 + Math.random()) * 1000 * Math.min(2 ** retries, 8))),
   on: {
-    closed: (event) => event.code === 4403 && expire(socketToken),
+    connected: () => {
+      hasBegun = true;
+      tellFound();
+    },
+    error: tellLost,
+    closed: (event) => {
+      if (event.code === 4403) expire(socketToken);
+      tellLost(event);
+    },
     message: ({ type, payload }) => {
       if (isUnauthenticated(type === 'error' ? payload : payload?.errors)) expire(socketToken);
     },
@@ -98,16 +140,32 @@ const socket = createClient({
 
 // listen returns the results of a subscription as an async iterable.
 function listen(params) {
+  hasBegun = false;
   const results = socket.iterate(params);
+  running = results;
+  const end = () => {
+    if (running !== results) return;
+    running = undefined;
+    tellFound();
+  };
   const next = results.next.bind(results);
+  const stop = results.return.bind(results);
   results.next = async () => {
     try {
-      return await next();
+      const result = await next();
+      if (result.done) end();
+      return result;
     } catch (error) {
+      end();
       if (isUnauthenticated(error)) askToSignIn(params.operationName);
-      if (!(error instanceof CloseEvent)) throw error;
-      throw failure(`The live connection was closed: ${error.code} ${error.reason}`.trim());
+      if (!(error instanceof Event)) throw error;
+      if (error instanceof CloseEvent) throw failure(`The live connection was closed: ${error.code} ${error.reason}`.trim());
+      throw failure(`Plaza does not accept a websocket at ${location.host}. Is it running? A proxy in between must pass on websockets.`);
     }
+  };
+  results.return = () => {
+    end();
+    return stop();
   };
   return results;
 }
@@ -125,11 +183,13 @@ function operationOf({ query, operationName }) {
 
 // fetcher is what GraphiQL calls: POST for queries and mutations, a websocket for subscriptions.
 export async function fetcher(params, { headers } = {}) {
+  if (state.asksToSignIn && params.operationName !== 'IntrospectionQuery') setState(state.session); // that was about another one
   const operation = operationOf(params);
   const named = operation ? { ...params, operationName: operation.name?.value } : params;
   if (operation?.operation !== 'subscription') {
     const result = await post(named, headers);
-    if (isUnauthenticated(result.errors) || result.data?.viewer === null) askToSignIn(named.operationName);
+    if (result.data?.viewer === null) askToSignIn(named.operationName, ': it is about you.');
+    else if (isUnauthenticated(result.errors)) askToSignIn(named.operationName);
     return result;
   }
   editorHeaders = headers;
@@ -180,7 +240,7 @@ export async function signOut() {
 
 // restoreSession continues the session from before a reload, and drops it if its token is no longer valid.
 export async function restoreSession() {
-  const session = JSON.parse(sessionStorage.getItem(storageKey));
+  const session = keptSession();
   if (!session) return;
   setState(session);
   try {

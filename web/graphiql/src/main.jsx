@@ -11,6 +11,7 @@ import 'graphiql/graphiql.css';
 import './style.css';
 import { fetcher, restoreSession } from './api.js';
 import { exampleTabs } from './examples.js';
+import { returnFocus } from './focus.js';
 import { SignInBar } from './SignInBar.jsx';
 import { storage } from './storage.js';
 import { findSubject } from './subject.js';
@@ -37,6 +38,7 @@ const { demo = null } = await readConfig();
 await restoreSession();
 const examples = exampleTabs(Boolean(demo), await findSubject(demo));
 renewTabs(storage, examples);
+returnFocus();
 // A phone has no room for the variables; a tap on their name shows them.
 const isNarrow = matchMedia('(max-width: 720px)').matches;
 
