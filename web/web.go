@@ -35,10 +35,10 @@ type Demo struct {
 	Threads []string `json:"threads"`
 }
 
-// The page loads everything from this server, and 'self' includes its websocket. Monaco, the editor in GraphiQL, creates style
+// The page loads everything from this server. Monaco, the editor in GraphiQL, creates style
 // elements at run time.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
-	"worker-src 'self' blob:; connect-src 'self'; img-src 'self' data:; font-src 'self' data:; " +
+	"worker-src 'self' blob:; connect-src 'self' ws: wss:; img-src 'self' data:; font-src 'self' data:; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // The types are not taken from the mime package, whose answers depend on the machine.
