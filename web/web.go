@@ -36,7 +36,7 @@ type Demo struct {
 }
 
 // The page loads everything from this server. Monaco, the editor in GraphiQL, creates style
-// elements at run time.
+// elements at run time. Not all browsers take 'self' to include websockets of the same host.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
 	"worker-src 'self' blob:; connect-src 'self' ws: wss:; img-src 'self' data:; font-src 'self' data:; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
