@@ -162,7 +162,7 @@ func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 	if n := must(s.Revive(ctx))(t); n != 1 {
 		t.Fatalf("%d jobs revived", n)
 	}
-	if j := must(s.jobs.Claim(ctx, time.Now().Add(time.Second)))(t); j == nil || j.Attempts != 1 {
+	if j := must(s.jobs.Claim(ctx, time.Now().Add(time.Second)))(t); j == nil || j.Attempts != 2 { // it may have done a part of its work
 		t.Fatalf("after its revival: %+v", j)
 	}
 }
@@ -314,6 +314,27 @@ func TestJobsThatAreRepeatedAddNothing(t *testing.T) {
 	workOff(t, s, 3)
 	if got := copies(t, s, p.ID, followers); got[0] != n {
 		t.Errorf("lists by the number of copies after the deletion: %v, want none in each of %d", got, n)
+	}
+}
+
+// TestJobsThatAreSplitTwiceAddNothing: a server dies after it has split a job, and before it has
+// stored that. The jobs that it has split off are done and gone when the first one is repeated.
+func TestJobsThatAreSplitTwiceAddNothing(t *testing.T) {
+	t.Parallel()
+	const n = 2*followersInJob + 7
+	s := openInside(t, Options{Feeds: FeedsHybrid})
+	author, followers := fans(t, s, n)
+	p := newStatus(author)
+	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+	first := must(s.jobs.Claim(t.Context(), time.Now()))(t)
+	ok(t, s.feeds.Do(t.Context(), first))
+	workOff(t, s, 1)
+	must(jobsOf(s).UpdateOne(t.Context(), mdb.Doc("_id", first.ID), mdb.Doc("$set", mdb.Doc("due", time.Now()), "$unset", mdb.Doc("until", 1))))(t)
+	if jobs := workOff(t, s, 1); jobs != 3 {
+		t.Errorf("%d jobs were repeated, want 3", jobs)
+	}
+	if got := copies(t, s, p.ID, followers); got[1] != n || len(got) != 1 {
+		t.Errorf("lists by the number of copies: %v, want one in each of %d", got, n)
 	}
 }
 

@@ -174,10 +174,14 @@ func (q *Queue) AddOnce(ctx context.Context, j Job) error {
 
 // AddNext stores a job that follows from another one. It uses no transaction: if the server died,
 // an open transaction would lock the job until the database ends it after a minute. Repeating the
-// call adds no second job while the first one exists.
+// call adds no second job while the first one exists. If the first one is done and gone by then, the
+// second one counts as a repetition, too.
 func (q *Queue) AddNext(ctx context.Context, from, j Job) error {
 	name := fmt.Sprint(j.Kind, from.ID.ID, j.After.ID)
 	j.ID, j.Version, j.MadeAt, j.Due = ID{id.Derive(from.ID.Time(), name)}, mdb.FirstVersion, from.MadeAt, time.Now()
+	if from.Attempts > 1 {
+		j.Attempts = 1
+	}
 	_, err := q.jobs.InsertOne(ctx, j)
 	if mongo.IsDuplicateKeyError(err) {
 		return nil
@@ -336,10 +340,10 @@ func (q *Queue) oldest(ctx context.Context) (time.Time, error) {
 	return mdb.UTC(j.MadeAt), err
 }
 
-// Revive gives dead jobs new attempts.
+// Revive gives dead jobs new attempts. The next one is no first attempt.
 func (q *Queue) Revive(ctx context.Context) (int, error) {
 	result, err := q.jobs.UpdateMany(ctx, isDead(),
-		mdb.Doc("$set", mdb.Doc("due", time.Now(), "attempts", 0)), options.UpdateMany().SetHint(byFailure))
+		mdb.Doc("$set", mdb.Doc("due", time.Now(), "attempts", 1)), options.UpdateMany().SetHint(byFailure))
 	if err != nil {
 		return 0, err
 	}
