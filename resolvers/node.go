@@ -124,7 +124,8 @@ func ownByID[K interface {
 	}
 	found := map[K]V{}
 	for _, id := range ids {
-		if i := slices.IndexFunc(own, func(v V) bool { return idOf(v) == id.String() }); i >= 0 {
+		text := id.String()
+		if i := slices.IndexFunc(own, func(v V) bool { return idOf(v) == text }); i >= 0 {
 			found[id] = own[i]
 		}
 	}

@@ -42,17 +42,19 @@ func (c Content) Rest() (details, urls []string) {
 			details, urls = append(details, picture.Alt), []string{picture.URL}
 		}
 	case c.Poll != nil:
-		details = c.Poll.Options
+		details = slices.Clone(c.Poll.Options)
 	}
-	return slices.DeleteFunc(slices.Clone(details), func(text string) bool { return text == "" }), urls
+	return slices.DeleteFunc(details, func(text string) bool { return text == "" }), urls
 }
 
 // TextLen returns how many bytes its Text, its details and its addresses have.
 func (c Content) TextLen() int {
 	details, urls := c.Rest()
 	n := len(c.Text())
-	for _, text := range slices.Concat(details, urls) {
-		n += len(text)
+	for _, texts := range [][]string{details, urls} {
+		for _, text := range texts {
+			n += len(text)
+		}
 	}
 	return n
 }

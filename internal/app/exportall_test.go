@@ -14,10 +14,8 @@ import (
 	"plaza/id"
 	"plaza/resolvers/gate"
 	"plaza/social"
-	"plaza/social/accounts"
 	"plaza/social/export"
 	"plaza/social/network"
-	"plaza/social/passwords"
 )
 
 // TestWholeExportIsCutOff: when the session ends, or the server shuts down, after the first page,
@@ -25,11 +23,8 @@ import (
 func TestWholeExportIsCutOff(t *testing.T) {
 	t.Parallel()
 	st := openFile(t)
-	s := newServer(st, &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, nil, nil)
-	_, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := startCheap(st, nil)
+	_, token := signUp(t, s, "ada")
 	entrance := &gate.Gate{Social: s.social}
 	whole := serve(s, "198.51.100.1", http.MethodGet, wholeExportPath, "Bearer "+token).Body.String()
 	for name, drains := range map[string]bool{"the session ends": false, "the server shuts down": true} {
@@ -76,11 +71,8 @@ func cutOff(t *testing.T, e *wholeExport, token string) (body string, aborted bo
 func TestExportsOfAUserAreFew(t *testing.T) {
 	t.Parallel()
 	st := openFile(t)
-	s := newServer(st, &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, nil, nil)
-	session, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := startCheap(st, nil)
+	session, token := signUp(t, s, "ada")
 	entrance := &gate.Gate{Social: s.social}
 	e := &wholeExport{records: export.New(st, s.social, adsSeen{s.ads}), authenticate: entrance.Authenticate, refused: s.refused, ending: new(atomic.Bool), running: new(running)}
 	comments := &commentExport{s.social, entrance.Authenticate, nil, s.refused, e.running}
@@ -116,15 +108,9 @@ func TestExportsOfAUserAreFew(t *testing.T) {
 func TestCommentsBehindManyHiddenOnes(t *testing.T) {
 	t.Parallel()
 	st := openFile(t)
-	s := newServer(st, &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, nil, nil)
-	ada, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ben, _, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ben", Name: "Ben", Password: "a password"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := startCheap(st, nil)
+	ada, token := signUp(t, s, "ada")
+	ben, _ := signUp(t, s, "ben")
 	const hidden = 1_700
 	for kind, n := range map[social.AudienceKind]int{social.AudiencePublic: 2, social.AudienceOnlyMe: hidden} {
 		p, err := s.social.CreatePost(t.Context(), ben.User, network.NewPost{Content: social.Content{Status: &social.Status{Text: "post"}}, Audience: social.Audience{Kind: kind}})

@@ -19,6 +19,7 @@ import (
 	"plaza/social/accounts"
 	"plaza/social/network"
 	"plaza/social/passwords"
+	"plaza/storage/sqlite"
 	"plaza/transport/execution"
 )
 
@@ -36,6 +37,20 @@ func serve(s *Server, client, method, target, authorization string) *httptest.Re
 	}
 	s.Handler.ServeHTTP(recorder, request)
 	return recorder
+}
+
+// startCheap returns a server where signing up is fast.
+func startCheap(st *sqlite.Store, limiting *limits) *Server {
+	return newServer(st, &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, limiting, nil)
+}
+
+func signUp(t *testing.T, s *Server, handle string) (session social.Session, token string) {
+	t.Helper()
+	session, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: handle, Name: handle, Password: "a password"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session, token
 }
 
 // TestEveryEndpointIsLimited: requests that are not GraphQL count for their address, too.
@@ -66,11 +81,8 @@ func TestExportsAreCharged(t *testing.T) {
 	st := openFile(t)
 	limiting := newLimits()
 	limiting.tokens = hourly("token", 2*exportCharge.Cost)
-	s := newServer(st, &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, limiting, nil)
-	_, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := startCheap(st, limiting)
+	_, token := signUp(t, s, "ada")
 	for i, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
 		got := serve(s, "198.51.100.1", http.MethodGet, exportPath, "Bearer "+token)
 		if got.Code != want || want == http.StatusTooManyRequests && !strings.Contains(got.Body.String(), "try again in") {
@@ -84,11 +96,8 @@ func TestExportsAreCharged(t *testing.T) {
 func TestSizesTakeFromLimits(t *testing.T) {
 	t.Parallel()
 	limiting := newLimits()
-	s := newServer(openFile(t), &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, limiting, nil)
-	session, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := startCheap(openFile(t), limiting)
+	session, token := signUp(t, s, "ada")
 	in := network.NewPost{Content: social.Content{Status: &social.Status{Text: strings.Repeat("a", social.MaxTextLen)}}, Audience: social.Audience{Kind: social.AudiencePublic}}
 	if _, err := s.social.CreatePost(t.Context(), session.User, in); err != nil {
 		t.Fatal(err)
@@ -161,11 +170,8 @@ func TestPastIsCharged(t *testing.T) {
 	t.Parallel()
 	const items, atOnce, cost = 8, 5, 3
 	limiting := newLimits()
-	s := newServer(openFile(t), &Config{Social: network.Options{Accounts: accounts.Options{Passwords: passwords.Cost{Passes: 1, Memory: 64}}}}, limiting, nil)
-	session, token, err := s.social.SignUp(t.Context(), accounts.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := startCheap(openFile(t), limiting)
+	session, token := signUp(t, s, "ada")
 	for range items + 1 {
 		in := network.NewPost{Content: social.Content{Status: &social.Status{Text: "news"}}, Audience: social.Audience{Kind: social.AudiencePublic}}
 		if _, err := s.social.CreatePost(t.Context(), session.User, in); err != nil {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"plaza/fault"
 	"plaza/paging"
 	"plaza/social"
 )
@@ -47,10 +46,7 @@ func (s *Service) CasesIn(ctx context.Context, viewer social.UserID, state socia
 // field, also for one that they may not see.
 func (s *Service) Case(ctx context.Context, viewer social.UserID, field string, id social.CaseID) (*CaseSeen, error) {
 	found, err := s.Cases(ctx, viewer, []social.CaseID{id})
-	if err == nil && found[id] == nil {
-		err = fault.NotFound(field, "case")
-	}
-	return found[id], err
+	return one(found, id, field, "case", err)
 }
 
 // Cases reads cases for a moderator by id; the map omits those that do not exist, and those that

@@ -47,14 +47,14 @@ func authorOf(ctx context.Context, v *network.Viewer, s social.Subject) (social.
 	switch s.Kind() {
 	case social.SubjectPost:
 		found, err := v.Posts(ctx, []social.PostID{s.Post})
-		p, err := one(found, s.Post, "post", err)
+		p, err := one(found, s.Post, subjectField, "post", err)
 		if err != nil {
 			return social.UserID{}, err
 		}
 		return p.Author, nil
 	case social.SubjectComment:
 		found, err := v.Comments(ctx, []social.CommentID{s.Comment})
-		c, err := one(found, s.Comment, "comment", err)
+		c, err := one(found, s.Comment, subjectField, "comment", err)
 		if err == nil && c.Deleted {
 			err = fault.NotFound(subjectField, "comment")
 		}
@@ -64,7 +64,7 @@ func authorOf(ctx context.Context, v *network.Viewer, s social.Subject) (social.
 		return c.Author, nil
 	default:
 		found, err := v.Users(ctx, []social.UserID{s.User})
-		_, err = one(found, s.User, "user", err)
+		_, err = one(found, s.User, subjectField, "user", err)
 		return s.User, err
 	}
 }

@@ -29,10 +29,10 @@ func event(kind social.EventKind, post social.PostID, target social.UserID) soci
 	return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind, Post: post, Target: target}
 }
 
-// one returns the object with that id, if the viewer sees it. Error: NOT_FOUND, naming a subject.
-func one[K comparable, V any](found map[K]*V, id K, kind string, err error) (*V, error) {
+// one returns the object with that id, if the viewer sees it. Error: NOT_FOUND, naming the field.
+func one[K comparable, V any](found map[K]*V, id K, field, kind string, err error) (*V, error) {
 	if err == nil && found[id] == nil {
-		err = fault.NotFound(subjectField, kind)
+		err = fault.NotFound(field, kind)
 	}
 	return found[id], err
 }

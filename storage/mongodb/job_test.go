@@ -295,21 +295,34 @@ func copies(t *testing.T, s *Store, post social.PostID, followers []social.UserI
 	return counts
 }
 
+// postToFans stores a post of someone with n followers, which no job has pushed yet.
+func postToFans(t *testing.T, n int) (s *Store, p *social.Post, followers []social.UserID) {
+	t.Helper()
+	s = openInside(t, Options{Feeds: FeedsHybrid})
+	author, followers := fans(t, s, n)
+	p = newStatus(author)
+	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+	return s, p, followers
+}
+
+// wantOneCopy checks that the lists of all n followers have the post once.
+func wantOneCopy(t *testing.T, s *Store, post social.PostID, followers []social.UserID, n int) {
+	t.Helper()
+	if got := copies(t, s, post, followers); got[1] != n || len(got) != 1 {
+		t.Errorf("lists by the number of copies: %v, want one in each of %d", got, n)
+	}
+}
+
 // TestJobsThatAreRepeatedAddNothing covers two problems of Socialite: replayed tasks, and a limit
 // that omits followers.
 func TestJobsThatAreRepeatedAddNothing(t *testing.T) {
 	t.Parallel()
 	const n = 2*followersInJob + 7
-	s := openInside(t, Options{Feeds: FeedsHybrid})
-	author, followers := fans(t, s, n)
-	p := newStatus(author)
-	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+	s, p, followers := postToFans(t, n)
 	if jobs := workOff(t, s, 3); jobs < 3 {
 		t.Errorf("%d jobs for %d followers", jobs, n)
 	}
-	if got := copies(t, s, p.ID, followers); got[1] != n || len(got) != 1 {
-		t.Errorf("lists by the number of copies: %v, want one in each of %d", got, n)
-	}
+	wantOneCopy(t, s, p.ID, followers, n)
 	ok(t, s.DeletePost(t.Context(), p.ID, anEvent(social.EventPostDeleted)))
 	workOff(t, s, 3)
 	if got := copies(t, s, p.ID, followers); got[0] != n {
@@ -322,10 +335,7 @@ func TestJobsThatAreRepeatedAddNothing(t *testing.T) {
 func TestJobsThatAreSplitTwiceAddNothing(t *testing.T) {
 	t.Parallel()
 	const n = 2*followersInJob + 7
-	s := openInside(t, Options{Feeds: FeedsHybrid})
-	author, followers := fans(t, s, n)
-	p := newStatus(author)
-	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+	s, p, followers := postToFans(t, n)
 	first := must(s.jobs.Claim(t.Context(), time.Now()))(t)
 	ok(t, s.feeds.Do(t.Context(), first))
 	workOff(t, s, 1)
@@ -333,9 +343,7 @@ func TestJobsThatAreSplitTwiceAddNothing(t *testing.T) {
 	if jobs := workOff(t, s, 1); jobs != 3 {
 		t.Errorf("%d jobs were repeated, want 3", jobs)
 	}
-	if got := copies(t, s, p.ID, followers); got[1] != n || len(got) != 1 {
-		t.Errorf("lists by the number of copies: %v, want one in each of %d", got, n)
-	}
+	wantOneCopy(t, s, p.ID, followers, n)
 }
 
 // TestManyFollowersAreMergedAtRead: once their lists name the author, posts are not pushed any

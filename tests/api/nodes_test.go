@@ -33,7 +33,7 @@ func TestTypesWithAnIDAreNodes(t *testing.T) {
 		if isNode := slices.Contains(def.Interfaces, "Node"); isNode == isExcepted {
 			t.Errorf("%s: is a Node: %v, is an exception: %v", def.Name, isNode, isExcepted)
 		}
-		if described := strings.Contains(def.Fields.ForName("id").Description, "ode`"); isExcepted && !described {
+		if described := strings.Contains(strings.ToLower(def.Fields.ForName("id").Description), "`node`"); isExcepted && !described {
 			t.Errorf("%s.id does not mention that `node` does not find it", def.Name)
 		}
 	}

@@ -53,7 +53,7 @@ func openPage(url string) chromedp.Action {
 // change.
 func waitUntilKept(name string) chromedp.Action {
 	kept := `JSON.parse(localStorage.getItem("plaza:graphiql:tabState"))?.activeTabIndex === ` + strconv.Itoa(slices.Index(examples, name))
-	return chromedp.Poll(kept, nil, chromedp.WithPollingTimeout(testtime.Patience()), chromedp.WithPollingInterval(lookEvery))
+	return until(kept)
 }
 
 // TestExamplesSignedOut presses the button of each example once: those that need a viewer report

@@ -83,11 +83,13 @@ func openTab(name string) chromedp.Action {
 const lookEvery = 50 * time.Millisecond
 
 // execute presses the button once, and waits for a condition.
-func execute(until string) chromedp.Action {
-	return chromedp.Tasks{
-		chromedp.Click(`.graphiql-execute-button`),
-		chromedp.Poll(until, nil, chromedp.WithPollingTimeout(testtime.Patience()), chromedp.WithPollingInterval(lookEvery)),
-	}
+func execute(condition string) chromedp.Action {
+	return chromedp.Tasks{chromedp.Click(`.graphiql-execute-button`), until(condition)}
+}
+
+// until waits for a condition.
+func until(condition string) chromedp.Action {
+	return chromedp.Poll(condition, nil, chromedp.WithPollingTimeout(testtime.Patience()), chromedp.WithPollingInterval(lookEvery))
 }
 
 // keepPicture writes a screenshot of the page into the folder PLAZA_TEST_PICTURES, if that is set:

@@ -10,8 +10,6 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"plaza/internal/testtime"
 )
 
 // TestLiveNewsAfterARestart: a running subscription goes on when the server is back, and the page
@@ -128,9 +126,4 @@ func TestSmallScreens(t *testing.T) {
 		}
 	}
 	complainNot(t, complaints)
-}
-
-// until waits for a condition.
-func until(condition string) chromedp.Action {
-	return chromedp.Poll(condition, nil, chromedp.WithPollingTimeout(testtime.Patience()), chromedp.WithPollingInterval(lookEvery))
 }

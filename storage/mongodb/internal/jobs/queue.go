@@ -340,7 +340,7 @@ func (q *Queue) oldest(ctx context.Context) (time.Time, error) {
 	return mdb.UTC(j.MadeAt), err
 }
 
-// Revive gives dead jobs new attempts. The next one is no first attempt.
+// Revive gives dead jobs new attempts, which count as repetitions: a part of the work may be done.
 func (q *Queue) Revive(ctx context.Context) (int, error) {
 	result, err := q.jobs.UpdateMany(ctx, isDead(),
 		mdb.Doc("$set", mdb.Doc("due", time.Now(), "attempts", 1)), options.UpdateMany().SetHint(byFailure))
