@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -34,12 +33,8 @@ func thread(post social.PostID, name string, from time.Time, people []social.Use
 }
 
 func newComment(post social.PostID, parent *social.Comment, own social.CommentID, author social.UserID, text string) *social.Comment {
-	c := &social.Comment{
-		ID: own, Post: post, Author: author, Text: text, Slug: fmt.Sprintf("%.8s", own.ID.String()[18:]),
-	}
-	c.Path, c.TreePath = c.Slug, social.NewTreePath(parent, c.ID)
-	if parent != nil {
-		c.Parent, c.Path = parent.ID, parent.Path+"/"+c.Slug
-	}
+	c := &social.Comment{Post: post, Author: author, Text: text}
+	c.ReplyTo(parent)
+	c.SetID(own)
 	return c
 }

@@ -2,9 +2,6 @@ package demo
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
-	"fmt"
 	"time"
 
 	"plaza/ads/adserver"
@@ -50,7 +47,7 @@ const (
 
 func newStage(st storage.Store, began time.Time, publicURL string) *stage {
 	s := &stage{store: st, ads: adserver.New(st.Ads(), adserver.Options{}), began: began, publicURL: publicURL}
-	s.social = network.New(st, network.Options{Now: s.now, NewID: s.newID, NewSlug: s.newSlug})
+	s.social = network.New(st, network.Options{Now: s.now, NewID: s.newID})
 	return s
 }
 
@@ -66,15 +63,6 @@ func (s *stage) newID() id.ID {
 	s.made++
 	return made
 }
-
-// newSlug returns a different slug for each id that was made, in case a slug is taken.
-func (s *stage) newSlug() string {
-	sum := sha256.Sum256([]byte(fmt.Sprintf("%s%s/slug/%d", namespace, s.on.name, s.made)))
-	s.made++
-	return slugEncoding.EncodeToString(sum[:5])
-}
-
-var slugEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 // user returns a person's id.
 func (s *stage) user(handle string) social.UserID {

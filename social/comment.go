@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"plaza/fault"
@@ -15,7 +16,7 @@ type Comment struct {
 	Parent   CommentID // zero: the comment is a reply to the post itself
 	Slug     string    // unique in its thread; URL-safe
 	Path     string    // the ancestors' slugs and its own, from the root, joined by "/"
-	TreePath Key       // see NewTreePath, and SetID
+	TreePath Key       // the key of the threaded order: see OrderThreaded
 	Author   UserID    // zero: a tombstone
 	Text     string    // empty: a tombstone
 	EditedAt time.Time // zero if never edited
@@ -33,20 +34,40 @@ func (c *Comment) TextLen() int { return len(c.Text) + len(c.Path) + len(c.TreeP
 // Depth is 1 for a reply to the post, 2 for a reply to that comment, and so on.
 func (c *Comment) Depth() int { return len(c.TreePath) / id.TextLen }
 
-// NewTreePath returns the key of the threaded order: the texts of the ids from the root to the
-// comment, concatenated. Compared as bytes, these keys order a thread depth first, parents before
-// their replies and siblings by time; all descendants of a comment have its TreePath as a prefix.
-func NewTreePath(parent *Comment, own CommentID) Key {
+// ReplyTo sets the parent of a new comment, before its id; nil: it replies to the post itself.
+func (c *Comment) ReplyTo(parent *Comment) {
 	if parent == nil {
-		return Key(own.ID.String())
+		parent = &Comment{}
 	}
-	return parent.TreePath + Key(own.ID.String())
+	c.Parent, c.Path, c.TreePath = parent.ID, parent.Path, parent.TreePath
 }
 
-// SetID sets a new comment's id. Before that, its TreePath is its parent's, or empty.
+// slugLen is how many characters of an id a slug has: 40 random bits.
+const slugLen = 8
+
+// SetID sets a new comment's id, its place below its parent, and its slug, if it has none: the end
+// of the id.
 func (c *Comment) SetID(own CommentID) {
 	c.ID = own
 	c.TreePath += Key(own.ID.String())
+	if c.Slug == "" {
+		c.Slug = slugAtEnd(c.TreePath)
+	}
+	if c.Path != "" {
+		c.Path += "/"
+	}
+	c.Path += c.Slug
+}
+
+func slugAtEnd(k Key) string { return string(k[len(k)-slugLen:]) }
+
+// PathOf returns the path of a comment if it and its ancestors have the slugs that SetID gives.
+func PathOf(treePath Key) string {
+	slugs := make([]string, 0, 8) // most threads are less deep, so this needs no allocation
+	for rest := treePath; len(rest) >= id.TextLen; rest = rest[id.TextLen:] {
+		slugs = append(slugs, slugAtEnd(rest[:id.TextLen]))
+	}
+	return strings.Join(slugs, "/")
 }
 
 // AncestorIDs reads the ids of the ancestors, from the root, from the TreePath.
@@ -93,9 +114,12 @@ type CommentOrder string
 
 // The orders of a thread.
 const (
-	OrderOldest   CommentOrder = "OLDEST"   // by time; keys are comment ids
-	OrderNewest   CommentOrder = "NEWEST"   // by time, newest first; keys are comment ids
-	OrderThreaded CommentOrder = "THREADED" // depth first, siblings by time; keys are TreePaths
+	OrderOldest CommentOrder = "OLDEST" // by time; keys are comment ids
+	OrderNewest CommentOrder = "NEWEST" // by time, newest first; keys are comment ids
+	// OrderThreaded is depth first, siblings by time; keys are TreePaths. A TreePath has the texts of
+	// the ids from the root to the comment, concatenated. Compared as bytes, they order a thread;
+	// all descendants of a comment have its TreePath as a prefix.
+	OrderThreaded CommentOrder = "THREADED"
 )
 
 // Thread selects comments of one post, tombstones included.

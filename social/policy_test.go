@@ -162,7 +162,8 @@ func TestCanComment(t *testing.T) {
 				t.Errorf("%s: may comment %v, want %v", name, got, c.want)
 			}
 		}
-		top := &social.Comment{TreePath: social.NewTreePath(nil, social.CommentID{ID: id.New()})}
+		top := &social.Comment{}
+		top.SetID(social.CommentID{ID: id.New()})
 		if got := social.CanReply(viewer, top, post, c.relation, 2); got != c.want {
 			t.Errorf("%s: may reply to a comment %v, want %v", name, got, c.want)
 		}

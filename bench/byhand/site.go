@@ -90,6 +90,9 @@ func Open(ctx context.Context, db *mongo.Database, people []social.User) (*Site,
 
 // Keep stores the ids of the posts in a reader's news, newest first.
 func (s *Site) Keep(ctx context.Context, reader social.UserID, posts []string) error {
+	if posts == nil {
+		posts = []string{} // $in needs an array
+	}
 	_, err := s.lists.InsertOne(ctx, list{reader.String(), posts})
 	return err
 }

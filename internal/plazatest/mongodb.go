@@ -51,9 +51,8 @@ func PatientURI(t *testing.T) string {
 
 // NewComment returns a comment on the post itself, which the caller stores.
 func NewComment(post social.PostID, author social.UserID) *social.Comment {
-	c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: post, Author: author, Text: "yes"}
-	c.Slug = c.ID.ID.String()[16:]
-	c.Path, c.TreePath = c.Slug, social.NewTreePath(nil, c.ID)
+	c := &social.Comment{Post: post, Author: author, Text: "yes"}
+	c.SetID(social.CommentID{ID: id.New()})
 	return c
 }
 

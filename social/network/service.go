@@ -2,8 +2,6 @@ package network
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base32"
 	"time"
 
 	"plaza/id"
@@ -20,7 +18,6 @@ type Service struct {
 	now      func() time.Time
 	newID    func() id.ID
 	givenID  func() id.ID // for a post, comment, follow, block or mute; zero: the store assigns one
-	newSlug  func() string
 	maxDepth int
 	cache    *people.Cache // nil: none
 	people   people.Reader // the cache, or else the store
@@ -35,8 +32,7 @@ type Options struct {
 	// Default: id.New; posts, comments, follows, blocks
 	// and mutes then get their ids from the store, in commit order.
 	NewID    func() id.ID
-	NewSlug  func() string // default: 8 random characters of base32
-	MaxDepth int           // levels of a thread; default: DefaultMaxDepth
+	MaxDepth int // levels of a thread; default: DefaultMaxDepth
 
 	Reviews Reviews // of what is published; default: none
 
@@ -49,7 +45,7 @@ type Options struct {
 
 // New creates the domain's service over a store.
 func New(store social.Store, o Options) *Service {
-	s := &Service{store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, reviews: o.Reviews}
+	s := &Service{store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, maxDepth: o.MaxDepth, reviews: o.Reviews}
 	s.people = people.Uncached(store)
 	if o.CacheSize > 0 {
 		s.cache = people.New(store, o.CacheSize)
@@ -61,9 +57,6 @@ func New(store social.Store, o Options) *Service {
 	if s.newID == nil {
 		s.newID = id.New
 		s.givenID = func() id.ID { return id.ID{} }
-	}
-	if s.newSlug == nil {
-		s.newSlug = randomSlug
 	}
 	if s.maxDepth <= 0 {
 		s.maxDepth = social.DefaultMaxDepth
@@ -85,14 +78,6 @@ func (s *Service) CacheStats() people.Stats {
 		return people.Stats{}
 	}
 	return s.cache.Stats()
-}
-
-var slugEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
-
-func randomSlug() string {
-	var raw [5]byte
-	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
-	return slugEncoding.EncodeToString(raw[:])
 }
 
 // event creates an event of a kind by an actor; the caller adds the objects.

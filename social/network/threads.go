@@ -26,13 +26,8 @@ func (s *Service) AddComment(ctx context.Context, author social.UserID, in NewCo
 	if err := fault.All(err, social.CheckCommentText(in.Text)); err != nil {
 		return nil, err
 	}
-	c := &social.Comment{Post: in.Post, Parent: in.Parent, Author: author, Text: in.Text}
-	if parent != nil {
-		c.TreePath = parent.TreePath
-	}
-	if given := s.givenID(); !given.IsZero() {
-		c.SetID(social.CommentID{ID: given})
-	}
+	c := &social.Comment{Post: in.Post, Author: author, Text: in.Text}
+	c.ReplyTo(parent)
 	if parent != nil && social.IsTooDeep(parent, s.maxDepth) {
 		return nil, fault.Errorf(fault.CodeTooDeep, "parentId", "A thread has at most %d levels.", s.maxDepth)
 	}
@@ -43,7 +38,7 @@ func (s *Service) AddComment(ctx context.Context, author social.UserID, in NewCo
 	if err := s.reviewComment(ctx, social.PublishComment, post, c, isStillOpen); err != nil {
 		return nil, err
 	}
-	return c, s.insertComment(ctx, c, parent, s.postEvent(social.EventCommentAdded, author, post))
+	return c, s.insertComment(ctx, post, c)
 }
 
 // place reads the post and the parent (nil: none) of a comment that the author may write. Errors:
@@ -114,21 +109,23 @@ func (s *Service) parent(ctx context.Context, v *Viewer, in NewComment) (*social
 	return parent, nil
 }
 
-// insertComment finds a free slug in the thread.
-func (s *Service) insertComment(ctx context.Context, c, parent *social.Comment, e social.Event) error {
-	e.Comment = c.ID
+// insertComment stores a comment on a post. If its slug is in use in the thread, it tries another
+// id.
+func (s *Service) insertComment(ctx context.Context, post *social.Post, c *social.Comment) error {
 	const tries = 5 // slugs have 40 random bits, so collisions are rare
 	for range tries {
-		c.Slug = s.newSlug()
-		c.Path = c.Slug
-		if parent != nil {
-			c.Path = parent.Path + "/" + c.Slug
+		placed := *c
+		if given := s.givenID(); !given.IsZero() {
+			placed.SetID(social.CommentID{ID: given})
 		}
-		err := s.store.InsertComment(ctx, c, e)
+		e := s.postEvent(social.EventCommentAdded, c.Author, post)
+		e.Comment = placed.ID
+		err := s.store.InsertComment(ctx, &placed, e)
 		if errors.Is(err, social.ErrTaken) {
 			continue
 		}
-		if errors.Is(err, social.ErrNotFound) && parent != nil {
+		*c = placed
+		if errors.Is(err, social.ErrNotFound) && !c.Parent.IsZero() {
 			return fault.NotFound("parentId", "comment")
 		}
 		if errors.Is(err, social.ErrThreadFull) {

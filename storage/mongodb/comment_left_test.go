@@ -19,9 +19,8 @@ func TestCommentOfCanceledCallerIsNotStored(t *testing.T) {
 	p := newStatus(author)
 	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
 	insert := func(ctx context.Context) <-chan error {
-		c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: p.ID, Author: author, Text: "hello"}
-		c.Slug = c.ID.ID.String()
-		c.Path, c.TreePath = c.Slug, social.NewTreePath(nil, c.ID)
+		c := &social.Comment{Post: p.ID, Author: author, Text: "hello"}
+		c.SetID(social.CommentID{ID: id.New()})
 		done := make(chan error, 1)
 		go func() { done <- s.InsertComment(ctx, c, anEvent(social.EventCommentAdded)) }()
 		return done

@@ -121,7 +121,8 @@ func spoil(i int, c, taken, tombstone *social.Comment) (want error) {
 		c.Slug, c.Path = taken.Slug, taken.Slug
 		return social.ErrTaken
 	case 4:
-		c.Parent, c.Path, c.TreePath = tombstone.ID, tombstone.Slug+"/"+c.Slug, social.NewTreePath(tombstone, c.ID)
+		c.ReplyTo(tombstone)
+		c.SetID(c.ID)
 		return social.ErrNotFound
 	}
 	return nil

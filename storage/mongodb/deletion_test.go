@@ -69,9 +69,8 @@ func TestInterruptedDeletionsResume(t *testing.T) {
 	for i := range 6 {
 		p := newStatus(star)
 		ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
-		c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: other.ID, Author: star, Text: "hello"}
-		c.Slug = c.ID.ID.String()
-		c.Path, c.TreePath = c.Slug, social.NewTreePath(nil, c.ID)
+		c := &social.Comment{Post: other.ID, Author: star, Text: "hello"}
+		c.SetID(social.CommentID{ID: id.New()})
 		ok(t, s.InsertComment(t.Context(), c, anEvent(social.EventCommentAdded)))
 		ok(t, s.PutReaction(t.Context(), other.ID, []social.UserID{star, fans[1]}[i%2], social.ReactionLike, anEvent(social.EventReactionAdded)))
 	}
@@ -142,9 +141,8 @@ func TestThreadsOfTheDeletedDoNotStopAMigration(t *testing.T) {
 	p := newStatus(star)
 	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
 	for range 3 {
-		c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: p.ID, Author: fans[0], Text: "hello"}
-		c.Slug = c.ID.ID.String()
-		c.Path, c.TreePath = c.Slug, social.NewTreePath(nil, c.ID)
+		c := &social.Comment{Post: p.ID, Author: fans[0], Text: "hello"}
+		c.SetID(social.CommentID{ID: id.New()})
 		ok(t, s.InsertComment(t.Context(), c, anEvent(social.EventCommentAdded)))
 	}
 	ok(t, s.DeleteUser(t.Context(), star, anEvent(social.EventUserDeleted)))

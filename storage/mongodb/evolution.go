@@ -30,10 +30,10 @@ import (
 const (
 	// posts and postVersions: version 2 puts a photo's url, width and height into one image, with
 	// an alternative text. A check-in may have an image too. That needs no new version, because
-	// servers that do not know it show the check-in without it. Version 3 of posts shortens the copies
-	// of comments. Updates may add short ones to posts of earlier versions.
+	// servers that do not know it show the check-in without it. Versions 3 and 4 of posts shorten the
+	// copies of comments. Updates may add short ones to posts of earlier versions.
 	postContentVersion = 2
-	postsVersion       = threads.ShortCopies
+	postsVersion       = threads.ShorterCopies
 	// reactions, votes and threadMutes: version 2 has the user, by which the deletion of an account
 	// finds the marks.
 	marksVersion = 2

@@ -317,8 +317,8 @@ func TestOldCopiesAreNeverShown(t *testing.T) {
 	var comment *social.Comment
 	for _, i := range []int{0, 4, 8} { // in closed parts and in the open one
 		change(i, "a comment", func(p *social.Post) error {
-			comment = &social.Comment{ID: social.CommentID{ID: id.New()}, Post: p.ID, Author: reader, Slug: "s", Path: "s", Text: "hm"}
-			comment.TreePath = social.NewTreePath(nil, comment.ID)
+			comment = &social.Comment{Post: p.ID, Author: reader, Slug: "s", Text: "hm"}
+			comment.SetID(social.CommentID{ID: id.New()})
 			return s.InsertComment(ctx, comment, anEvent(social.EventCommentAdded))
 		})
 		change(i, "an edit of a comment", func(*social.Post) error {

@@ -23,7 +23,7 @@ func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.E
 	if err := s.newComments.Do(ctx, c.Post.ID, own); err != nil {
 		return err
 	}
-	c.ID, c.TreePath = own.stored.ID, own.stored.TreePath
+	*c = *own.stored
 	return nil
 }
 

@@ -21,8 +21,7 @@ func lone(t *testing.T, s *Store, author social.UserID, n int) []*newComment {
 	for i := range all {
 		p := newStatus(author)
 		ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
-		slug := id.New().String()
-		c := social.Comment{Post: p.ID, Author: author, Text: "hello", Slug: slug, Path: slug}
+		c := social.Comment{Post: p.ID, Author: author, Text: "hello"}
 		all[i] = &newComment{given: c, event: anEvent(social.EventCommentAdded)}
 	}
 	return all
@@ -47,7 +46,7 @@ func TestCommentsThatShareATransactionAreNewerThanTheirThreads(t *testing.T) {
 	for i, c := range batch[:3] {
 		future := id.FirstAt(time.Now().Add(time.Duration(i+1) * time.Hour))
 		before := c.given
-		before.Slug, before.Path = "old", "old"
+		before.Slug = "old"
 		before.SetID(social.CommentID{ID: future})
 		ok(t, s.Fill(t.Context(), c.given.Post, []*social.Comment{&before}))
 		old[c.given.Post] = before.ID
@@ -73,8 +72,8 @@ func TestRepliesThatShareATransactionStayOnTheirPosts(t *testing.T) {
 	parent := on[0].given
 	ok(t, s.InsertComment(t.Context(), &parent, on[0].event))
 	reply := func(post social.PostID) *newComment {
-		slug := id.New().String()
-		c := social.Comment{Post: post, Parent: parent.ID, Author: author, Text: "hello", Slug: slug, Path: parent.Path + "/" + slug, TreePath: parent.TreePath}
+		c := social.Comment{Post: post, Author: author, Text: "hello"}
+		c.ReplyTo(&parent)
 		return &newComment{given: c, event: anEvent(social.EventCommentAdded)}
 	}
 	batch := []*newComment{reply(on[0].given.Post), reply(on[1].given.Post)}

@@ -33,9 +33,6 @@ func newPostDoc(p *social.Post, v int) postDoc {
 	if p.Order != social.OrderOldest {
 		d.CommentOrder = p.Order
 	}
-	if d.Reactions == nil {
-		d.Reactions = reactionCounts{}
-	}
 	if d.Votes == nil && p.Content.Poll != nil {
 		d.Votes = make([]int, len(p.Content.Poll.Options))
 	}

@@ -38,7 +38,7 @@ type postDoc struct {
 	Homes          []string           `bson:"homes,omitempty"` // the layouts that hold the thread, if it is not only in the one that is read
 	CommentCount   int                `bson:"commentCount"`
 	Latest         []threads.Document `bson:"latest"`
-	Reactions      reactionCounts     `bson:"reactions"`
+	Reactions      reactionCounts     `bson:"reactions,omitempty"`
 	Votes          []int              `bson:"votes,omitempty"`
 }
 

@@ -168,12 +168,9 @@ func (w *town) comment(p *social.Post, parent *social.Comment, author social.Use
 }
 
 func newComment(p *social.Post, parent *social.Comment, author social.UserID) *social.Comment {
-	c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: p.ID, Author: author, Text: "yes"}
-	c.Slug = c.ID.ID.String()[16:]
-	c.Path, c.TreePath = c.Slug, social.NewTreePath(parent, c.ID)
-	if parent != nil {
-		c.Parent, c.Path = parent.ID, parent.Path+"/"+c.Slug
-	}
+	c := &social.Comment{Post: p.ID, Author: author, Text: "yes"}
+	c.ReplyTo(parent)
+	c.SetID(social.CommentID{ID: id.New()})
 	return c
 }
 

@@ -81,9 +81,8 @@ func (q *square) hold() {
 }
 
 func (q *square) comment(s *Store) error {
-	c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: q.post, Author: q.reader, Text: "yes"}
-	c.Slug = c.ID.ID.String()[16:]
-	c.Path, c.TreePath = c.Slug, social.NewTreePath(nil, c.ID)
+	c := &social.Comment{Post: q.post, Author: q.reader, Text: "yes"}
+	c.SetID(social.CommentID{ID: id.New()})
 	return s.InsertComment(q.t.Context(), c, anEvent(social.EventCommentAdded))
 }
 

@@ -135,8 +135,8 @@ func TestBucketsAreTidyAfterAnything(t *testing.T) {
 				}
 				c := newComment(p, parent, ada)
 				if dice.IntN(4) == 0 { // a clock that is behind
-					c.ID.ID = id.At(time.Now().Add(-time.Duration(dice.IntN(1000)) * time.Millisecond))
-					c.TreePath = social.NewTreePath(parent, c.ID)
+					c.ReplyTo(parent)
+					c.SetID(social.CommentID{ID: id.At(time.Now().Add(-time.Duration(dice.IntN(1000)) * time.Millisecond))})
 				}
 				w.ok(w.InsertComment(w.ctx, c, happened(social.EventCommentAdded)))
 				living = append(living, c)

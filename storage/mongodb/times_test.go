@@ -40,9 +40,8 @@ func readARange(t *testing.T, o mongodb.Options, hours int) {
 	thread := w.post(status(ada, ada, public))
 	w.ok(w.Fill(w.ctx, thread.ID, commentEachHour(thread, nil, ada, hours)))
 	answered := w.post(status(ada, ada, public))
-	parent := newComment(answered, nil, authors[0].User.ID)
-	parent.ID = social.CommentID{ID: id.At(hour(-1))}
-	parent.TreePath = social.NewTreePath(nil, parent.ID)
+	parent := &social.Comment{Post: answered.ID, Author: authors[0].User.ID, Text: "yes"}
+	parent.SetID(social.CommentID{ID: id.At(hour(-1))})
 	w.ok(w.Fill(w.ctx, answered.ID, append([]*social.Comment{parent}, commentEachHour(answered, parent, authors[0].User.ID, hours)...)))
 	w.ok(posted())
 	w.settle()
@@ -98,9 +97,9 @@ func hour(i int) time.Time { return time.Date(2024, 2, 1, i, 0, 0, 0, time.UTC) 
 func commentEachHour(p *social.Post, parent *social.Comment, author social.UserID, hours int) []*social.Comment {
 	comments := make([]*social.Comment, hours)
 	for i := range comments {
-		comments[i] = newComment(p, parent, author)
-		comments[i].ID = social.CommentID{ID: id.At(hour(i))}
-		comments[i].TreePath = social.NewTreePath(parent, comments[i].ID)
+		comments[i] = &social.Comment{Post: p.ID, Author: author, Text: "yes"}
+		comments[i].ReplyTo(parent)
+		comments[i].SetID(social.CommentID{ID: id.At(hour(i))})
 	}
 	return comments
 }

@@ -37,10 +37,8 @@ func TestGoingBackBuriesHiddenComments(t *testing.T) {
 	}
 	ids := map[string]*social.Comment{}
 	for _, c := range [][2]string{{"root", ""}, {"reply", "root"}, {"buried", "reply"}, {"leaf", "buried"}, {"alone", ""}} {
-		own := &social.Comment{Post: p.ID, Author: author, Slug: c[0], Path: c[0], Text: c[0]}
-		if parent := ids[c[1]]; parent != nil {
-			own.Parent, own.TreePath = parent.ID, parent.TreePath
-		}
+		own := &social.Comment{Post: p.ID, Author: author, Slug: c[0], Text: c[0]}
+		own.ReplyTo(ids[c[1]])
 		if err := store.InsertComment(t.Context(), own, happened(social.EventCommentAdded)); err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,7 @@ func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.E
 		return tx.Append(e)
 	})
 	if err == nil {
-		c.ID, c.TreePath = stored.ID, stored.TreePath
+		*c = stored
 	}
 	return err
 }

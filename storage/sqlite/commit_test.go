@@ -20,7 +20,7 @@ func TestAFailedCommitGivesNoID(t *testing.T) {
 	if err := s.InsertPost(t.Context(), &on, happened); err != nil {
 		t.Fatal(err)
 	}
-	comment := &social.Comment{Post: on.ID, Author: star, Slug: "hello", Path: "hello", Text: "hello"}
+	comment := &social.Comment{Post: on.ID, Author: star, Text: "hello"}
 	failCommits(t, s)
 	for what, insert := range map[string]func() error{
 		"InsertPost":    func() error { return s.InsertPost(t.Context(), post, happened) },

@@ -1,17 +1,23 @@
 package storagetest
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"plaza/fault"
+	"plaza/id"
 	"plaza/social"
+	"plaza/social/network"
 )
 
 var commentCases = []testCase{
 	{"InsertCommentStoresAndCounts", insertCommentStoresAndCounts},
 	{"InsertCommentNeedsPostAndParent", insertCommentNeedsPostAndParent},
 	{"SlugsAreUniqueInTheirThread", slugsAreUniqueInTheirThread},
+	{"SlugsFollowFromIDs", slugsFollowFromIDs},
+	{"TakenSlugsAreReplaced", takenSlugsAreReplaced},
 	{"EditCommentEditsThePreviewToo", editCommentEditsThePreviewToo},
 	{"DeleteCommentRemovesOneWithoutReplies", deleteCommentRemovesOneWithoutReplies},
 	{"DeleteCommentLeavesATombstone", deleteCommentLeavesATombstone},
@@ -80,11 +86,14 @@ func (w *world) checkFamily(thread []*social.Comment) {
 	}
 	for _, c := range thread {
 		w.same(c.Replies, replies[c.ID], "Replies of %v", c.ID)
-		if parent := there[c.Parent]; !c.Parent.IsZero() && parent == nil {
+		parent := there[c.Parent]
+		if !c.Parent.IsZero() && parent == nil {
 			w.t.Errorf("the parent %v of %v is absent", c.Parent, c.ID)
-		} else if c.TreePath != social.NewTreePath(parent, c.ID) {
-			w.t.Errorf("the TreePath of %v is %q", c.ID, c.TreePath)
 		}
+		placed := social.Comment{Slug: c.Slug}
+		placed.ReplyTo(parent)
+		placed.SetID(c.ID)
+		w.same([]any{c.TreePath, c.Path}, []any{placed.TreePath, placed.Path}, "the TreePath and path of %v", c.ID)
 		if c.Deleted && (c.Replies == 0 || c.Text != "" || !c.Author.IsZero()) {
 			w.t.Errorf("a tombstone without replies, or with text or author: %+v", c)
 		} else if !c.Deleted && c.Author.IsZero() {
@@ -195,12 +204,7 @@ func slugsAreUniqueInTheirThread(w *world) {
 	p, other := w.status(ada), w.status(ada)
 	root := w.comment(p, nil, ada)
 	again := func(post *social.Post, parent, like *social.Comment) error {
-		c := newComment(post, parent, ada)
-		c.Slug, c.Path = like.Slug, like.Slug
-		if parent != nil {
-			c.Path = parent.Path + "/" + like.Slug
-		}
-		return w.insertComment(c)
+		return w.insertComment(withSlug(like.Slug, newComment(post, parent, ada), parent))
 	}
 	w.fails(again(p, nil, root), social.ErrTaken, "the slug of a sibling")
 	w.fails(again(p, root, root), social.ErrTaken, "the slug of the parent")
@@ -211,6 +215,61 @@ func slugsAreUniqueInTheirThread(w *world) {
 	w.comment(p, root, ada)
 	w.deleteComment(root)
 	w.fails(again(p, nil, root), social.ErrTaken, "the slug of a tombstone")
+	w.checkThread(p.ID, 2)
+}
+
+// slugsFollowFromIDs: the store gives ids, slugs and paths to comments that have none, below parents
+// whose slugs follow from their ids, and below others.
+func slugsFollowFromIDs(w *world) {
+	ada := w.user()
+	for _, slug := range []string{"", "earlier"} {
+		p := w.status(ada)
+		var parent *social.Comment
+		for level := range 4 {
+			c := &social.Comment{Post: p.ID, Author: ada.ID, Text: "hello"}
+			if level == 0 {
+				c.Slug = slug
+			}
+			c.ReplyTo(parent)
+			w.ok(w.insertComment(c), "InsertComment")
+			if end := c.ID.String()[len(c.ID.String())-8:]; c.Slug != end && (c.Slug != slug || level > 0) {
+				w.t.Errorf("the slug of %v is %q", c.ID, c.Slug)
+			}
+			w.same(only(w, w.Comments, c.ID), c, "the comment with a given slug and path")
+			parent = c
+		}
+		w.same(parent.Depth(), 4, "the depth of the last reply")
+		w.checkThread(p.ID, 4)
+	}
+}
+
+// takenSlugsAreReplaced: ids that differ, and end alike, would give the same slug. The service tries
+// others.
+func takenSlugsAreReplaced(w *world) {
+	ada := w.user()
+	p := w.status(ada)
+	ids := 0
+	service := network.New(w.Store, network.Options{NewID: func() id.ID {
+		made := id.New()
+		clear(made[8:])
+		made[15] = 1
+		if ids++; ids > 4 { // the first comment and the first try of the second take an id and an event's
+			made[15] = 2
+		}
+		return made
+	}})
+	add := func() (*social.Comment, error) {
+		return service.AddComment(w.ctx, ada.ID, network.NewComment{Post: p.ID, Text: "hello"})
+	}
+	for _, want := range []string{"00000001", "00000002"} {
+		c, err := add()
+		w.ok(err, "AddComment")
+		w.same(c.Slug, want, "the slug")
+	}
+	var refused *fault.Error
+	if _, err := add(); !errors.As(err, &refused) || refused.Code != fault.CodeConflict {
+		w.t.Errorf("AddComment without a free slug: %v", err)
+	}
 	w.checkThread(p.ID, 2)
 }
 
@@ -420,8 +479,7 @@ func commentsBySlugReadsByPermalink(w *world) {
 	for range 20 {
 		p := w.status(ada)
 		for _, slug := range []string{"a", "A", "b-1", "b_1", "long" + p.ID.ID.String()} {
-			c := newComment(p, nil, ada)
-			c.Slug, c.Path = slug, slug
+			c := withSlug(slug, newComment(p, nil, ada), nil)
 			w.ok(w.insertComment(c), "InsertComment")
 			link := social.Permalink{Post: p.ID, Slug: slug}
 			links, want[link] = append(links, link, social.Permalink{Post: p.ID, Slug: slug + "x"}), c

@@ -151,13 +151,11 @@ func oneSlugIsTakenOnce(w *world) {
 	p := w.status(ada)
 	root := w.comment(p, nil, ada)
 	errs := together(crowd, func(i int) error {
-		c := newComment(p, nil, ada)
-		c.Slug, c.Path = "wanted", "wanted"
+		parent := root
 		if i%2 == 0 {
-			c = newComment(p, root, ada)
-			c.Slug, c.Path = "wanted", root.Path+"/wanted"
+			parent = nil
 		}
-		return w.insertComment(c)
+		return w.insertComment(withSlug("wanted", newComment(p, parent, ada), parent))
 	})
 	w.same(w.tally(errs, social.ErrTaken), 1, "the number of successes")
 	w.checkThread(p.ID, 2)

@@ -266,8 +266,7 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 	taken.User.Handle = w.getUser(ada.ID).Handle
 	stale, lost := p, statusBy(ada)
 	lost.Revision = 1
-	slug := newComment(&p, nil, ada)
-	slug.Slug, slug.Path = root.Slug, root.Slug
+	slug := withSlug(root.Slug, newComment(&p, nil, ada), nil)
 
 	ctx, e := w.ctx, event(social.EventBlocked)
 	tail := w.tail()

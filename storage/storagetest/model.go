@@ -3,7 +3,6 @@ package storagetest
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -113,10 +112,9 @@ type history struct {
 // play plays one history, and compares everything at its end.
 func play(ctx context.Context, t *rapid.T, store storage.Store, people int, known []operation, steps []step) {
 	h := &history{t: t, ctx: ctx, store: store, m: &model{now: now()}}
-	newSlug := everySlugTwice()
 	for _, size := range cacheSizes {
 		h.servers = append(h.servers, network.New(store, network.Options{
-			Now: func() time.Time { return h.m.now }, NewSlug: newSlug, MaxDepth: modelDepth, CacheSize: size,
+			Now: func() time.Time { return h.m.now }, MaxDepth: modelDepth, CacheSize: size,
 		}))
 	}
 	h.service = h.servers[0]
@@ -133,15 +131,6 @@ func play(ctx context.Context, t *rapid.T, store storage.Store, people int, know
 		if viewer == signedOut || !h.m.people[viewer].gone {
 			h.compare(viewer, newDice(len(steps), viewer+1))
 		}
-	}
-}
-
-// everySlugTwice generates slugs, each twice in a row, so that the service often has to retry.
-func everySlugTwice() func() string {
-	n := 0
-	return func() string {
-		n++
-		return fmt.Sprint("slug", n/2)
 	}
 }
 

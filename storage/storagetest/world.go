@@ -301,15 +301,23 @@ func newComment(post *social.Post, parent *social.Comment, author person) *socia
 	return commentWithID(newCommentID(), post, parent, author)
 }
 
+// commentWithID makes a comment whose slug follows from the id or, like those of earlier versions,
+// does not.
 func commentWithID(own social.CommentID, post *social.Post, parent *social.Comment, author person) *social.Comment {
-	c := &social.Comment{
-		ID: own, Post: post.ID, Slug: "c" + own.ID.String()[18:], TreePath: social.NewTreePath(parent, own),
-		Author: author.ID, Text: "comment " + own.ID.String(),
+	c := &social.Comment{Post: post.ID, Author: author.ID, Text: "comment " + own.ID.String()}
+	c.ReplyTo(parent)
+	if own.Bytes()[15]%2 == 0 {
+		c.Slug = "c" + own.ID.String()[18:]
 	}
-	c.Path = c.Slug
-	if parent != nil {
-		c.Parent, c.Path = parent.ID, parent.Path+"/"+c.Slug
-	}
+	c.SetID(own)
+	return c
+}
+
+// withSlug gives a comment another slug.
+func withSlug(slug string, c, parent *social.Comment) *social.Comment {
+	c.Slug = slug
+	c.ReplyTo(parent)
+	c.SetID(c.ID)
 	return c
 }
 

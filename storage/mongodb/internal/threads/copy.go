@@ -8,11 +8,15 @@ import (
 )
 
 // A post has copies of its newest comments. Since version ShortCopies of posts, they are short:
-// without what the post or the rest of the copy says. So a page of posts is a sixth shorter.
+// without what the post or the rest of the copy says. Since version ShorterCopies, they are also
+// without the path, if it follows from the ids. So a page of posts is a fourth shorter.
 
-// ShortCopies is the first version of posts that may have short copies. Older servers cannot read
-// them.
-const ShortCopies = 3
+// ShortCopies and ShorterCopies are the first versions of posts that may have such copies. Servers
+// that know only earlier versions cannot read them.
+const (
+	ShortCopies   = 3
+	ShorterCopies = 4
+)
 
 // Copies returns the copies of comments for a post of a version.
 func Copies(comments []*social.Comment, version int) []Document {
@@ -25,7 +29,7 @@ func CopiesOf(docs []Document, version int) []Document {
 	for i, d := range docs {
 		d.Seq = social.CommentID{}
 		if version >= ShortCopies {
-			d = d.short()
+			d = d.short(version)
 		}
 		copies[i] = d
 	}
@@ -41,25 +45,32 @@ func Copied(post social.PostID, copies []Document) []*social.Comment {
 }
 
 // short leaves out what complete adds.
-func (d Document) short() Document {
-	d.Version, d.Post = 0, social.PostID{}
+func (d Document) short(version int) Document {
+	d.complete(d.Post)
 	if d.Slug == d.lastOfPath() {
 		d.Slug = ""
+	}
+	if version >= ShorterCopies && d.Path == social.PathOf(social.Key(d.TreePath)) {
+		d.Path = ""
 	}
 	if d.TreePath == d.shortTreePath() {
 		d.TreePath = ""
 	}
+	d.Version, d.Post = 0, social.PostID{}
 	return d
 }
 
 // complete adds what short leaves out.
 func (d *Document) complete(post social.PostID) {
 	d.Post = post
-	if d.Slug == "" {
-		d.Slug = d.lastOfPath()
-	}
 	if d.TreePath == "" {
 		d.TreePath = d.shortTreePath()
+	}
+	if d.Path == "" {
+		d.Path = social.PathOf(social.Key(d.TreePath))
+	}
+	if d.Slug == "" {
+		d.Slug = d.lastOfPath()
 	}
 }
 

@@ -19,8 +19,8 @@ type Document struct {
 	Seq      social.CommentID `bson:"seq,omitempty"`  // the id again: see the indexes of mongodb; not in copies
 	Post     social.PostID    `bson:"post,omitempty"` // not in buckets and short copies
 	Parent   social.CommentID `bson:"parent,omitempty"`
-	Slug     string           `bson:"slug,omitempty"` // in short copies only if it is not the end of the path
-	Path     string           `bson:"path"`
+	Slug     string           `bson:"slug,omitempty"`     // in short copies only if it is not the end of the path
+	Path     string           `bson:"path,omitempty"`     // in short copies only if it does not follow from the ids
 	TreePath string           `bson:"treePath,omitempty"` // a text: binaries would sort by their length first; in short copies only from the third level on
 	Author   social.UserID    `bson:"author,omitempty"`
 	Text     string           `bson:"text,omitempty"`
