@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plaza/ads"
+	"plaza/id"
 	"plaza/social"
 	"plaza/storage"
 )
@@ -126,5 +127,39 @@ func TestSeedResumesAfterEveryInterruption(t *testing.T) {
 	}
 	if diff := cmp.Diff(take(t, whole), take(t, pieces)); diff != "" {
 		t.Errorf("it differs from one that ran through (-whole +pieces):\n%s", diff)
+	}
+}
+
+// overtaken is a store in which another server seeds, too, and stores the first comment a moment
+// before this one.
+type overtaken struct {
+	storage.Store
+	post social.PostID // that it is on
+}
+
+func (o *overtaken) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
+	if o.post.IsZero() {
+		o.post = c.Post
+		first, event := *c, e
+		event.ID = social.EventID{ID: id.New()}
+		if err := o.Store.InsertComment(ctx, &first, event); err != nil {
+			return err
+		}
+	}
+	return o.Store.InsertComment(ctx, c, e)
+}
+
+// A comment that another server has stored is not stored again under another id.
+func TestTwoSeedingsStoreACommentOnce(t *testing.T) {
+	st := &overtaken{Store: openSQLite(t)}
+	if _, err := seed(t.Context(), st, time.Now(), testURL); err == nil {
+		t.Error("the seeding succeeds although another server does the same")
+	}
+	posts, err := st.Posts(t.Context(), []social.PostID{st.post})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := posts[st.post].CommentCount; n != 1 {
+		t.Errorf("the post has %d comments, want 1", n)
 	}
 }

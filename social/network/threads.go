@@ -109,22 +109,20 @@ func (s *Service) parent(ctx context.Context, v *Viewer, in NewComment) (*social
 	return parent, nil
 }
 
-// insertComment stores a comment on a post. If its slug is in use in the thread, it tries another
-// id.
+// insertComment stores a comment on a post. If the store assigns an id whose slug is in use in the
+// thread, it assigns another one.
 func (s *Service) insertComment(ctx context.Context, post *social.Post, c *social.Comment) error {
+	if given := s.givenID(); !given.IsZero() {
+		c.SetID(social.CommentID{ID: given})
+	}
+	e := s.postEvent(social.EventCommentAdded, c.Author, post)
+	e.Comment = c.ID
 	const tries = 5 // slugs have 40 random bits, so collisions are rare
 	for range tries {
-		placed := *c
-		if given := s.givenID(); !given.IsZero() {
-			placed.SetID(social.CommentID{ID: given})
-		}
-		e := s.postEvent(social.EventCommentAdded, c.Author, post)
-		e.Comment = placed.ID
-		err := s.store.InsertComment(ctx, &placed, e)
+		err := s.store.InsertComment(ctx, c, e)
 		if errors.Is(err, social.ErrTaken) {
 			continue
 		}
-		*c = placed
 		if errors.Is(err, social.ErrNotFound) && !c.Parent.IsZero() {
 			return fault.NotFound("parentId", "comment")
 		}

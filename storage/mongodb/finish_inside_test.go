@@ -129,14 +129,17 @@ func TestCopiesAreShortOnceTheUpgradeIsFinished(t *testing.T) {
 		t.Helper()
 		var d postDoc
 		ok(t, s.posts.FindOne(t.Context(), mdb.Doc("_id", p.ID)).Decode(&d))
-		n := 0
+		n, short := 0, 0
 		for _, c := range d.Latest {
-			if c.Slug != "" && c.Post == p.ID && c.TreePath != "" && c.Version > 0 {
+			switch {
+			case c.Slug != "" && c.Path != "" && c.Post == p.ID && c.TreePath != "" && c.Version > 0:
 				n++
+			case c.Slug == "" && c.Path == "" && c.Post.IsZero() && c.Version == 0:
+				short++
 			}
 		}
-		if n != full || d.Version != version {
-			t.Errorf("%d of %d copies are full, and the post has version %d; want %d and %d", n, len(d.Latest), d.Version, full, version)
+		if n != full || n+short != len(d.Latest) || d.Version != version {
+			t.Errorf("%d of %d copies are full, %d are short, and the post has version %d; want %d full ones and version %d", n, len(d.Latest), short, d.Version, full, version)
 		}
 		list := social.List[social.Thread]{Of: social.Thread{Post: p.ID, Order: social.OrderOldest}, Page: social.Page{Limit: 10}}
 		thread := must(s.Thread(t.Context(), []social.List[social.Thread]{list}))(t)[list]

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ var commentCases = []testCase{
 	{"SlugsAreUniqueInTheirThread", slugsAreUniqueInTheirThread},
 	{"SlugsFollowFromIDs", slugsFollowFromIDs},
 	{"TakenSlugsAreReplaced", takenSlugsAreReplaced},
+	{"TakenIDsAreNotReplaced", takenIDsAreNotReplaced},
 	{"EditCommentEditsThePreviewToo", editCommentEditsThePreviewToo},
 	{"DeleteCommentRemovesOneWithoutReplies", deleteCommentRemovesOneWithoutReplies},
 	{"DeleteCommentLeavesATombstone", deleteCommentLeavesATombstone},
@@ -243,34 +245,66 @@ func slugsFollowFromIDs(w *world) {
 	}
 }
 
-// takenSlugsAreReplaced: ids that differ, and end alike, would give the same slug. The service tries
-// others.
+// takenSlugsAreReplaced: ids that differ may end alike, and would then give the same slug. The
+// service tries another id, and reports one comment with one event.
 func takenSlugsAreReplaced(w *world) {
 	ada := w.user()
 	p := w.status(ada)
-	ids := 0
-	service := network.New(w.Store, network.Options{NewID: func() id.ID {
-		made := id.New()
-		clear(made[8:])
-		made[15] = 1
-		if ids++; ids > 4 { // the first comment and the first try of the second take an id and an event's
-			made[15] = 2
-		}
-		return made
-	}})
-	add := func() (*social.Comment, error) {
-		return service.AddComment(w.ctx, ada.ID, network.NewComment{Post: p.ID, Text: "hello"})
-	}
-	for _, want := range []string{"00000001", "00000002"} {
-		c, err := add()
+	root := w.comment(p, nil, ada)
+	store := &namesakes{Store: w.Store}
+	service := network.New(store, network.Options{})
+	tail := w.tail()
+	for i, parent := range []social.CommentID{{}, root.ID} {
+		store.slug = root.Slug
+		c, err := service.AddComment(w.ctx, ada.ID, network.NewComment{Post: p.ID, Parent: parent, Text: "hello"})
 		w.ok(err, "AddComment")
-		w.same(c.Slug, want, "the slug")
+		w.same(store.calls, 2*(i+1), "the calls of InsertComment")
+		w.same(only(w, w.Comments, c.ID), c, "the comment")
+		events := tail.rest()
+		if len(events) != 1 || events[0].Comment != c.ID {
+			w.t.Errorf("the events of the comment %v are %+v", c.ID, events)
+		}
 	}
+	w.checkThread(p.ID, 3)
+}
+
+// takenIDsAreNotReplaced: a service that is given ids stores the comment of each once.
+func takenIDsAreNotReplaced(w *world) {
+	ada := w.user()
+	p := w.status(ada)
+	given := id.New()
+	service := network.New(w.Store, network.Options{NewID: func() id.ID { return given }})
+	add := func() error {
+		_, err := service.AddComment(w.ctx, ada.ID, network.NewComment{Post: p.ID, Text: "hello"})
+		return err
+	}
+	w.ok(add(), "AddComment")
 	var refused *fault.Error
-	if _, err := add(); !errors.As(err, &refused) || refused.Code != fault.CodeConflict {
-		w.t.Errorf("AddComment without a free slug: %v", err)
+	if err := add(); !errors.As(err, &refused) || refused.Code != fault.CodeConflict {
+		w.t.Errorf("AddComment with an id that is taken: %v", err)
 	}
-	w.checkThread(p.ID, 2)
+	w.checkThread(p.ID, 1)
+}
+
+// namesakes is a store that gives every other comment the slug of the comment before, as if their
+// ids ended alike.
+type namesakes struct {
+	social.Store
+	slug  string // of the comment before
+	calls int
+}
+
+func (n *namesakes) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
+	given := *c
+	if n.calls%2 == 0 {
+		given.Slug = n.slug
+	}
+	n.calls++
+	if err := n.Store.InsertComment(ctx, &given, e); err != nil {
+		return err
+	}
+	*c, n.slug = given, given.Slug
+	return nil
 }
 
 func editCommentEditsThePreviewToo(w *world) {
