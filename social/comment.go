@@ -146,11 +146,11 @@ type Erasure struct {
 type Comments interface {
 	// InsertComment stores the comment and the event, and counts it at its post (CommentCount,
 	// Latest) and at its parent (Replies), in one transaction, also under concurrent writes. A
-	// comment without an id gets one by SetID, and so does e.Comment. As with InsertPost, it is
-	// greater than those of all comments committed in this thread before, so a reply sorts after
-	// its parent. ErrNotFound: the post or the parent is absent, or the parent is a tombstone,
-	// hidden, or in another post. ErrTaken: the slug is in use in this thread. ErrThreadFull: the engine's layout
-	// takes no more comments in one thread.
+	// comment without an id gets one by SetID, which is also e.Comment then. As with InsertPost, it
+	// is greater than those of all comments committed in this thread before, so a reply sorts after
+	// its parent. An error leaves c unchanged. ErrNotFound: the post or the parent is absent, or the
+	// parent is a tombstone, hidden, or in another post. ErrTaken: the slug is in use in this thread.
+	// ErrThreadFull: the engine's layout takes no more comments in one thread.
 	InsertComment(ctx context.Context, c *Comment, e Event) error
 	// EditComment stores the text and editing time, also in Post.Latest, and the event.
 	// ErrNotFound: absent, a tombstone or hidden. ErrThreadFull: the text is longer than before, and

@@ -112,9 +112,9 @@ type history struct {
 // play plays one history, and compares everything at its end.
 func play(ctx context.Context, t *rapid.T, store storage.Store, people int, known []operation, steps []step) {
 	h := &history{t: t, ctx: ctx, store: store, m: &model{now: now()}}
-	retried := &namesakes{Store: store}
+	alike := &namesakes{Store: store}
 	for _, size := range cacheSizes {
-		h.servers = append(h.servers, network.New(retried, network.Options{
+		h.servers = append(h.servers, network.New(alike, network.Options{
 			Now: func() time.Time { return h.m.now }, MaxDepth: modelDepth, CacheSize: size,
 		}))
 	}
