@@ -95,6 +95,9 @@ func (l *listing[K, T]) checkWalk(size int, backward bool) {
 		pages := l.every(func(of K, i int) social.Page { return l.next(got[of], size+i%3, backward) })
 		for list, items := range l.read(pages) {
 			more = more || len(items) > 0
+			if len(items) > list.Page.Limit {
+				l.w.t.Errorf("%s of %v: a page has %d entries: %s", l.name, list.Of, len(items), l.describe(list))
+			}
 			if backward {
 				got[list.Of] = slices.Concat(items, got[list.Of])
 			} else {
