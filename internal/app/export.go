@@ -16,7 +16,6 @@ import (
 	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/social/network"
-	"plaza/transport/codes"
 	"plaza/transport/execution"
 )
 
@@ -48,15 +47,10 @@ const exportPath = "/export/comments"
 // later, or the session ends, the connection is cut, so that clients do not take the answer for a
 // complete one.
 type commentExport struct {
-	service      *network.Service
-	authenticate authenticator
-	limits       *limits
-	refused      func(ctx context.Context, code string)
-	running      *running // with exports of everything
-}
+	*exports
 
-// authenticator is the type of execution.Options.Authenticate.
-type authenticator func(ctx context.Context, authorization string) (context.Context, error)
+	service *network.Service
+}
 
 // exportCharge is the charge for a page of an export: the same as for the same fields of
 // User.comments.
@@ -74,18 +68,10 @@ func (e *commentExport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "This access token lacks the scope READ_FEED.", http.StatusForbidden)
 		return
 	}
-	user := gate.UserOf(ctx)
-	if !e.running.begin(user) {
-		e.refused(ctx, codes.RateLimited)
-		refuseFor(w, 10*time.Second)
+	if !e.begin(ctx, w, exportCharge) {
 		return
 	}
-	defer e.running.end(user)
-	if after := retryAfter(e.limits.charge(ctx, exportCharge)); after > 0 {
-		e.refused(ctx, codes.RateLimited)
-		refuseFor(w, after)
-		return
-	}
+	defer e.end(ctx)
 	if err := e.write(ctx, w, r.Header.Get("Authorization")); err != nil {
 		if ctx.Err() == nil {
 			slog.ErrorContext(ctx, "an export of comments was cut off", "error", err)

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,15 +22,11 @@ import (
 	"plaza/social/export"
 	"plaza/social/network"
 	"plaza/storage"
-	"plaza/transport/codes"
 	"plaza/transport/execution"
 )
 
 // wholeExportPath is the path of wholeExport.
 const wholeExportPath = "/export"
-
-// maxExports is how many exports of one user, whole or of comments, a server writes at a time.
-const maxExports = 2
 
 // wholeExportCharge is the charge for each page: as much as for a page of posts in GraphQL.
 var wholeExportCharge = execution.Charge{Cost: 1_000}
@@ -40,12 +35,10 @@ var wholeExportCharge = execution.Charge{Cost: 1_000}
 // stored about the user, as JSON Lines. Only the last line of a complete answer has the type end.
 // If a limit refuses a page that is not the first, the export waits.
 type wholeExport struct {
-	records      *export.Service
-	authenticate authenticator
-	limits       *limits
-	refused      func(ctx context.Context, code string)
-	ending       *atomic.Bool // the server is shutting down
-	running      *running     // with exports of comments
+	*exports
+
+	records *export.Service
+	ending  *atomic.Bool // the server is shutting down
 }
 
 // ServeHTTP implements http.Handler. 400: after is not a cursor of the user's export; 401: signed
@@ -68,17 +61,10 @@ func (e *wholeExport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, string(fault.CodeInvalid)+": after: this is not a cursor of your export. Leave it out to begin at the start.", http.StatusBadRequest)
 		return
 	}
-	if !e.running.begin(user) {
-		e.refused(ctx, codes.RateLimited)
-		refuseFor(w, 10*time.Second)
+	if !e.begin(ctx, w, wholeExportCharge) {
 		return
 	}
-	defer e.running.end(user)
-	if wait := retryAfter(e.limits.charge(ctx, wholeExportCharge)); wait > 0 {
-		e.refused(ctx, codes.RateLimited)
-		refuseFor(w, wait)
-		return
-	}
+	defer e.end(ctx)
 	e.answer(ctx, w, r, after)
 }
 
@@ -151,34 +137,6 @@ func exportType(accept string) string {
 // exportCursors returns the cursors of a user's export.
 func exportCursors(user social.UserID) relay.Cursors {
 	return relay.CursorsOf(relay.KindExport, "export", user.String())
-}
-
-// running counts the exports of each user that a server writes.
-type running struct {
-	mu sync.Mutex
-	of map[social.UserID]int
-}
-
-// begin reports whether the user may have another export, and counts it.
-func (r *running) begin(user social.UserID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.of == nil {
-		r.of = map[social.UserID]int{}
-	}
-	if r.of[user] >= maxExports {
-		return false
-	}
-	r.of[user]++
-	return true
-}
-
-func (r *running) end(user social.UserID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.of[user]--; r.of[user] == 0 {
-		delete(r.of, user)
-	}
 }
 
 // exportWriter writes an export page by page, each as soon as it is read.

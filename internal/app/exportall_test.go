@@ -36,7 +36,7 @@ func TestWholeExportIsCutOff(t *testing.T) {
 			ending.Store(drains)
 			return entrance.Authenticate(ctx, authorization)
 		}
-		e := &wholeExport{records: export.New(st, s.social, adsSeen{s.ads}), authenticate: authenticate, refused: s.refused, ending: &ending, running: new(running)}
+		e := &wholeExport{&exports{authenticate: authenticate, refused: s.refused}, export.New(st, s.social, adsSeen{s.ads}), &ending}
 		got, aborted := cutOff(t, e, token)
 		if aborted == drains {
 			t.Errorf("%s: the connection is cut: %v", name, aborted)
@@ -73,8 +73,8 @@ func TestExportsOfAUserAreFew(t *testing.T) {
 	s := startCheap(st, nil)
 	session, token := signUp(t, s, "ada")
 	entrance := &gate.Gate{Social: s.social}
-	e := &wholeExport{records: export.New(st, s.social, adsSeen{s.ads}), authenticate: entrance.Authenticate, refused: s.refused, ending: new(atomic.Bool), running: new(running)}
-	comments := &commentExport{s.social, entrance.Authenticate, nil, s.refused, e.running}
+	e := &wholeExport{&exports{authenticate: entrance.Authenticate, refused: s.refused}, export.New(st, s.social, adsSeen{s.ads}), new(atomic.Bool)}
+	comments := &commentExport{e.exports, s.social}
 	for range maxExports {
 		if !e.running.begin(session.User) {
 			t.Fatal("an export is refused")

@@ -158,7 +158,8 @@ func TestAwait(t *testing.T) {
 func TestExportEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	ended := errors.New("the session has ended")
-	e := &commentExport{authenticate: func(ctx context.Context, _ string) (context.Context, error) { return ctx, ended }}
+	authenticate := func(ctx context.Context, _ string) (context.Context, error) { return ctx, ended }
+	e := &commentExport{&exports{authenticate: authenticate}, nil}
 	if err := e.continues(t.Context(), "Bearer x", social.Page{After: "position"}); !errors.Is(err, ended) {
 		t.Errorf("the export continues: %v", err)
 	}

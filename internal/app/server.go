@@ -147,12 +147,10 @@ func (s *Server) routes(authenticate authenticator, from *proxies) http.Handler 
 	mux.Handle(clickPath+"{token}", limited(clickHandler(s.ads, from, slog.Default())))
 	mux.Handle(impressionPath+"{token}", limited(recordingHandler(s.ads.RecordImpression, slog.Default())))
 	mux.Handle(conversionPath+"{token}", limited(recordingHandler(s.ads.RecordConversion, slog.Default())))
-	exports := new(running)
-	whole := &wholeExport{
-		records: export.New(s.store, s.social, adsSeen{s.ads}), authenticate: authenticate, limits: s.limits, refused: s.refused, ending: &s.ending, running: exports,
-	}
+	admitted := &exports{authenticate: authenticate, limits: s.limits, refused: s.refused}
+	whole := &wholeExport{admitted, export.New(s.store, s.social, adsSeen{s.ads}), &s.ending}
 	mux.Handle(wholeExportPath, c.cors().Handler(getOnly(limited(cookies.signIn(whole)))))
-	mux.Handle(exportPath, c.cors().Handler(getOnly(limited(cookies.signIn(&commentExport{s.social, authenticate, s.limits, s.refused, exports})))))
+	mux.Handle(exportPath, c.cors().Handler(getOnly(limited(cookies.signIn(&commentExport{admitted, s.social})))))
 	mux.Handle(sessionPath, c.cors().Handler(limited(cookies.signIn(&sessionCookie{s.social, s.Hub, authenticate, cookies}))))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)

@@ -17,25 +17,16 @@ import (
 	"plaza/social"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
-	"plaza/storage/storagetest/adstest"
 )
 
 var updateDocuments = flag.Bool("update-documents", false, "write what is missing in testdata/documents")
 
 // TestDocumentsOfEveryVersionAreKept: testdata/documents has documents of each version of each
 // collection, as servers have written them, concatenated in NAME.vN.bson. Existing files never
-// change; a new version or a new collection adds one.
+// change; a new version or a new collection adds one. TestCommandsReachTheirShard, which calls
+// everything, does the same with what it has stored.
 func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
 	t.Parallel()
-	for name, o := range routedLayouts {
-		t.Run(name, func(t *testing.T) {
-			w := newTownOf(t, nil, o)
-			callEverything(w)
-			writePosts(w)
-			adstest.CallEverything(t, w.Ads())
-			keepCollections(w)
-		})
-	}
 	for _, o := range []mongodb.Options{
 		{Feeds: mongodb.FeedsCache}, {Feeds: mongodb.FeedsHybrid, MergeAbove: 2}, {Feeds: mongodb.FeedsBucket}, {Feeds: mongodb.FeedsMonth},
 	} {

@@ -24,7 +24,7 @@ var routedLayouts = map[string]mongodb.Options{
 
 // TestCommandsReachTheirShard calls everything on each layout: all commands contain the shard keys
 // of their collections, except those that are listed with a reason. What is stored then has complete
-// shard keys.
+// shard keys, and testdata/documents has such documents (see TestDocumentsOfEveryVersionAreKept).
 func TestCommandsReachTheirShard(t *testing.T) {
 	t.Parallel()
 	mongotest.URI(t) // skips the test where its parts would be skipped
@@ -35,7 +35,9 @@ func TestCommandsReachTheirShard(t *testing.T) {
 			o.Monitor = routing.Monitor(nil)
 			w := newTownAlone(t, nil, o) // it gets the indexes of the keys
 			callEverything(w)
+			writePosts(w)
 			adstest.CallEverything(t, w.Ads())
+			keepCollections(w)
 			sortMembers(w, o)
 			w.finish()
 			if routing.Routed() < 1000 {

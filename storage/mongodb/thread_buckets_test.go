@@ -239,12 +239,22 @@ func TestFullThreadsAreRefused(t *testing.T) {
 			w := newTownIn(t, nil, layout)
 			ada := w.people(1)[0].User.ID
 			p := w.post(status(ada, ada, public))
-			write := func() (*social.Comment, error) {
+			next := func() *social.Comment {
 				c := newComment(p, nil, ada)
 				c.Text = text
+				return c
+			}
+			write := func() (*social.Comment, error) {
+				c := next()
 				return c, w.InsertComment(w.ctx, c, happened(social.EventCommentAdded))
 			}
 			var all []*social.Comment
+			if layout == mongodb.CommentsEmbedded { // each of them alone would rewrite megabytes
+				for range (8<<20)/len(text) - 7 {
+					all = append(all, next())
+				}
+				w.ok(w.Fill(w.ctx, p.ID, all))
+			}
 			c, err := write()
 			for ; err == nil && len(all) < 1000; c, err = write() {
 				all = append(all, c)

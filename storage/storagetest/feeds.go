@@ -152,7 +152,7 @@ func newsFollowsTheCurrentGraph(w *world) {
 // may have (190 on MongoDB, whose limit is 199), one more, and twice as many.
 func newsOfManyAuthors(w *world) {
 	const most = 450
-	edges := []int{189, 190, 199, 201, most}
+	edges := []int{190, 201, most}
 	authors := w.users(most)
 	// The authors around those limits have a post, and a third of the others, in an order that is
 	// unrelated to that of the authors. There are more posts than one look at the newest covers.
@@ -186,8 +186,8 @@ func newsOfManyAuthors(w *world) {
 	lists := w.feed("News", w.settledNews, want)
 	lists.gaps = []social.Key{keyOf(id.At(begin.Add(time.Duration(len(written)/2) * time.Millisecond)))}
 	lists.checkWhole()
-	lists.checkWalk(47, false)
-	lists.checkWalk(47, true)
+	lists.checkWalk(83, false)
+	lists.checkWalk(83, true)
 	lists.want = bounded
 	lists.checkBounds()
 }

@@ -9,7 +9,7 @@ import (
 
 // A post has copies of its newest comments. Since version ShortCopies of posts, they are short:
 // without what the post or the rest of the copy says. Since version ShorterCopies, they are also
-// without the path, if it follows from the ids. So a page of posts is a fourth shorter.
+// without the path, if it follows from the ids. So a page of posts is a fifth shorter.
 
 // ShortCopies and ShorterCopies are the first versions of posts that may have such copies. Servers
 // that know only earlier versions cannot read them.
