@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"plaza/id"
 	"plaza/social"
 )
 
@@ -20,7 +19,6 @@ func TestCommentOfCanceledCallerIsNotStored(t *testing.T) {
 	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
 	insert := func(ctx context.Context) <-chan error {
 		c := &social.Comment{Post: p.ID, Author: author, Text: "hello"}
-		c.SetID(social.CommentID{ID: id.New()})
 		done := make(chan error, 1)
 		go func() { done <- s.InsertComment(ctx, c, anEvent(social.EventCommentAdded)) }()
 		return done

@@ -9,7 +9,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/event"
 
-	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -70,7 +69,6 @@ func TestInterruptedDeletionsResume(t *testing.T) {
 		p := newStatus(star)
 		ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
 		c := &social.Comment{Post: other.ID, Author: star, Text: "hello"}
-		c.SetID(social.CommentID{ID: id.New()})
 		ok(t, s.InsertComment(t.Context(), c, anEvent(social.EventCommentAdded)))
 		ok(t, s.PutReaction(t.Context(), other.ID, []social.UserID{star, fans[1]}[i%2], social.ReactionLike, anEvent(social.EventReactionAdded)))
 	}
@@ -142,7 +140,6 @@ func TestThreadsOfTheDeletedDoNotStopAMigration(t *testing.T) {
 	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
 	for range 3 {
 		c := &social.Comment{Post: p.ID, Author: fans[0], Text: "hello"}
-		c.SetID(social.CommentID{ID: id.New()})
 		ok(t, s.InsertComment(t.Context(), c, anEvent(social.EventCommentAdded)))
 	}
 	ok(t, s.DeleteUser(t.Context(), star, anEvent(social.EventUserDeleted)))

@@ -317,8 +317,7 @@ func TestOldCopiesAreNeverShown(t *testing.T) {
 	var comment *social.Comment
 	for _, i := range []int{0, 4, 8} { // in closed parts and in the open one
 		change(i, "a comment", func(p *social.Post) error {
-			comment = &social.Comment{Post: p.ID, Author: reader, Slug: "s", Text: "hm"}
-			comment.SetID(social.CommentID{ID: id.New()})
+			comment = &social.Comment{Post: p.ID, Author: reader, Text: "hm"}
 			return s.InsertComment(ctx, comment, anEvent(social.EventCommentAdded))
 		})
 		change(i, "an edit of a comment", func(*social.Post) error {

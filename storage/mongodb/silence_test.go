@@ -81,9 +81,7 @@ func (q *square) hold() {
 }
 
 func (q *square) comment(s *Store) error {
-	c := &social.Comment{Post: q.post, Author: q.reader, Text: "yes"}
-	c.SetID(social.CommentID{ID: id.New()})
-	return s.InsertComment(q.t.Context(), c, anEvent(social.EventCommentAdded))
+	return s.InsertComment(q.t.Context(), &social.Comment{Post: q.post, Author: q.reader, Text: "yes"}, anEvent(social.EventCommentAdded))
 }
 
 // die stops everything that a killed server would stop, and leaves its connections and transactions
