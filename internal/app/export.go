@@ -86,27 +86,16 @@ func (e *commentExport) write(ctx context.Context, w http.ResponseWriter, author
 	w.Header().Set("Content-Disposition", `attachment; filename="comments.jsonl"`)
 	control, viewer := http.NewResponseController(w), gate.UserOf(ctx)
 	return writeComments(w, func(p social.Page) (social.Slice[*social.Comment], error) {
-		if err := e.continues(ctx, authorization, p); err != nil {
-			return social.Slice[*social.Comment]{}, err
+		if p.After != "" {
+			if err := e.next(ctx, authorization, exportCharge); err != nil {
+				return social.Slice[*social.Comment]{}, err
+			}
 		}
 		_ = control.SetWriteDeadline(time.Now().Add(front.WriteTimeout)) // a deadline for each page; recorders in tests have none
 		list := social.List[social.UserID]{Of: viewer, Page: p}
 		found, _, err := e.service.Viewer(viewer).CommentsBy(ctx, []social.List[social.UserID]{list})
 		return found[list], err
 	})
-}
-
-// continues waits until the limits admit another page. It returns an error if the session or ctx
-// has ended.
-func (e *commentExport) continues(ctx context.Context, authorization string, p social.Page) error {
-	if p.After == "" {
-		return nil
-	}
-	if err := e.limits.await(ctx, exportCharge); err != nil {
-		return err
-	}
-	_, err := e.authenticate(ctx, authorization)
-	return err
 }
 
 // exportPage is how many comments one query reads, with the posts around them.

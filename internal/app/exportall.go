@@ -97,7 +97,10 @@ func (e *wholeExport) answer(ctx context.Context, w http.ResponseWriter, r *http
 			first = false
 			return nil
 		}
-		return e.continues(ctx, r.Header.Get("Authorization"))
+		if e.ending.Load() {
+			return errDraining
+		}
+		return e.next(ctx, r.Header.Get("Authorization"), wholeExportCharge)
 	}
 	out := exportWriter{Writer: bufio.NewWriter(w), flush: func() { _ = control.Flush() }, before: before}
 	err := out.write(ctx, e.records, gate.UserOf(ctx), after)
@@ -108,22 +111,6 @@ func (e *wholeExport) answer(ctx context.Context, w http.ResponseWriter, r *http
 		slog.ErrorContext(ctx, "an export was cut off", "error", err)
 	}
 	panic(http.ErrAbortHandler)
-}
-
-// continues waits until the limits admit another page. It returns an error if the server is
-// shutting down, or if the session or ctx has ended.
-func (e *wholeExport) continues(ctx context.Context, authorization string) error {
-	if e.ending.Load() {
-		return errDraining
-	}
-	if err := e.limits.await(ctx, wholeExportCharge); err != nil {
-		return err
-	}
-	ctx, err := e.authenticate(ctx, authorization)
-	if err == nil && gate.UserOf(ctx).IsZero() {
-		err = fault.Errorf(fault.CodeUnauthenticated, "", "The session has ended.")
-	}
-	return err
 }
 
 // exportType chooses between the two names of the same format.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"plaza/fault"
 	"plaza/resolvers/gate"
 	"plaza/social"
 	"plaza/transport/codes"
@@ -39,6 +40,19 @@ func (e *exports) begin(ctx context.Context, w http.ResponseWriter, page executi
 	e.refused(ctx, codes.RateLimited)
 	refuseFor(w, after)
 	return false
+}
+
+// next waits until the limits admit another page. It returns an error if the session or ctx has
+// ended.
+func (e *exports) next(ctx context.Context, authorization string, page execution.Charge) error {
+	if err := e.limits.await(ctx, page); err != nil {
+		return err
+	}
+	ctx, err := e.authenticate(ctx, authorization)
+	if err == nil && gate.UserOf(ctx).IsZero() {
+		err = fault.Errorf(fault.CodeUnauthenticated, "", "The session has ended.")
+	}
+	return err
 }
 
 func (e *exports) end(ctx context.Context) { e.running.end(gate.UserOf(ctx)) }

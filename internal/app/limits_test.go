@@ -159,8 +159,8 @@ func TestExportEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	ended := errors.New("the session has ended")
 	authenticate := func(ctx context.Context, _ string) (context.Context, error) { return ctx, ended }
-	e := &commentExport{&exports{authenticate: authenticate}, nil}
-	if err := e.continues(t.Context(), "Bearer x", social.Page{After: "position"}); !errors.Is(err, ended) {
+	e := &exports{authenticate: authenticate}
+	if err := e.next(t.Context(), "Bearer x", exportCharge); !errors.Is(err, ended) {
 		t.Errorf("the export continues: %v", err)
 	}
 }
