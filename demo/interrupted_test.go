@@ -149,7 +149,8 @@ func (o *overtaken) InsertComment(ctx context.Context, c *social.Comment, e soci
 	return o.Store.InsertComment(ctx, c, e)
 }
 
-// A comment that another server has stored is not stored again under another id.
+// TestTwoSeedingsStoreACommentOnce: a comment that another server has stored is not stored again
+// under another id.
 func TestTwoSeedingsStoreACommentOnce(t *testing.T) {
 	st := &overtaken{Store: openSQLite(t)}
 	if _, err := seed(t.Context(), st, time.Now(), testURL); err == nil {

@@ -77,6 +77,7 @@ func TestEveryVersionIsRead(t *testing.T) {
 func TestOldDocumentsMeanTheSame(t *testing.T) {
 	t.Parallel()
 	var photos, comments int
+	noReactions := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Reactions" }, cmpopts.EquateEmpty())
 	var samples []bson.Raw
 	for version := 1; version < postsVersion; version++ {
 		samples = append(samples, mdbtest.Samples(t, fmt.Sprintf("testdata/documents/posts.v%d.bson", version))...)
@@ -98,7 +99,7 @@ func TestOldDocumentsMeanTheSame(t *testing.T) {
 		if err := mdb.ReadDocument(mdbtest.Encode(t, newPostDoc(post, postsVersion)), &today); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(post, today.post(), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(social.Post{}, "Edits", "Muters")); diff != "" {
+		if diff := cmp.Diff(post, today.post(), noReactions, cmpopts.IgnoreFields(social.Post{}, "Edits", "Muters")); diff != "" {
 			t.Errorf("an old post differs from the one that is written today (-read +written):\n%s", diff)
 		}
 		if today.Version != postsVersion || old.Version != postsVersion {

@@ -168,9 +168,13 @@ func (w *town) comment(p *social.Post, parent *social.Comment, author social.Use
 }
 
 func newComment(p *social.Post, parent *social.Comment, author social.UserID) *social.Comment {
+	return commentWithID(id.New(), p, parent, author)
+}
+
+func commentWithID(own id.ID, p *social.Post, parent *social.Comment, author social.UserID) *social.Comment {
 	c := &social.Comment{Post: p.ID, Author: author, Text: "yes"}
 	c.ReplyTo(parent)
-	c.SetID(social.CommentID{ID: id.New()})
+	c.SetID(social.CommentID{ID: own})
 	return c
 }
 

@@ -135,8 +135,7 @@ func TestBucketsAreTidyAfterAnything(t *testing.T) {
 				}
 				c := newComment(p, parent, ada)
 				if dice.IntN(4) == 0 { // a clock that is behind
-					c.ReplyTo(parent)
-					c.SetID(social.CommentID{ID: id.At(time.Now().Add(-time.Duration(dice.IntN(1000)) * time.Millisecond))})
+					c = commentWithID(id.At(time.Now().Add(-time.Duration(dice.IntN(1000))*time.Millisecond)), p, parent, ada)
 				}
 				w.ok(w.InsertComment(w.ctx, c, happened(social.EventCommentAdded)))
 				living = append(living, c)

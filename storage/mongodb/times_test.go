@@ -40,8 +40,7 @@ func readARange(t *testing.T, o mongodb.Options, hours int) {
 	thread := w.post(status(ada, ada, public))
 	w.ok(w.Fill(w.ctx, thread.ID, commentEachHour(thread, nil, ada, hours)))
 	answered := w.post(status(ada, ada, public))
-	parent := &social.Comment{Post: answered.ID, Author: authors[0].User.ID, Text: "yes"}
-	parent.SetID(social.CommentID{ID: id.At(hour(-1))})
+	parent := commentWithID(id.At(hour(-1)), answered, nil, authors[0].User.ID)
 	w.ok(w.Fill(w.ctx, answered.ID, append([]*social.Comment{parent}, commentEachHour(answered, parent, authors[0].User.ID, hours)...)))
 	w.ok(posted())
 	w.settle()
@@ -97,9 +96,7 @@ func hour(i int) time.Time { return time.Date(2024, 2, 1, i, 0, 0, 0, time.UTC) 
 func commentEachHour(p *social.Post, parent *social.Comment, author social.UserID, hours int) []*social.Comment {
 	comments := make([]*social.Comment, hours)
 	for i := range comments {
-		comments[i] = &social.Comment{Post: p.ID, Author: author, Text: "yes"}
-		comments[i].ReplyTo(parent)
-		comments[i].SetID(social.CommentID{ID: id.At(hour(i))})
+		comments[i] = commentWithID(id.At(hour(i)), p, parent, author)
 	}
 	return comments
 }

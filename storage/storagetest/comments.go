@@ -206,7 +206,7 @@ func slugsAreUniqueInTheirThread(w *world) {
 	p, other := w.status(ada), w.status(ada)
 	root := w.comment(p, nil, ada)
 	again := func(post *social.Post, parent, like *social.Comment) error {
-		return w.insertComment(withSlug(like.Slug, newComment(post, parent, ada), parent))
+		return w.insertComment(commentWithSlug(like.Slug, newCommentID(), post, parent, ada))
 	}
 	w.fails(again(p, nil, root), social.ErrTaken, "the slug of a sibling")
 	w.fails(again(p, root, root), social.ErrTaken, "the slug of the parent")
@@ -513,7 +513,7 @@ func commentsBySlugReadsByPermalink(w *world) {
 	for range 20 {
 		p := w.status(ada)
 		for _, slug := range []string{"a", "A", "b-1", "b_1", "long" + p.ID.ID.String()} {
-			c := withSlug(slug, newComment(p, nil, ada), nil)
+			c := commentWithSlug(slug, newCommentID(), p, nil, ada)
 			w.ok(w.insertComment(c), "InsertComment")
 			link := social.Permalink{Post: p.ID, Slug: slug}
 			links, want[link] = append(links, link, social.Permalink{Post: p.ID, Slug: slug + "x"}), c

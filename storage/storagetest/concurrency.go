@@ -155,7 +155,7 @@ func oneSlugIsTakenOnce(w *world) {
 		if i%2 == 0 {
 			parent = nil
 		}
-		return w.insertComment(withSlug("wanted", newComment(p, parent, ada), parent))
+		return w.insertComment(commentWithSlug("wanted", newCommentID(), p, parent, ada))
 	})
 	w.same(w.tally(errs, social.ErrTaken), 1, "the number of successes")
 	w.checkThread(p.ID, 2)

@@ -266,7 +266,7 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 	taken.User.Handle = w.getUser(ada.ID).Handle
 	stale, lost := p, statusBy(ada)
 	lost.Revision = 1
-	slug := withSlug(root.Slug, newComment(&p, nil, ada), nil)
+	slug := commentWithSlug(root.Slug, newCommentID(), &p, nil, ada)
 
 	ctx, e := w.ctx, event(social.EventBlocked)
 	tail := w.tail()

@@ -304,20 +304,18 @@ func newComment(post *social.Post, parent *social.Comment, author person) *socia
 // commentWithID makes a comment whose slug follows from the id or, like those of earlier versions,
 // does not.
 func commentWithID(own social.CommentID, post *social.Post, parent *social.Comment, author person) *social.Comment {
-	c := &social.Comment{Post: post.ID, Author: author.ID, Text: "comment " + own.ID.String()}
-	c.ReplyTo(parent)
+	slug := ""
 	if own.Bytes()[15]%2 == 0 {
-		c.Slug = "c" + own.ID.String()[18:]
+		slug = "c" + own.ID.String()[18:]
 	}
-	c.SetID(own)
-	return c
+	return commentWithSlug(slug, own, post, parent, author)
 }
 
-// withSlug gives a comment another slug.
-func withSlug(slug string, c, parent *social.Comment) *social.Comment {
-	c.Slug = slug
+// commentWithSlug makes a comment with that slug, or else with the one that follows from the id.
+func commentWithSlug(slug string, own social.CommentID, post *social.Post, parent *social.Comment, author person) *social.Comment {
+	c := &social.Comment{Post: post.ID, Author: author.ID, Slug: slug, Text: "comment " + own.ID.String()}
 	c.ReplyTo(parent)
-	c.SetID(c.ID)
+	c.SetID(own)
 	return c
 }
 
