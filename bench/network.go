@@ -120,8 +120,6 @@ func person(n int) social.UserID { return social.UserID{ID: derived(began, "user
 
 func handle(n int) string { return fmt.Sprintf("person%d", n) }
 
-func builtIn(n int) social.CircleID { return social.CircleID{ID: derived(began, "circle", n)} }
-
 const inBatch = 1_000
 
 // load stores people and follows.
@@ -139,7 +137,7 @@ func (n *network) load(ctx context.Context, store social.Importer, progress func
 	for some := range slices.Chunk(n.follows, inBatch) {
 		memberships, edges := make([]social.Membership, len(some)), make([]social.EdgeID, len(some))
 		for i, f := range some {
-			memberships[i] = social.Membership{Circle: builtIn(f[0]), Owner: person(f[0]), Member: person(f[1])}
+			memberships[i] = social.Membership{Circle: social.BuiltInCircleID(person(f[0])), Owner: person(f[0]), Member: person(f[1])}
 			edges[i] = social.EdgeID{ID: id.Derive(began, fmt.Sprintf("bench/edge/%d/%d", f[0], f[1]))}
 		}
 		if _, err := store.ImportMemberships(ctx, memberships, edges); err != nil {
@@ -156,6 +154,6 @@ func newPerson(n int) social.NewUser {
 			ID: person(n), Handle: handle(n), Name: fmt.Sprintf("Person %d", n), WallPolicy: social.WallEveryone,
 			AvatarURL: fmt.Sprintf("https://example.com/avatars/%d.jpg", n),
 		},
-		Following: social.Circle{ID: builtIn(n), Owner: person(n), Name: social.DefaultCircleName, IsDefault: true},
+		Following: social.NewBuiltInCircle(person(n)),
 	}
 }

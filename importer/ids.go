@@ -25,7 +25,9 @@ func UserID(p Person) social.UserID {
 // Handle returns the handle of a person in the data.
 func Handle(p Person) string { return fmt.Sprintf("fb%d", p) }
 
-func builtInID(p Person) social.CircleID {
+// earlierBuiltInID returns the id of the built-in circle of a person whom an earlier version has
+// imported.
+func earlierBuiltInID(p Person) social.CircleID {
 	return social.CircleID{ID: id.Derive(collected, fmt.Sprintf("%suser/%d/following", namespace, p))}
 }
 

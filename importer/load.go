@@ -56,7 +56,7 @@ func Load(ctx context.Context, store Store, n *Networks, o Options) (Summary, er
 		err = l.circles(ctx, n.Circles)
 	}
 	if err == nil {
-		err = l.rosters(ctx, following(n), &l.summary.Follows)
+		err = l.follows(ctx, n)
 	}
 	if err == nil {
 		err = l.rosters(ctx, handMade(n), &l.summary.Memberships)
@@ -137,7 +137,7 @@ func accounts(people []Person, passwordHash string) []social.NewUser {
 		users[i] = social.NewUser{
 			User:         social.User{ID: user, Handle: Handle(p), Name: fmt.Sprintf("User %d", p), WallPolicy: social.WallEveryone},
 			PasswordHash: passwordHash,
-			Following:    social.Circle{ID: builtInID(p), Owner: user, Name: social.DefaultCircleName, IsDefault: true},
+			Following:    social.NewBuiltInCircle(user),
 		}
 	}
 	return users

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"plaza/id"
 	"plaza/importer"
 	"plaza/internal/testtime"
 	"plaza/social"
@@ -254,6 +256,38 @@ func TestLoadAddsWhatIsMissing(t *testing.T) {
 	again := load(t, st, n)
 	if again.Follows.Added != 1 || again.Memberships.Added != 1 {
 		t.Errorf("after an unfollow: %+v, want 1 follow and 1 membership added", again)
+	}
+}
+
+// TestLoadKeepsEarlierBuiltInCircles: an earlier version gave them other ids.
+func TestLoadKeepsEarlierBuiltInCircles(t *testing.T) {
+	collected := time.Date(2012, time.December, 3, 12, 0, 0, 0, time.UTC)
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			st := open(t)
+			n, _ := readFolder(t, folder(t, small))
+			earlier := n.People[:3]
+			users := make([]social.NewUser, len(earlier))
+			for i, p := range earlier {
+				user := social.User{ID: importer.UserID(p), Handle: importer.Handle(p), Name: fmt.Sprint("User ", p), WallPolicy: social.WallEveryone}
+				users[i] = social.NewUser{User: user, Following: social.NewBuiltInCircle(user.ID)}
+				users[i].Following.ID = social.CircleID{ID: id.Derive(collected, fmt.Sprintf("plaza/importer/ego-facebook/user/%d/following", p))}
+			}
+			if _, err := st.ImportUsers(t.Context(), users); err != nil {
+				t.Fatal(err)
+			}
+			if got := load(t, st, n).Follows; got.Added != 14 || got.Refused != 0 {
+				t.Errorf("follows: %+v, want 14 added", got)
+			}
+			fresh := open(t)
+			load(t, fresh, n)
+			if diff := cmp.Diff(look(t, fresh, n.People), look(t, st, n.People)); diff != "" {
+				t.Errorf("a first import and one over an earlier one (-first +over):\n%s", diff)
+			}
+			if again := load(t, st, n).Follows; again.Added != 0 || again.Refused != 0 {
+				t.Errorf("again: %+v, want nothing added", again)
+			}
+		})
 	}
 }
 

@@ -24,9 +24,30 @@ func following(n *Networks) []roster {
 	}
 	rosters := make([]roster, 0, len(friendsOf))
 	for _, p := range slices.Sorted(maps.Keys(friendsOf)) {
-		rosters = append(rosters, roster{builtInID(p), p, friendsOf[p]})
+		rosters = append(rosters, roster{social.BuiltInCircleID(UserID(p)), p, friendsOf[p]})
 	}
 	return rosters
+}
+
+// follows fills the built-in circles.
+func (l *loading) follows(ctx context.Context, n *Networks) error {
+	rosters := following(n)
+	for some := range slices.Chunk(rosters, batchSize) {
+		earlier := make([]social.CircleID, len(some))
+		for i, r := range some {
+			earlier[i] = earlierBuiltInID(r.owner)
+		}
+		there, err := l.store.Circles(ctx, earlier)
+		if err != nil {
+			return err
+		}
+		for i, circle := range earlier {
+			if there[circle] != nil {
+				some[i].circle = circle
+			}
+		}
+	}
+	return l.rosters(ctx, rosters, &l.summary.Follows)
 }
 
 // handMade lists the circles that were made by hand.

@@ -20,6 +20,16 @@ type Circle struct {
 	MembersCount int
 }
 
+// NewBuiltInCircle returns the built-in circle of a new user. It has the user's own id, so that an
+// engine need not store which circle a follow is in if it is in this one alone. Users of earlier
+// versions have built-in circles with other ids.
+func NewBuiltInCircle(user UserID) Circle {
+	return Circle{ID: BuiltInCircleID(user), Owner: user, Name: DefaultCircleName, IsDefault: true}
+}
+
+// BuiltInCircleID returns the id that NewBuiltInCircle gives.
+func BuiltInCircleID(user UserID) CircleID { return CircleID(user) }
+
 // CreatedAt is when the circle was created.
 func (c *Circle) CreatedAt() time.Time { return c.ID.Time() }
 

@@ -55,7 +55,7 @@ func (p *Plaza) insertUser(t testing.TB) social.NewUser {
 	user := social.UserID{ID: id.New()}
 	u := social.NewUser{
 		User:      social.User{ID: user, Handle: "u_" + user.ID.String(), Name: "Someone", WallPolicy: social.WallEveryone},
-		Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: user, Name: social.DefaultCircleName, IsDefault: true},
+		Following: social.NewBuiltInCircle(user),
 	}
 	if err := p.Store.InsertUser(t.Context(), u, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventUserSignedUp}); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"plaza/fault"
-	"plaza/id"
 	"plaza/social"
 	"plaza/social/passwords"
 )
@@ -38,13 +37,8 @@ func (s *Service) newAccount(ctx context.Context, in SignUpInput, user social.Us
 	return social.NewUser{
 		User:         social.User{ID: user, Handle: handle, Name: in.Name, WallPolicy: social.WallEveryone},
 		PasswordHash: hash,
-		Following:    firstCircle(user),
+		Following:    social.NewBuiltInCircle(user),
 	}, nil
-}
-
-// firstCircle returns the built-in circle of a new user.
-func firstCircle(user social.UserID) social.Circle {
-	return social.Circle{ID: social.CircleID{ID: id.At(user.Time())}, Owner: user, Name: social.DefaultCircleName, IsDefault: true}
 }
 
 func (in *SignUpInput) check() error {

@@ -133,7 +133,7 @@ func (s *Service) addIdentity(ctx context.Context, key [32]byte, a social.Assert
 			User: social.User{
 				ID: user, Handle: handle, Name: nameFor(a.Name, handle), AvatarURL: avatarFor(a.AvatarURL), WallPolicy: social.WallEveryone,
 			},
-			Following:  firstCircle(user),
+			Following:  social.NewBuiltInCircle(user),
 			Identity:   key,
 			Invitation: by.invitation,
 			At:         s.now(),

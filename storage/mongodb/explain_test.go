@@ -431,7 +431,7 @@ func callInvitations(w *town, ada social.UserID) {
 	found, err := w.InvitationsBy(w.ctx, ada, at)
 	w.ok(err)
 	fay := social.NewUser{User: social.User{ID: social.UserID{ID: id.New()}, Handle: "fay"}, Invitation: found[0].ID, At: at}
-	fay.Following = social.Circle{ID: social.CircleID{ID: id.New()}, Owner: fay.User.ID, Name: social.DefaultCircleName, IsDefault: true}
+	fay.Following = social.NewBuiltInCircle(fay.User.ID)
 	w.ok(w.InsertUser(w.ctx, fay, happened(social.EventUserSignedUp)))
 	w.ok(w.DeleteInvitation(w.ctx, found[1].ID, social.UnusedInvitations))
 }

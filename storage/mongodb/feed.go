@@ -68,7 +68,7 @@ func (s *Store) inboxKeys(ctx context.Context, viewer social.UserID) ([]bson.Bin
 	keys := []bson.Binary{inboxKey('w', viewer.ID)}
 	for i := range docs {
 		keys = append(keys, inboxKey('a', docs[i].Owner.ID))
-		for _, circle := range docs[i].Circles {
+		for _, circle := range docs[i].Circles() {
 			keys = append(keys, inboxKey('c', circle.ID))
 		}
 	}

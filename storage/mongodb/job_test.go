@@ -222,9 +222,7 @@ func fans(t *testing.T, s *Store, n int) (author social.UserID, followers []soci
 	for i := range users {
 		u := social.User{ID: social.UserID{ID: id.New()}, WallPolicy: social.WallEveryone}
 		u.Handle = u.ID.ID.String()
-		users[i] = social.NewUser{User: u, Following: social.Circle{
-			ID: social.CircleID{ID: id.New()}, Owner: u.ID, Name: "Following", IsDefault: true,
-		}}
+		users[i] = social.NewUser{User: u, Following: social.NewBuiltInCircle(u.ID)}
 	}
 	author = users[0].User.ID
 	for batch := range slices.Chunk(users, 1000) {

@@ -118,8 +118,7 @@ func (w *town) people(n int) []social.NewUser {
 			ID: social.UserID{ID: id.New()}, Handle: fmt.Sprintf("u%d_%s", i, id.New()), Name: "U",
 			WallPolicy: social.WallEveryone,
 		}
-		circle := social.Circle{ID: social.CircleID{ID: id.New()}, Owner: u.ID, Name: "Following", IsDefault: true}
-		users[i] = social.NewUser{User: u, PasswordHash: "h", Following: circle}
+		users[i] = social.NewUser{User: u, PasswordHash: "h", Following: social.NewBuiltInCircle(u.ID)}
 	}
 	for batch := range slices.Chunk(users, 1000) {
 		_, err := w.ImportUsers(w.ctx, batch)

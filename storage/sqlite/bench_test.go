@@ -44,7 +44,7 @@ func newTown(b *testing.B) *town {
 		user := social.UserID{ID: id.New()}
 		return social.NewUser{
 			User:      social.User{ID: user, Handle: name, Name: name, WallPolicy: social.WallEveryone},
-			Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: user, Name: "Following", IsDefault: true},
+			Following: social.NewBuiltInCircle(user),
 		}
 	}
 	for i := range townAuthors {

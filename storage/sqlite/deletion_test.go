@@ -217,7 +217,7 @@ func signUpMany(t *testing.T, store *Store, n int) (star social.UserID, fans []s
 	var edges []social.EdgeID
 	for i := range n + 1 {
 		u := social.User{ID: social.UserID{ID: id.New()}, Handle: fmt.Sprint("u", i), WallPolicy: social.WallEveryone}
-		circle := social.Circle{ID: social.CircleID{ID: id.New()}, Owner: u.ID, Name: "Following", IsDefault: true}
+		circle := social.NewBuiltInCircle(u.ID)
 		users = append(users, social.NewUser{User: u, Following: circle})
 		if i > 0 {
 			fans = append(fans, u.ID)

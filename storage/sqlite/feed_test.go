@@ -46,7 +46,7 @@ func newPlaza(t *testing.T, people int) *plaza {
 		user := social.UserID{ID: id.New()}
 		p.people = append(p.people, social.NewUser{
 			User:      social.User{ID: user, Handle: fmt.Sprint("u", i)},
-			Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: user, Name: "Following", IsDefault: true},
+			Following: social.NewBuiltInCircle(user),
 		})
 		p.circles[p.people[i].Following.ID] = map[social.UserID]bool{}
 	}

@@ -55,7 +55,7 @@ func newUser() social.NewUser {
 	user := social.UserID{ID: id.New()}
 	return social.NewUser{
 		User:      social.User{ID: user, Handle: "u" + user.ID.String(), WallPolicy: social.WallEveryone},
-		Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: user, Name: "Following", IsDefault: true},
+		Following: social.NewBuiltInCircle(user),
 	}
 }
 

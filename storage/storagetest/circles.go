@@ -163,17 +163,20 @@ func circlesOfListsOldestFirst(w *world) {
 }
 
 func membersListsByMembership(w *world) {
-	people := w.users(16)
-	ada, ben, others := people[0], people[1], people[2:]
-	empty, full, some := w.circle(ada, "Empty"), w.circle(ada, "Full"), w.circle(ben, "Some")
+	people := w.users(17)
+	ada, ben, cem, others := people[0], people[1], people[2], people[3:]
+	empty, full, some, near := w.circle(ada, "Empty"), w.circle(ada, "Full"), w.circle(ben, "Some"), w.circle(cem, "Near")
 	w.follow(ada, others[4], others[2]) // earlier follows change nothing
+	w.join(near, cem, others[2], others[7])
 	early := newEdgeID()
 	added := w.added(full, ada, slices.Backward(others))
+	builtIn := w.added(cem.Following, cem, slices.Backward(others))
+	w.join(near, cem, others[3], others[8])
 	late := newEdgeID()
 	lists := listing[social.CircleID, social.Edge]{
 		w: w, name: "Members", call: w.Members, key: edgeKey, gaps: []social.Key{keyOf(early.ID), keyOf(late.ID)},
 		want: map[social.CircleID][]social.Edge{
-			empty: nil, full: added, newCircleID(): nil,
+			empty: nil, full: added, newCircleID(): nil, cem.Following: builtIn,
 			some: w.added(some, ben, slices.All([]person{others[5], others[3], others[9], ada})),
 		},
 	}
@@ -198,19 +201,26 @@ func membersSurviveOtherCircles(w *world) {
 	people := w.users(4)
 	ada, ben, cem, dan := people[0], people[1], people[2], people[3]
 	friends, family := w.circle(ada, "Friends"), w.circle(ada, "Family")
+	following := w.added(ada.Following, ada, slices.All([]person{dan, cem}))
 	w.join(family, ada, cem, ben)
+	following = append(following, w.added(ada.Following, ada, slices.All([]person{ben}))...)
 	want := w.added(friends, ada, slices.All([]person{dan, ben, cem}))
 	w.did(false)(w.add(friends, ada, dan)) // the membership stays as it is
 	w.did(true)(w.remove(family, ada, ben))
 	w.ok(w.DeleteCircle(w.ctx, family, event(social.EventCircleDeleted)), "DeleteCircle")
 	w.same(whole(w, w.Members, friends), want, "the members of the other circle")
+	w.same(whole(w, w.Members, ada.Following), following, "the members of the built-in circle")
 
 	w.did(true)(w.remove(friends, ada, dan))
 	want = append(want[1:], w.added(friends, ada, slices.All([]person{dan}))...)
 	w.same(whole(w, w.Members, friends), want, "the members when one has left and come back")
+	w.did(true)(w.remove(ada.Following, ada, dan))
+	following = append(following[1:], w.added(ada.Following, ada, slices.All([]person{dan}))...)
+	w.same(whole(w, w.Members, ada.Following), following, "the members of the built-in circle when one has left and come back")
 	w.did(true)(w.Unfollow(w.ctx, ada.ID, ben.ID, event(social.EventUnfollowed)))
 	w.did(true)(w.block(cem, ada))
 	w.same(whole(w, w.Members, friends), want[2:], "the members after an unfollow and a block")
+	w.same(whole(w, w.Members, ada.Following), following[2:], "the members of the built-in circle after an unfollow and a block")
 }
 
 func addToCircleBeginsAFollowOnce(w *world) {

@@ -161,15 +161,20 @@ func event(kind social.EventKind) social.Event {
 	return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind}
 }
 
-// newUser creates a user that is not stored yet. The handle is unique.
+// newUser creates a user that is not stored yet. The handle is unique. A quarter of the users have
+// built-in circles with other ids, as those of earlier versions have.
 func newUser() social.NewUser {
 	user := newUserID()
+	builtIn := social.NewBuiltInCircle(user)
+	if user.Bytes()[15]%4 == 0 {
+		builtIn.ID = newCircleID()
+	}
 	return social.NewUser{
 		User: social.User{
 			ID: user, Handle: "u_" + user.ID.String(), Name: "Name of " + user.ID.String(), WallPolicy: social.WallEveryone,
 		},
 		PasswordHash: "hash of " + user.ID.String(),
-		Following:    social.Circle{ID: newCircleID(), Owner: user, Name: "Following", IsDefault: true},
+		Following:    builtIn,
 	}
 }
 

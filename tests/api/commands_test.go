@@ -315,7 +315,7 @@ func (f *newsFiller) follow(reader social.UserID, n int) {
 		author, handle := social.UserID{ID: id.New()}, fmt.Sprintf("author%d", i)
 		users[i] = social.NewUser{
 			User:      social.User{ID: author, Handle: handle, Name: handle, WallPolicy: social.WallEveryone},
-			Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: author, Name: social.DefaultCircleName, IsDefault: true},
+			Following: social.NewBuiltInCircle(author),
 		}
 		memberships[i], edges[i] = social.Membership{Circle: circles[0].ID, Owner: reader, Member: author}, social.EdgeID{ID: id.New()}
 		f.authors = append(f.authors, author)

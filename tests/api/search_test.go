@@ -45,7 +45,7 @@ func newVillage(t *testing.T, st storage.Store) *village {
 	var accounts []social.NewUser
 	for i := range 12 {
 		user := social.User{ID: social.UserID{ID: id.New()}, Handle: fmt.Sprint("v", i), Name: "V", WallPolicy: social.WallEveryone}
-		builtIn := social.Circle{ID: social.CircleID{ID: id.New()}, Owner: user.ID, Name: social.DefaultCircleName, IsDefault: true}
+		builtIn := social.NewBuiltInCircle(user.ID)
 		accounts = append(accounts, social.NewUser{User: user, Following: builtIn})
 		v.people = append(v.people, user.ID)
 	}

@@ -238,7 +238,7 @@ func TestFeedMigrationContinuesAfterItIsKilled(t *testing.T) {
 		user := social.UserID{ID: id.New()}
 		users[i] = social.NewUser{
 			User:      social.User{ID: user, Handle: user.ID.String(), WallPolicy: social.WallEveryone},
-			Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: user, Name: "Following", IsDefault: true},
+			Following: social.NewBuiltInCircle(user),
 		}
 	}
 	_, err := f.store.ImportUsers(t.Context(), users)

@@ -136,11 +136,11 @@ func TestListingUsers(t *testing.T) {
 	const many = 1003
 	users := make([]social.NewUser, many)
 	for i := range users {
+		user := social.UserID{ID: id.New()}
 		users[i] = social.NewUser{
-			User:      social.User{ID: social.UserID{ID: id.New()}, Handle: fmt.Sprintf("user%d", i), Name: fmt.Sprintf("Name %d", i%7), WallPolicy: social.WallEveryone},
-			Following: social.Circle{ID: social.CircleID{ID: id.New()}, Name: social.DefaultCircleName, IsDefault: true},
+			User:      social.User{ID: user, Handle: fmt.Sprintf("user%d", i), Name: fmt.Sprintf("Name %d", i%7), WallPolicy: social.WallEveryone},
+			Following: social.NewBuiltInCircle(user),
 		}
-		users[i].Following.Owner = users[i].User.ID
 	}
 	if _, err := st.ImportUsers(t.Context(), users); err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func newCrowd(t *testing.T, uri string, size int) *crowd {
 	author := social.UserID{ID: id.New()}
 	c.author = social.NewUser{
 		User:      social.User{ID: author, Handle: "author", WallPolicy: social.WallEveryone},
-		Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: author, Name: "Following", IsDefault: true},
+		Following: social.NewBuiltInCircle(author),
 	}
 	if _, err := c.store.ImportUsers(t.Context(), []social.NewUser{c.author}); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (b
 
 // endBoth ends the follows between the two users of a new block, and updates the counts.
 func (s *Store) endBoth(ctx context.Context, block social.Edge, there, back Document) error {
-	circles := slices.Concat(there.Circles, back.Circles)
+	circles := slices.Concat(there.Circles(), back.Circles())
 	if len(circles) == 0 {
 		return nil
 	}

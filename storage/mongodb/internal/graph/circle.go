@@ -101,7 +101,7 @@ func (s *Store) emptyCircle(ctx context.Context, owner social.UserID, circle soc
 	if err := s.followsChanged(ctx, edges...); err != nil {
 		return err
 	}
-	_, err = s.edges.UpdateMany(ctx, members, withoutCircle(circle), options.UpdateMany().SetHint(hint))
+	_, err = s.edges.UpdateMany(ctx, members, withoutCircle(owner, circle), options.UpdateMany().SetHint(hint))
 	return err
 }
 

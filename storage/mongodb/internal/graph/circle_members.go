@@ -19,7 +19,7 @@ func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge socia
 		if err != nil {
 			return err
 		}
-		before, err := s.changeEdge(ctx, m.Owner, m.Member, withCircle(m.Circle, edge))
+		before, err := s.changeEdge(ctx, m.Owner, m.Member, withCircle(m, edge, s.writes("edges")))
 		switch {
 		case err != nil:
 			return err
@@ -67,12 +67,12 @@ func (s *Store) countFollow(ctx context.Context, owner, other social.UserID, n i
 func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e social.Event) (removed bool, err error) {
 	hot := []id.ID{m.Owner.ID, m.Member.ID}
 	err = s.db.Write(ctx, "remove from circle", hot, func(ctx context.Context) error {
-		filter := append(edgeKey(m.Owner, m.Member), bson.E{Key: "circles", Value: m.Circle})
-		before, err := s.updateEdge(ctx, filter, withoutCircle(m.Circle))
+		filter := append(edgeKey(m.Owner, m.Member), having(m.Owner, m.Circle)...)
+		before, err := s.updateEdge(ctx, filter, withoutCircle(m.Owner, m.Circle))
 		if removed = before != nil; err != nil || !removed {
 			return err
 		}
-		isLast := len(before.Circles) == 1
+		isLast := len(before.Circles()) == 1
 		before.leave(m.Circle)
 		if err := s.followsChanged(ctx, *before); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e soc
 		if err := s.followsChanged(ctx, ended(*before)...); err != nil {
 			return err
 		}
-		return s.uncount(ctx, owner, member, before.Circles, true, e)
+		return s.uncount(ctx, owner, member, before.Circles(), true, e)
 	})
 	return unfollowed && err == nil, err
 }

@@ -19,7 +19,7 @@ type Document struct {
 	Owner     social.UserID     `bson:"owner"`
 	Other     social.UserID     `bson:"other"`
 	Follow    social.EdgeID     `bson:"follow,omitempty"`
-	Circles   []social.CircleID `bson:"circles,omitempty"` // the owner's circles that contain the other; not empty while there is a follow
+	Listed    []social.CircleID `bson:"circles,omitempty"` // use Circles, which completes it
 	Mute      social.EdgeID     `bson:"mute,omitempty"`
 	Block     social.EdgeID     `bson:"block,omitempty"`
 	BlockedBy bool              `bson:"blockedBy,omitempty"`
@@ -41,7 +41,7 @@ func (d *Document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	case "follow":
 		r.ID(v, &d.Follow.ID)
 	case "circles":
-		mdb.ReadIDs(r, v, &d.Circles)
+		mdb.ReadIDs(r, v, &d.Listed)
 	case "mute":
 		r.ID(v, &d.Mute.ID)
 	case "block":
@@ -58,6 +58,19 @@ func (d *Document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 // Evolve implements mdb.Evolving.
 func (d *Document) Evolve() error { return readable.Known("edges", d.Version) }
 
+// Circles returns the owner's circles that contain the other. If there is a follow and no circle is
+// listed, the other is only in the built-in circle, and has been since the follow began. Most edges
+// are like that, so they take a third less room.
+func (d *Document) Circles() []social.CircleID {
+	if !d.isImplied() {
+		return d.Listed
+	}
+	return []social.CircleID{social.BuiltInCircleID(d.Owner)}
+}
+
+// isImplied reports whether the follow alone says that the other is in the built-in circle.
+func (d *Document) isImplied() bool { return !d.Follow.IsZero() && len(d.Listed) == 0 }
+
 // ended returns the edges that had a follow, without the follow and its circles.
 func ended(before ...Document) []Document {
 	var edges []Document
@@ -69,22 +82,22 @@ func ended(before ...Document) []Document {
 	return edges
 }
 
-func (d *Document) isIn(circle social.CircleID) bool { return slices.Contains(d.Circles, circle) }
+func (d *Document) isIn(circle social.CircleID) bool { return slices.Contains(d.Circles(), circle) }
 
 // joined returns the edge with a membership added, as withCircle does it.
 func (d Document) joined(m social.Membership, edge social.EdgeID) Document {
 	d.Owner, d.Other = m.Owner, m.Member
+	d.Listed = append(d.Circles(), m.Circle)
 	if d.Follow.IsZero() {
 		d.Follow = edge
 	}
-	d.Circles = append(d.Circles, m.Circle)
 	return d
 }
 
 // leave changes the edge like withoutCircle.
 func (d *Document) leave(circle social.CircleID) {
-	d.Circles = slices.DeleteFunc(d.Circles, func(c social.CircleID) bool { return c == circle })
-	if len(d.Circles) == 0 {
+	d.Listed = slices.DeleteFunc(d.Circles(), func(c social.CircleID) bool { return c == circle })
+	if len(d.Listed) == 0 {
 		d.Follow = social.EdgeID{}
 	}
 }
@@ -100,24 +113,55 @@ func edgeKey(owner, other social.UserID) bson.D {
 }
 
 // withCircle adds a circle to an edge, with the id of the membership, and begins the follow if
-// there is none.
-func withCircle(circle social.CircleID, edge social.EdgeID) mdb.Pipeline {
-	isIn, joined := mdb.Doc("$in", bson.A{circle, storedCircles}), joinedKey(circle)
-	return mdb.Pipeline{mdb.Doc("$set", mdb.Doc(
-		"follow", mdb.Doc("$ifNull", bson.A{"$follow", edge}),
-		"circles", mdb.Doc("$cond", bson.A{isIn, "$circles", mdb.Doc("$concatArrays", bson.A{storedCircles, bson.A{circle}})}),
-		joined, mdb.Doc("$cond", bson.A{isIn, mdb.Doc("$ifNull", bson.A{"$" + joined, "$follow"}), edge}),
-	))}
+// there is none. version is that in which edges are written.
+func withCircle(m social.Membership, edge social.EdgeID, version int) mdb.Pipeline {
+	before, builtIn := circlesOf(m.Owner), social.BuiltInCircleID(m.Owner)
+	isIn := mdb.Doc("$in", bson.A{m.Circle, before})
+	since := mdb.Doc("$cond", bson.A{isIn, mdb.Doc("$ifNull", bson.A{"$" + joinedKey(m.Circle), "$follow"}), edge})
+	circles := mdb.Doc("$cond", bson.A{isIn, before, mdb.Doc("$concatArrays", bson.A{before, bson.A{m.Circle}})})
+	joined := mdb.Doc("$mergeObjects", bson.A{
+		"$joined", mdb.Doc("$cond", bson.A{isImplied, mdb.Doc(builtIn.String(), "$follow"), nil}), mdb.Doc(m.Circle.String(), since),
+	})
+	if canImply(m, version) {
+		circles = mdb.Doc("$cond", bson.A{isListed, circles, "$$REMOVE"})
+		joined = mdb.Doc("$cond", bson.A{isListed, joined, "$$REMOVE"})
+	}
+	return mdb.Pipeline{mdb.Doc("$set", mdb.Doc("follow", mdb.Doc("$ifNull", bson.A{"$follow", edge}), "circles", circles, "joined", joined))}
 }
 
-var storedCircles = mdb.Doc("$ifNull", bson.A{"$circles", bson.A{}})
+// canImply reports whether a follow in edges of a version can say by itself that the member is in
+// the circle.
+func canImply(m social.Membership, version int) bool {
+	return version >= impliedVersion && m.Circle == social.BuiltInCircleID(m.Owner)
+}
+
+// These are isImplied and Circles in the database.
+var (
+	isListed  = mdb.Doc("$gt", bson.A{"$circles", nil})
+	isImplied = mdb.Doc("$and", bson.A{mdb.Doc("$gt", bson.A{"$follow", nil}), mdb.Doc("$not", isListed)})
+)
+
+func circlesOf(owner social.UserID) bson.D {
+	implied := mdb.Doc("$cond", bson.A{isImplied, bson.A{social.BuiltInCircleID(owner)}, bson.A{}})
+	return mdb.Doc("$ifNull", bson.A{"$circles", implied})
+}
+
+// having returns the conditions on the edges of an owner whose other is in a circle.
+func having(owner social.UserID, circle social.CircleID) bson.D {
+	follow := bson.E{Key: "follow", Value: mdb.Doc("$gt", mdb.ZeroKey)}
+	if circle != social.BuiltInCircleID(owner) {
+		return bson.D{follow, {Key: "circles", Value: circle}}
+	}
+	return bson.D{follow, {Key: "circles", Value: mdb.Doc("$in", bson.A{circle, nil})}} // nil: none is listed
+}
 
 // withoutCircle removes a circle from an edge, and ends the follow if it was the last one.
-func withoutCircle(circle social.CircleID) mdb.Pipeline {
-	isLast := mdb.Doc("$eq", bson.A{"$circles", bson.A{circle}})
+func withoutCircle(owner social.UserID, circle social.CircleID) mdb.Pipeline {
+	circles := circlesOf(owner)
+	isLast := mdb.Doc("$eq", bson.A{circles, bson.A{circle}})
 	return mdb.Pipeline{mdb.Doc("$set", mdb.Doc(
 		"follow", mdb.Doc("$cond", bson.A{isLast, "$$REMOVE", "$follow"}),
-		"circles", mdb.Doc("$cond", bson.A{isLast, "$$REMOVE", mdb.Doc("$setDifference", bson.A{"$circles", bson.A{circle}})}),
+		"circles", mdb.Doc("$cond", bson.A{isLast, "$$REMOVE", mdb.Doc("$setDifference", bson.A{circles, bson.A{circle}})}),
 		"joined", mdb.Doc("$cond", bson.A{isLast, "$$REMOVE", "$joined"}),
 	)), mdb.Doc("$unset", joinedKey(circle))}
 }

@@ -119,5 +119,5 @@ func (s Follows) Exists(ctx context.Context, user social.UserID) error {
 func (s Follows) All(ctx context.Context, followed social.UserID) ([]Document, error) {
 	filter := mdb.Doc("other", followed, "follow", mdb.Doc("$gt", mdb.ZeroKey))
 	return mdb.FindAll[Document](ctx, s.followers(ctx), filter, listedIDs,
-		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "circles", 1)).SetHint(byFollowed))
+		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "follow", 1, "circles", 1)).SetHint(byFollowed))
 }

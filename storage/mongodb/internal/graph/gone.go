@@ -63,7 +63,7 @@ func (s *Store) CutEdgesTo(ctx context.Context, user social.UserID, together int
 		}
 		var circles []social.CircleID
 		for i := range follows {
-			circles = append(circles, follows[i].Circles...)
+			circles = append(circles, follows[i].Circles()...)
 		}
 		if err := s.uncountMembers(ctx, circles, owners...); err != nil {
 			return err

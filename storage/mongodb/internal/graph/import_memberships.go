@@ -145,11 +145,10 @@ func (b *edgeImport) add(m social.Membership, edge social.EdgeID) {
 		b.order = append(b.order, d)
 	}
 	if d.Edge.Follow.IsZero() {
-		d.Edge.Follow = edge
 		b.user(m.Owner).following++
 		b.user(m.Member).followers++
 	}
-	d.join(m.Circle, edge)
+	d.join(m, edge, b.version)
 	if b.members[m.Circle] == nil {
 		b.members[m.Circle] = &members{owner: m.Owner}
 	}
@@ -174,7 +173,10 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 			fresh = append(fresh, d)
 			continue
 		}
-		set := mdb.Doc("follow", d.Edge.Follow, "circles", d.Edge.Circles)
+		set := mdb.Doc("follow", d.Edge.Follow)
+		if len(d.Edge.Listed) > 0 {
+			set = append(set, bson.E{Key: "circles", Value: d.Edge.Listed})
+		}
 		for circle, since := range d.Joined {
 			set = append(set, bson.E{Key: "joined." + circle, Value: since})
 		}

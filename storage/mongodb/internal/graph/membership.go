@@ -19,18 +19,31 @@ type newEdgeDoc struct {
 	Joined map[string]social.EdgeID `bson:"joined,omitempty"` // by the circle's id as text; since version 2
 }
 
-func (d *newEdgeDoc) join(circle social.CircleID, edge social.EdgeID) {
-	d.Edge.Circles = append(d.Edge.Circles, circle)
+// join changes the edge like withCircle.
+func (d *newEdgeDoc) join(m social.Membership, edge social.EdgeID, version int) {
+	began := d.Edge.Follow
+	if began.IsZero() {
+		d.Edge.Follow = edge
+		if canImply(m, version) {
+			return
+		}
+	}
 	if d.Joined == nil {
 		d.Joined = map[string]social.EdgeID{}
 	}
-	d.Joined[circle.String()] = edge
+	if !began.IsZero() && len(d.Edge.Listed) == 0 {
+		builtIn := social.BuiltInCircleID(m.Owner)
+		d.Edge.Listed, d.Joined[builtIn.String()] = []social.CircleID{builtIn}, began
+	}
+	d.Edge.Listed = append(d.Edge.Listed, m.Circle)
+	d.Joined[m.Circle.String()] = edge
 }
 
 // memberDoc is the part of an edge that a list of members reads.
 type memberDoc struct {
 	Owner, Other social.UserID
-	Joined       joinedDoc
+	Follow       social.EdgeID // if the follow implies the membership
+	Joined       joinedDoc     // otherwise
 }
 
 func (d *memberDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
@@ -39,13 +52,19 @@ func (d *memberDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.ID(v, &d.Owner.ID)
 	case "other":
 		r.ID(v, &d.Other.ID)
+	case "follow":
+		r.ID(v, &d.Follow.ID)
 	case "joined":
 		r.Inner(v, &d.Joined)
 	}
 }
 
 func (d *memberDoc) edge() social.Edge {
-	return social.Edge{ID: d.Joined.Since, From: d.Owner, To: d.Other}
+	since := d.Joined.Since
+	if since.IsZero() {
+		since = d.Follow
+	}
+	return social.Edge{ID: since, From: d.Owner, To: d.Other}
 }
 
 // joinedDoc is the part of joined for one circle.
@@ -55,15 +74,50 @@ func (d *joinedDoc) SetField(r *mdb.Reader, _ []byte, v bsoncore.Value) { r.ID(v
 
 // Members implements social.Circles.
 func (s *Store) Members(ctx context.Context, lists []social.List[social.CircleID]) (members map[social.List[social.CircleID]][]social.Edge, err error) {
-	err = s.db.Read(ctx, "members", func(ctx context.Context) error {
+	err = s.db.ReadSnapshot(ctx, "members", func(ctx context.Context) error {
 		if s.allJoined.Load() {
-			members, err = mdb.Pages(ctx, s.edges, lists, memberList, (*memberDoc).edge)
+			members, err = s.mergedMembers(ctx, lists)
 		} else {
 			members, err = s.sortedMembers(ctx, lists)
 		}
 		return err
 	})
 	return members, err
+}
+
+// mergedMembers reads the members of each circle from two indexes, with one command: those who
+// joined at a time that the edge has, and those whose follow implies it, who are in a built-in
+// circle. Only the id of a built-in circle is that of an owner, so other circles have none of these.
+func (s *Store) mergedMembers(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.Edge, error) {
+	queries := make([]mdb.ListQuery, 0, 2*len(lists))
+	for _, list := range lists {
+		queries = append(queries, memberList(list), impliedList(list))
+	}
+	pages, err := mdb.ReadLists[memberDoc](ctx, s.edges, queries)
+	if err != nil {
+		return nil, err
+	}
+	members := make(map[social.List[social.CircleID]][]social.Edge, len(lists))
+	for i, list := range lists {
+		both := mdb.Map(slices.Concat(pages[2*i], pages[2*i+1]), (*memberDoc).edge)
+		slices.SortFunc(both, func(a, b social.Edge) int { return a.ID.Compare(b.ID.ID) })
+		if more := len(both) - list.Limit; more > 0 {
+			if list.Last {
+				both = both[more:]
+			}
+			both = both[:list.Limit]
+		}
+		members[list] = both
+	}
+	return members, nil
+}
+
+// impliedList lists the members of a built-in circle whose follow implies that they are.
+func impliedList(list social.List[social.CircleID]) mdb.ListQuery {
+	return mdb.ListQuery{
+		Filter: mdb.Doc("owner", list.Of, "circles", nil), Key: "follow", Value: mdb.IDKey, Bounds: mdb.Doc("$gt", mdb.ZeroKey),
+		Hint: byFollower, Page: list.Page, Project: mdb.Doc("_id", 0, "owner", 1, "other", 1, "follow", 1),
+	}
 }
 
 func memberList(list social.List[social.CircleID]) mdb.ListQuery {
@@ -75,13 +129,14 @@ func memberList(list social.List[social.CircleID]) mdb.ListQuery {
 }
 
 // membersOf matches the edges to the members of a circle, and returns the index that finds them.
-// Edges of version 1 may be missing in the one that lists members: while there are any, it is the
-// index of everyone the owner follows.
+// Edges of version 1 and implied memberships are missing in the one that lists members: where there
+// may be any, it is the index of everyone the owner follows.
 func (s *Store) membersOf(owner social.UserID, circle social.CircleID) (filter bson.D, hint string) {
-	if s.allJoined.Load() {
-		return mdb.Doc("owner", owner, joinedKey(circle), mdb.Doc("$gt", mdb.ZeroKey), "circles", circle), byJoined
+	own := append(mdb.Doc("owner", owner), having(owner, circle)...)
+	if s.allJoined.Load() && circle != social.BuiltInCircleID(owner) {
+		return append(own, bson.E{Key: joinedKey(circle), Value: mdb.Doc("$gt", mdb.ZeroKey)}), byJoined
 	}
-	return mdb.Doc("owner", owner, "follow", mdb.Doc("$gt", mdb.ZeroKey), "circles", circle), byFollower
+	return own, byFollower
 }
 
 // sortedMembers reads whole circles and sorts them. It is needed while there are edges of version
@@ -116,7 +171,7 @@ func (s *Store) sortedMembers(ctx context.Context, lists []social.List[social.Ci
 // circles. reached are the versions that all documents have reached.
 func (s *Store) FindJoined(ctx context.Context, reached cluster.Versions) error {
 	s.NoteUpgraded(reached)
-	if s.allJoined.Load() || s.writes("edges") < version {
+	if s.allJoined.Load() || s.writes("edges") < joinedVersion {
 		return nil
 	}
 	return s.db.Read(ctx, "members", func(ctx context.Context) error {
@@ -128,7 +183,7 @@ func (s *Store) FindJoined(ctx context.Context, reached cluster.Versions) error 
 
 // NoteUpgraded records the versions that all documents have reached.
 func (s *Store) NoteUpgraded(reached cluster.Versions) {
-	if reached.Of("edges") >= version {
+	if reached.Of("edges") >= joinedVersion {
 		s.allJoined.Store(true)
 	}
 }

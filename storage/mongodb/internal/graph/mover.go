@@ -208,7 +208,7 @@ func followTexts(list []Document) map[social.UserID]string {
 // FollowText returns a text that is equal for edges with the same follow and the same circles in
 // any order.
 func (d *Document) FollowText() string {
-	circles := slices.SortedFunc(slices.Values(d.Circles), func(a, b social.CircleID) int { return a.Compare(b.ID) })
+	circles := slices.SortedFunc(slices.Values(d.Circles()), func(a, b social.CircleID) int { return a.Compare(b.ID) })
 	return fmt.Sprint(d.Follow, circles)
 }
 

@@ -163,7 +163,7 @@ func relation(there, back *Document) social.Relation {
 		r.Blocks, r.BlockedBy = !there.Block.IsZero(), there.BlockedBy
 	}
 	if back != nil {
-		r.Circles = back.Circles
+		r.Circles = back.Circles()
 	}
 	return r
 }

@@ -53,7 +53,7 @@ func (g twoGraph) FollowsChanged(ctx context.Context, edges ...Document) error {
 // copyOf returns the write of an edge's copy.
 func copyOf(d *Document) mongo.WriteModel {
 	return mongo.NewUpdateOneModel().SetFilter(copyKey(d)).SetUpsert(true).SetUpdate(mdb.Doc(
-		"$set", mdb.Doc("v", mdb.FirstVersion, "follow", d.Follow, "circles", d.Circles)))
+		"$set", mdb.Doc("v", mdb.FirstVersion, "follow", d.Follow, "circles", d.Circles())))
 }
 
 func copyKey(d *Document) any {

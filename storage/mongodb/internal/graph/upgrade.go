@@ -18,11 +18,11 @@ func upgradeEdge(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 		return nil, err
 	}
 	set, unchanged := mdb.Doc("v", to), mdb.Doc("owner", d.Owner, "other", d.Other, "circles", nil)
-	if len(d.Circles) > 0 {
+	if len(d.Listed) > 0 {
 		unchanged = mdb.Doc("owner", d.Owner, "other", d.Other, "circles", raw.Lookup("circles"), "follow", d.Follow)
 	}
 	joined := bson.D{}
-	for _, circle := range d.Circles {
+	for _, circle := range d.Listed {
 		since, err := raw.LookupErr("joined", circle.String())
 		if err != nil {
 			since = raw.Lookup("follow")

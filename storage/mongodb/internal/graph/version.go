@@ -2,9 +2,16 @@ package graph
 
 import "plaza/storage/mongodb/internal/cluster"
 
-// version is the version of edges. Version 2 has joined, which sorts the members of a circle.
-// Servers also write this field in edges of version 1.
-const version = 2
+// The versions of edges. joinedVersion has joined, which sorts the members of a circle. Servers also
+// write this field in edges of version 1. impliedVersion leaves out both circles and joined where they
+// follow from the rest of the edge ([Document.Circles]). Servers that know only earlier versions
+// cannot read that, so such edges are written only once the upgrade is finished, and then also in
+// documents of earlier versions.
+const (
+	joinedVersion  = 2
+	impliedVersion = 3
+	version        = impliedVersion
+)
 
 // Versions returns the newest versions that this package reads and writes, for the collections that
 // have had several.
