@@ -3,7 +3,6 @@ package network
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"plaza/fault"
 	"plaza/social"
@@ -51,9 +50,11 @@ func (s *Service) AddToCircle(ctx context.Context, viewer social.UserID, circle 
 	if err := fault.All(notOneself(viewer, member), v.checkMembership(ctx, circle, member)); err != nil {
 		return err
 	}
-	m := social.Membership{Circle: circle, Owner: viewer, Member: member}
-	e := s.memberEvent(social.EventMemberAdded, m)
-	_, err := s.store.AddToCircle(ctx, m, social.EdgeID{ID: s.givenID()}, e)
+	return s.add(ctx, social.Membership{Circle: circle, Owner: viewer, Member: member})
+}
+
+func (s *Service) add(ctx context.Context, m social.Membership) error {
+	_, err := s.store.AddToCircle(ctx, m, social.EdgeID{ID: s.givenID()}, s.memberEvent(social.EventMemberAdded, m))
 	return memberError(err)
 }
 
@@ -79,15 +80,14 @@ func (v *Viewer) checkMembership(ctx context.Context, circle social.CircleID, me
 
 // Follow adds a user to the viewer's built-in circle. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Follow(ctx context.Context, viewer, user social.UserID) error {
-	circles, err := s.store.CirclesOf(ctx, viewer, social.Page{Limit: social.MaxCircles})
+	if err := s.checkOther(ctx, viewer, user); err != nil {
+		return err
+	}
+	builtIn, err := s.Viewer(viewer).builtInCircle(ctx)
 	if err != nil {
 		return err
 	}
-	builtIn := slices.IndexFunc(circles, func(c *social.Circle) bool { return c.IsDefault })
-	if builtIn < 0 {
-		return social.ErrAccountGone
-	}
-	return s.AddToCircle(ctx, viewer, circles[builtIn].ID, user)
+	return s.add(ctx, social.Membership{Circle: builtIn, Owner: viewer, Member: user})
 }
 
 // Unfollow removes a user from all of the viewer's circles. Errors: NOT_FOUND, INVALID (oneself).

@@ -426,6 +426,26 @@ func (v *Viewer) circle(ctx context.Context, id social.CircleID) (*social.Circle
 	return circles[id], nil
 }
 
+// builtInCircle finds the viewer's built-in circle, among all circles if an earlier version has made
+// it. Error: ErrAccountGone.
+func (v *Viewer) builtInCircle(ctx context.Context) (social.CircleID, error) {
+	own := social.BuiltInCircleID(v.ID)
+	found, err := v.Circles(ctx, []social.CircleID{own})
+	if err != nil || found[own] != nil {
+		return own, err
+	}
+	circles, err := v.s.store.CirclesOf(ctx, v.ID, social.Page{Limit: social.MaxCircles})
+	for _, c := range circles {
+		if c.IsDefault {
+			return c.ID, nil
+		}
+	}
+	if err == nil {
+		err = social.ErrAccountGone
+	}
+	return social.CircleID{}, err
+}
+
 // CirclesHolding reads which of the viewer's own circles contain each user, oldest first.
 func (v *Viewer) CirclesHolding(ctx context.Context, users []social.UserID) (map[social.UserID][]social.CircleID, error) {
 	regards, err := v.regards(ctx, users)
