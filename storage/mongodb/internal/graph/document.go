@@ -59,8 +59,7 @@ func (d *Document) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 func (d *Document) Evolve() error { return readable.Known("edges", d.Version) }
 
 // Circles returns the owner's circles that contain the other. If there is a follow and no circle is
-// listed, the other is only in the built-in circle, and has been since the follow began. Most edges
-// are like that, so they take a third less room.
+// listed, the other is only in the built-in circle, and has been since the follow began.
 func (d *Document) Circles() []social.CircleID {
 	if !d.isImplied() {
 		return d.Listed
