@@ -10,6 +10,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // circleOwner is a user with circles, whose edges a test looks at.
@@ -171,4 +172,36 @@ func TestFollowsAreShortOnceTheUpgradeIsFinished(t *testing.T) {
 	check(1, 1, 3)
 	ok(t, s.documents.Upgrading().Step(t.Context()))
 	check(3, 3, 3)
+}
+
+// TestImpliedMembershipsBeginWithTheFollow: a server of the first version, which does not know joined,
+// leaves it in edges whose follow it ends. Until all edges are upgraded, members are sorted by joined.
+func TestImpliedMembershipsBeginWithTheFollow(t *testing.T) {
+	t.Parallel()
+	uri := mongotest.Reused(t)
+	first := openIn(t, uri, Options{Heartbeat: time.Millisecond, Unjournaled: true})
+	o := newCircleOwner(t, first)
+	builtIn := o.user.Following.ID
+	people := []social.UserID{aUser(t, first).User.ID, aUser(t, first).User.ID, aUser(t, first).User.ID}
+	first.beginUpgrade(t, "edges")
+	for _, member := range []social.UserID{people[1], people[2]} {
+		o.add(builtIn, member)
+	}
+	edges := first.graph.Edges()
+	must(edges.UpdateMany(t.Context(), mdb.Doc("owner", o.user.User.ID), mdb.Doc("$unset", mdb.Doc("follow", 1, "circles", 1))))(t)
+
+	o.s = openIn(t, uri, Options{Heartbeat: time.Millisecond, Unjournaled: true})
+	ok(t, o.s.FinishUpgrade(t.Context(), nil))
+	o.add(builtIn, people[0])
+	must(o.s.ImportMemberships(t.Context(), []social.Membership{o.membership(builtIn, people[1])}, []social.EdgeID{{ID: id.New()}}))(t)
+	o.add(builtIn, people[2])
+	for _, member := range people {
+		o.has(member)
+	}
+	for range 2 {
+		if got := mdb.Map(o.members(builtIn), func(e *social.Edge) social.UserID { return e.To }); !slices.Equal(got, people) {
+			t.Errorf("members %v, want %v", got, people)
+		}
+		ok(t, o.s.documents.Upgrading().Step(t.Context()))
+	}
 }

@@ -173,14 +173,7 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 			fresh = append(fresh, d)
 			continue
 		}
-		set := mdb.Doc("follow", d.Edge.Follow)
-		if len(d.Edge.Listed) > 0 {
-			set = append(set, bson.E{Key: "circles", Value: d.Edge.Listed})
-		}
-		for circle, since := range d.Joined {
-			set = append(set, bson.E{Key: "joined." + circle, Value: since})
-		}
-		changes = append(changes, mongo.NewUpdateOneModel().SetFilter(edgeKey(d.Edge.Owner, d.Edge.Other)).SetUpdate(mdb.Doc("$set", set)))
+		changes = append(changes, mongo.NewUpdateOneModel().SetFilter(edgeKey(d.Edge.Owner, d.Edge.Other)).SetUpdate(d.change()))
 	}
 	if len(fresh) > 0 {
 		if _, err := s.edges.InsertMany(ctx, fresh, options.InsertMany().SetOrdered(false)); err != nil {
@@ -199,6 +192,19 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 		return err
 	}
 	return b.count(ctx, s)
+}
+
+// change returns the update of an existing edge. A server of the first version has left the times of
+// joining behind if it has ended an earlier follow: an implied membership began with this one.
+func (d *newEdgeDoc) change() bson.D {
+	if d.Edge.isImplied() {
+		return mdb.Doc("$set", mdb.Doc("follow", d.Edge.Follow), "$unset", mdb.Doc("joined", 1))
+	}
+	set := mdb.Doc("follow", d.Edge.Follow, "circles", d.Edge.Listed)
+	for circle, since := range d.Joined {
+		set = append(set, bson.E{Key: "joined." + circle, Value: since})
+	}
+	return mdb.Doc("$set", set)
 }
 
 // change returns what the batch changes, for the caches of users and relations.
