@@ -111,6 +111,10 @@ func newSecrets(t *testing.T, plaza *plazatest.Plaza, sent *commands) *secrets {
 	s.hidden["fay"] = secret{kind: "user"}
 	s.hidden["eve"] = secret{kind: "user", seenBy: []string{"blockUser.userId", "unblockUser.userId"}}
 	s.hidden["bobCircle"] = secret{kind: "circle", signedOut: true}
+	for _, owner := range []string{"bob", "eve", "fay"} { // built-in circles have their owners' ids
+		s.ids[owner+"Following"] = "circle_" + strings.TrimPrefix(s.ids[owner], "user_")
+		s.hidden[owner+"Following"] = secret{kind: "circle", signedOut: true}
+	}
 	s.add(t, "deletedCircle", "ada", `mutation { createCircle(input: {name: "Gone"}) { circle { id } } }`)
 	s.act(t, "ada", `mutation { deleteCircle(input: {circleId: "$deletedCircle"}) { deletedCircleId } }`)
 	s.hidden["deletedCircle"] = secret{kind: "circle", signedOut: true}
