@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/id"
 	"plaza/social"
@@ -203,5 +204,25 @@ func TestImpliedMembershipsBeginWithTheFollow(t *testing.T) {
 			t.Errorf("members %v, want %v", got, people)
 		}
 		ok(t, o.s.documents.Upgrading().Step(t.Context()))
+	}
+}
+
+// TestUpgradesKeepNewMemberships: someone leaves a circle and joins it again while the edge is upgraded.
+func TestUpgradesKeepNewMemberships(t *testing.T) {
+	t.Parallel()
+	s := openInside(t, Options{Heartbeat: time.Millisecond})
+	o := newCircleOwner(t, s)
+	builtIn, friends, ben := o.user.Following.ID, o.circle("Friends"), aUser(t, s).User.ID
+	s.beginUpgrade(t, "edges")
+	o.add(builtIn, ben)
+	o.add(friends, ben)
+	raw := must(s.graph.Edges().FindOne(t.Context(), mdb.Doc("owner", o.user.User.ID)).Raw())(t)
+	upgrade := must(upgrades["edges"](raw, newestVersions().Of("edges")))(t)
+	o.remove(friends, ben)
+	o.add(friends, ben)
+	since := o.edge(ben).Joined
+	must(s.graph.Edges().BulkWrite(t.Context(), []mongo.WriteModel{upgrade}))(t)
+	if diff := cmp.Diff(since, o.edge(ben).Joined); diff != "" {
+		t.Errorf("the times of joining (-want +got):\n%s", diff)
 	}
 }

@@ -173,7 +173,7 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 			fresh = append(fresh, d)
 			continue
 		}
-		changes = append(changes, mongo.NewUpdateOneModel().SetFilter(edgeKey(d.Edge.Owner, d.Edge.Other)).SetUpdate(d.change()))
+		changes = append(changes, mongo.NewUpdateOneModel().SetFilter(edgeKey(d.Edge.Owner, d.Edge.Other)).SetUpdate(d.update()))
 	}
 	if len(fresh) > 0 {
 		if _, err := s.edges.InsertMany(ctx, fresh, options.InsertMany().SetOrdered(false)); err != nil {
@@ -194,9 +194,9 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 	return b.count(ctx, s)
 }
 
-// change returns the update of an existing edge. A server of the first version has left the times of
+// update returns the update of an existing edge. A server of the first version has left the times of
 // joining behind if it has ended an earlier follow: an implied membership began with this one.
-func (d *newEdgeDoc) change() bson.D {
+func (d *newEdgeDoc) update() bson.D {
 	if d.Edge.isImplied() {
 		return mdb.Doc("$set", mdb.Doc("follow", d.Edge.Follow), "$unset", mdb.Doc("joined", 1))
 	}

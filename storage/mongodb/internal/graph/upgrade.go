@@ -17,11 +17,7 @@ func upgradeEdge(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 	if err := mdb.ReadDocument(raw, &d); err != nil {
 		return nil, err
 	}
-	set, unchanged := mdb.Doc("v", to), mdb.Doc("owner", d.Owner, "other", d.Other, "circles", nil)
-	if len(d.Listed) > 0 {
-		unchanged = mdb.Doc("owner", d.Owner, "other", d.Other, "circles", raw.Lookup("circles"), "follow", d.Follow)
-	}
-	joined := bson.D{}
+	set, joined := mdb.Doc("v", to), bson.D{}
 	for _, circle := range d.Listed {
 		since, err := raw.LookupErr("joined", circle.String())
 		if err != nil {
@@ -32,6 +28,5 @@ func upgradeEdge(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 	if _, err := raw.LookupErr("joined"); err == nil || len(joined) > 0 {
 		set = append(set, bson.E{Key: "joined", Value: joined})
 	}
-	filter := append(mdb.Doc("_id", d.ID, "v", raw.Lookup("v")), unchanged...)
-	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(mdb.Doc("$set", set)), nil
+	return mdb.UpgradeTo(raw, set, "owner", "other", "follow", "circles", "joined"), nil
 }
