@@ -49,10 +49,6 @@ var follows = []struct {
 	{"lucia", []string{"ada", "rosa", "ines", "omar", "linus"}},
 }
 
-func (s *stage) builtInCircle(owner string) social.CircleID {
-	return social.CircleID{ID: derive(s.user(owner).Time(), "user/"+owner+"/following", 0)}
-}
-
 // circle returns the id of a person's circle.
 func (s *stage) circle(owner, name string) social.CircleID {
 	for i, c := range circles {
@@ -86,7 +82,7 @@ func (s *stage) memberships() (all []social.Membership, edges []social.EdgeID) {
 		add(s.circle(c.owner, c.name), c.owner, c.members)
 	}
 	for _, f := range follows {
-		add(s.builtInCircle(f.who), f.who, f.followed)
+		add(social.BuiltInCircleID(s.user(f.who)), f.who, f.followed)
 	}
 	return all, edges
 }

@@ -42,7 +42,6 @@ func (s *stage) accounts(ctx context.Context) ([]social.NewUser, error) {
 		if p.wall != "" {
 			account.User.WallPolicy = p.wall
 		}
-		account.Following.ID = s.builtInCircle(p.handle)
 		created[i] = account
 	}
 	return created, nil
