@@ -426,8 +426,8 @@ func (v *Viewer) circle(ctx context.Context, id social.CircleID) (*social.Circle
 	return circles[id], nil
 }
 
-// builtInCircle finds the viewer's built-in circle, among all circles if an earlier version has made
-// it. Error: ErrAccountGone.
+// builtInCircle finds the viewer's built-in circle, among all circles if an earlier version has
+// made it. Error: ErrAccountGone.
 func (v *Viewer) builtInCircle(ctx context.Context) (social.CircleID, error) {
 	own := social.BuiltInCircleID(v.ID)
 	found, err := v.Circles(ctx, []social.CircleID{own})

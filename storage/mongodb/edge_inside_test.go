@@ -92,7 +92,8 @@ func (o *circleOwner) members(circle social.CircleID) []social.Edge {
 	return must(o.s.Members(o.t.Context(), []social.List[social.CircleID]{list}))(o.t)[list]
 }
 
-// TestFollowsImplyTheBuiltInCircle: an edge lists circles only if the built-in one is not the only one.
+// TestFollowsImplyTheBuiltInCircle: an edge lists circles only if the built-in one is not the only
+// one.
 func TestFollowsImplyTheBuiltInCircle(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{})
@@ -175,8 +176,9 @@ func TestFollowsAreShortOnceTheUpgradeIsFinished(t *testing.T) {
 	check(3, 3, 3)
 }
 
-// TestImpliedMembershipsBeginWithTheFollow: a server of the first version, which does not know joined,
-// leaves it in edges whose follow it ends. Until all edges are upgraded, members are sorted by joined.
+// TestImpliedMembershipsBeginWithTheFollow: a server of the first version, which does not know
+// joined, leaves it in edges whose follow it ends. Until all edges are upgraded, members are sorted
+// by joined.
 func TestImpliedMembershipsBeginWithTheFollow(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.Reused(t)
@@ -207,7 +209,8 @@ func TestImpliedMembershipsBeginWithTheFollow(t *testing.T) {
 	}
 }
 
-// TestUpgradesKeepNewMemberships: someone leaves a circle and joins it again while the edge is upgraded.
+// TestUpgradesKeepNewMemberships: someone leaves a circle and joins it again while the edge is
+// upgraded.
 func TestUpgradesKeepNewMemberships(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{Heartbeat: time.Millisecond})

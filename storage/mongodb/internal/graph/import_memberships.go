@@ -194,8 +194,8 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 	return b.count(ctx, s)
 }
 
-// update returns the update of an existing edge. A server of the first version has left the times of
-// joining behind if it has ended an earlier follow: an implied membership began with this one.
+// update returns the update of an existing edge. A server of the first version has left the times
+// of joining behind if it has ended an earlier follow: an implied membership began with this one.
 func (d *newEdgeDoc) update() bson.D {
 	if d.Edge.isImplied() {
 		return mdb.Doc("$set", mdb.Doc("follow", d.Edge.Follow), "$unset", mdb.Doc("joined", 1))

@@ -85,9 +85,9 @@ func (s *Store) Members(ctx context.Context, lists []social.List[social.CircleID
 	return members, err
 }
 
-// mergedMembers reads the members of each circle from two indexes, with one command: those who
-// joined at a time that the edge has, and those whose follow implies it, who are in a built-in
-// circle. Only the id of a built-in circle is that of an owner, so other circles have none of these.
+// mergedMembers reads the members of each circle from two indexes, with one command: those whose
+// edges have the time of joining, and those whose follow implies it, who are in a built-in circle.
+// Only a built-in circle has the id of an owner, so other circles have none of the latter.
 func (s *Store) mergedMembers(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.Edge, error) {
 	queries := make([]mdb.ListQuery, 0, 2*len(lists))
 	for _, list := range lists {

@@ -2,11 +2,11 @@ package graph
 
 import "plaza/storage/mongodb/internal/cluster"
 
-// The versions of edges. joinedVersion has joined, which sorts the members of a circle. Servers also
-// write this field in edges of version 1. impliedVersion leaves out both circles and joined where they
-// follow from the rest of the edge ([Document.Circles]). Servers that know only earlier versions
-// cannot read that, so such edges are written only once the upgrade is finished, and then also in
-// documents of earlier versions.
+// The versions of edges. joinedVersion has joined, which sorts the members of a circle. Servers
+// also write this field in edges of version 1. impliedVersion leaves out both circles and joined
+// where they follow from the rest of the edge ([Document.Circles]). Servers that know only earlier
+// versions cannot read that, so they are left out only once the upgrade is finished, and then also
+// in edges of earlier versions.
 const (
 	joinedVersion  = 2
 	impliedVersion = 3
