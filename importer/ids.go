@@ -25,8 +25,7 @@ func UserID(p Person) social.UserID {
 // Handle returns the handle of a person in the data.
 func Handle(p Person) string { return fmt.Sprintf("fb%d", p) }
 
-// earlierBuiltInID returns the id of the built-in circle of a person whom an earlier version has
-// imported.
+// earlierBuiltInID returns the id that earlier versions gave to a person's built-in circle.
 func earlierBuiltInID(p Person) social.CircleID {
 	return social.CircleID{ID: id.Derive(collected, fmt.Sprintf("%suser/%d/following", namespace, p))}
 }

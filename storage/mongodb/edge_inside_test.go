@@ -16,33 +16,28 @@ import (
 
 // circleOwner is a user with circles, whose edges a test looks at.
 type circleOwner struct {
-	t    *testing.T
-	s    *Store
-	user social.NewUser
+	t       *testing.T
+	s       *Store
+	user    social.UserID
+	builtIn social.CircleID
 }
 
-func newCircleOwner(t *testing.T, s *Store) *circleOwner {
+// newCircleOwner returns a user with n followers, and these.
+func newCircleOwner(t *testing.T, s *Store, n int) (o *circleOwner, others []social.UserID) {
 	t.Helper()
-	return &circleOwner{t, s, aUser(t, s)}
-}
-
-func aUser(t *testing.T, s *Store) social.NewUser {
-	t.Helper()
-	user := social.UserID{ID: id.New()}
-	u := social.NewUser{User: social.User{ID: user, Handle: user.ID.String()}, Following: social.NewBuiltInCircle(user)}
-	ok(t, s.InsertUser(t.Context(), u, anEvent(social.EventUserSignedUp)))
-	return u
+	user, others := fans(t, s, n)
+	return &circleOwner{t, s, user, social.BuiltInCircleID(user)}, others
 }
 
 func (o *circleOwner) circle(name string) social.CircleID {
 	o.t.Helper()
-	c := &social.Circle{Owner: o.user.User.ID, Name: name}
+	c := &social.Circle{Owner: o.user, Name: name}
 	ok(o.t, o.s.InsertCircle(o.t.Context(), c, social.MaxCircles, anEvent(social.EventCircleCreated)))
 	return c.ID
 }
 
 func (o *circleOwner) membership(circle social.CircleID, member social.UserID) social.Membership {
-	return social.Membership{Circle: circle, Owner: o.user.User.ID, Member: member}
+	return social.Membership{Circle: circle, Owner: o.user, Member: member}
 }
 
 func (o *circleOwner) add(circle social.CircleID, member social.UserID) {
@@ -65,7 +60,7 @@ type stored struct {
 
 func (o *circleOwner) edge(member social.UserID) (d stored) {
 	o.t.Helper()
-	ok(o.t, o.s.graph.Edges().FindOne(o.t.Context(), mdb.Doc("_id", mdb.PairKey(o.user.User.ID.ID, member.ID))).Decode(&d))
+	ok(o.t, o.s.graph.Edges().FindOne(o.t.Context(), mdb.Doc("_id", mdb.PairKey(o.user.ID, member.ID))).Decode(&d))
 	return d
 }
 
@@ -86,10 +81,14 @@ func (o *circleOwner) has(member social.UserID, circles ...social.CircleID) {
 	}
 }
 
-func (o *circleOwner) members(circle social.CircleID) []social.Edge {
+// follows checks who is in the built-in circle, in the order in which they joined it.
+func (o *circleOwner) follows(want ...social.UserID) {
 	o.t.Helper()
-	list := social.List[social.CircleID]{Of: circle, Page: social.Page{Limit: 100}}
-	return must(o.s.Members(o.t.Context(), []social.List[social.CircleID]{list}))(o.t)[list]
+	list := social.List[social.CircleID]{Of: o.builtIn, Page: social.Page{Limit: 100}}
+	members := must(o.s.Members(o.t.Context(), []social.List[social.CircleID]{list}))(o.t)[list]
+	if got := mdb.Map(members, func(e *social.Edge) social.UserID { return e.To }); !slices.Equal(got, want) {
+		o.t.Errorf("members %v, want %v", got, want)
+	}
 }
 
 // TestFollowsImplyTheBuiltInCircle: an edge lists circles only if the built-in one is not the only
@@ -97,9 +96,9 @@ func (o *circleOwner) members(circle social.CircleID) []social.Edge {
 func TestFollowsImplyTheBuiltInCircle(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{})
-	o := newCircleOwner(t, s)
-	builtIn, friends := o.user.Following.ID, o.circle("Friends")
-	ben, cem, dan := aUser(t, s).User.ID, aUser(t, s).User.ID, aUser(t, s).User.ID
+	o, others := newCircleOwner(t, s, 3)
+	builtIn, friends := o.builtIn, o.circle("Friends")
+	ben, cem, dan := others[0], others[1], others[2]
 
 	o.add(builtIn, ben)
 	o.has(ben)
@@ -115,12 +114,10 @@ func TestFollowsImplyTheBuiltInCircle(t *testing.T) {
 	o.has(cem, friends)
 	o.add(builtIn, cem)
 	o.has(cem, friends, builtIn)
-	must(s.Mute(t.Context(), social.Edge{From: o.user.User.ID, To: dan}, anEvent(social.EventMuted)))(t)
+	must(s.Mute(t.Context(), social.Edge{From: o.user, To: dan}, anEvent(social.EventMuted)))(t)
 	o.add(builtIn, dan)
 	o.has(dan)
-	if got := mdb.Map(o.members(builtIn), func(e *social.Edge) social.UserID { return e.To }); !slices.Equal(got, []social.UserID{ben, cem, dan}) {
-		t.Errorf("members %v, want %v, %v and %v", got, ben, cem, dan)
-	}
+	o.follows(ben, cem, dan)
 
 	o.remove(friends, ben)
 	o.has(ben, builtIn)
@@ -137,9 +134,7 @@ func TestFollowsImplyTheBuiltInCircle(t *testing.T) {
 	must(s.ImportMemberships(t.Context(), memberships, []social.EdgeID{{ID: id.New()}, {ID: id.New()}, {ID: id.New()}}))(t)
 	o.has(ben)
 	o.has(dan, builtIn, friends)
-	if got := mdb.Map(o.members(builtIn), func(e *social.Edge) social.UserID { return e.To }); !slices.Equal(got, []social.UserID{cem, ben, dan}) {
-		t.Errorf("members %v, want %v, %v and %v", got, cem, ben, dan)
-	}
+	o.follows(cem, ben, dan)
 }
 
 // TestFollowsAreShortOnceTheUpgradeIsFinished: servers of the previous version would not find the
@@ -147,11 +142,8 @@ func TestFollowsImplyTheBuiltInCircle(t *testing.T) {
 func TestFollowsAreShortOnceTheUpgradeIsFinished(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{Heartbeat: time.Millisecond})
-	o := newCircleOwner(t, s)
-	builtIn, people := o.user.Following.ID, []social.UserID{}
-	for range 3 {
-		people = append(people, aUser(t, s).User.ID)
-	}
+	o, people := newCircleOwner(t, s, 3)
+	builtIn := o.builtIn
 	s.beginUpgrade(t, "edges")
 	o.add(builtIn, people[0])
 	must(s.ImportMemberships(t.Context(), []social.Membership{o.membership(builtIn, people[1])}, []social.EdgeID{{ID: id.New()}}))(t)
@@ -167,9 +159,7 @@ func TestFollowsAreShortOnceTheUpgradeIsFinished(t *testing.T) {
 				t.Errorf("edge %d has version %d, want %d", i, v, version)
 			}
 		}
-		if got := mdb.Map(o.members(builtIn), func(e *social.Edge) social.UserID { return e.To }); !slices.Equal(got, people) {
-			t.Errorf("members %v, want %v", got, people)
-		}
+		o.follows(people...)
 	}
 	check(1, 1, 3)
 	ok(t, s.documents.Upgrading().Step(t.Context()))
@@ -183,15 +173,14 @@ func TestImpliedMembershipsBeginWithTheFollow(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.Reused(t)
 	first := openIn(t, uri, Options{Heartbeat: time.Millisecond, Unjournaled: true})
-	o := newCircleOwner(t, first)
-	builtIn := o.user.Following.ID
-	people := []social.UserID{aUser(t, first).User.ID, aUser(t, first).User.ID, aUser(t, first).User.ID}
+	o, people := newCircleOwner(t, first, 3)
+	builtIn := o.builtIn
 	first.beginUpgrade(t, "edges")
 	for _, member := range []social.UserID{people[1], people[2]} {
 		o.add(builtIn, member)
 	}
 	edges := first.graph.Edges()
-	must(edges.UpdateMany(t.Context(), mdb.Doc("owner", o.user.User.ID), mdb.Doc("$unset", mdb.Doc("follow", 1, "circles", 1))))(t)
+	must(edges.UpdateMany(t.Context(), mdb.Doc("owner", o.user), mdb.Doc("$unset", mdb.Doc("follow", 1, "circles", 1))))(t)
 
 	o.s = openIn(t, uri, Options{Heartbeat: time.Millisecond, Unjournaled: true})
 	ok(t, o.s.FinishUpgrade(t.Context(), nil))
@@ -202,9 +191,7 @@ func TestImpliedMembershipsBeginWithTheFollow(t *testing.T) {
 		o.has(member)
 	}
 	for range 2 {
-		if got := mdb.Map(o.members(builtIn), func(e *social.Edge) social.UserID { return e.To }); !slices.Equal(got, people) {
-			t.Errorf("members %v, want %v", got, people)
-		}
+		o.follows(people...)
 		ok(t, o.s.documents.Upgrading().Step(t.Context()))
 	}
 }
@@ -214,12 +201,12 @@ func TestImpliedMembershipsBeginWithTheFollow(t *testing.T) {
 func TestUpgradesKeepNewMemberships(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{Heartbeat: time.Millisecond})
-	o := newCircleOwner(t, s)
-	builtIn, friends, ben := o.user.Following.ID, o.circle("Friends"), aUser(t, s).User.ID
+	o, others := newCircleOwner(t, s, 1)
+	builtIn, friends, ben := o.builtIn, o.circle("Friends"), others[0]
 	s.beginUpgrade(t, "edges")
 	o.add(builtIn, ben)
 	o.add(friends, ben)
-	raw := must(s.graph.Edges().FindOne(t.Context(), mdb.Doc("owner", o.user.User.ID)).Raw())(t)
+	raw := must(s.graph.Edges().FindOne(t.Context(), mdb.Doc("owner", o.user)).Raw())(t)
 	upgrade := must(upgrades["edges"](raw, newestVersions().Of("edges")))(t)
 	o.remove(friends, ben)
 	o.add(friends, ben)

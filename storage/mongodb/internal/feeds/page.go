@@ -62,7 +62,7 @@ func (l *knownList) known(ctx context.Context, p social.Page) (posts []*social.P
 			posts = append(posts, some...)
 		}
 		if len(ids) < rest.Limit || len(posts) >= p.Limit {
-			return cut(posts, p), nil
+			return mdb.Cut(posts, p), nil
 		}
 		if p.Last {
 			rest.Before = social.Key(ids[0].Bytes())
@@ -70,12 +70,4 @@ func (l *knownList) known(ctx context.Context, p social.Page) (posts []*social.P
 			rest.After = social.Key(ids[len(ids)-1].Bytes())
 		}
 	}
-}
-
-// cut returns the first posts of a list that is in list order, as many as the page has.
-func cut(posts []*social.Post, p social.Page) []*social.Post {
-	if p.Last {
-		return posts[max(0, len(posts)-p.Limit):]
-	}
-	return posts[:min(len(posts), p.Limit)]
 }

@@ -21,8 +21,8 @@ type newEdgeDoc struct {
 
 // join changes the edge like withCircle.
 func (d *newEdgeDoc) join(m social.Membership, edge social.EdgeID, version int) {
-	began := d.Edge.Follow
-	if began.IsZero() {
+	isImplied := d.Edge.isImplied()
+	if d.Edge.Follow.IsZero() {
 		d.Edge.Follow = edge
 		if canImply(m, version) {
 			return
@@ -31,9 +31,9 @@ func (d *newEdgeDoc) join(m social.Membership, edge social.EdgeID, version int) 
 	if d.Joined == nil {
 		d.Joined = map[string]social.EdgeID{}
 	}
-	if !began.IsZero() && len(d.Edge.Listed) == 0 {
+	if isImplied {
 		builtIn := social.BuiltInCircleID(m.Owner)
-		d.Edge.Listed, d.Joined[builtIn.String()] = []social.CircleID{builtIn}, began
+		d.Edge.Listed, d.Joined[builtIn.String()] = []social.CircleID{builtIn}, d.Edge.Follow
 	}
 	d.Edge.Listed = append(d.Edge.Listed, m.Circle)
 	d.Joined[m.Circle.String()] = edge
@@ -101,23 +101,16 @@ func (s *Store) mergedMembers(ctx context.Context, lists []social.List[social.Ci
 	for i, list := range lists {
 		both := mdb.Map(slices.Concat(pages[2*i], pages[2*i+1]), (*memberDoc).edge)
 		slices.SortFunc(both, func(a, b social.Edge) int { return a.ID.Compare(b.ID.ID) })
-		if more := len(both) - list.Limit; more > 0 {
-			if list.Last {
-				both = both[more:]
-			}
-			both = both[:list.Limit]
-		}
-		members[list] = both
+		members[list] = mdb.Cut(both, list.Page)
 	}
 	return members, nil
 }
 
 // impliedList lists the members of a built-in circle whose follow implies that they are.
 func impliedList(list social.List[social.CircleID]) mdb.ListQuery {
-	return mdb.ListQuery{
-		Filter: mdb.Doc("owner", list.Of, "circles", nil), Key: "follow", Value: mdb.IDKey, Bounds: mdb.Doc("$gt", mdb.ZeroKey),
-		Hint: byFollower, Page: list.Page, Project: mdb.Doc("_id", 0, "owner", 1, "other", 1, "follow", 1),
-	}
+	q := edgeList("owner", social.UserID(list.Of), "follow", byFollower)
+	q.Filter, q.Desc, q.Page = append(q.Filter, bson.E{Key: "circles", Value: nil}), false, list.Page
+	return q
 }
 
 func memberList(list social.List[social.CircleID]) mdb.ListQuery {

@@ -183,3 +183,11 @@ func narrowed(own, asked social.Page) social.Page {
 	}
 	return asked
 }
+
+// Cut returns the first entries of a list that is in list order, as many as the page has.
+func Cut[T any](list []T, p social.Page) []T {
+	if p.Last {
+		return list[max(0, len(list)-p.Limit):]
+	}
+	return list[:min(len(list), p.Limit)]
+}
