@@ -12,8 +12,8 @@ import (
 func TestClientsCatchUp(t *testing.T) {
 	t.Parallel()
 	for _, o := range []mongodb.Options{
-		{Comments: mongodb.CommentsDocuments, Feeds: mongodb.TinyRead},
-		{Comments: mongodb.CommentsEmbedded, Feeds: mongodb.TinyCache},
+		mongodb.Walking(mongodb.Options{Comments: mongodb.CommentsDocuments, Feeds: mongodb.TinyRead}),
+		mongodb.Walking(mongodb.Options{Comments: mongodb.CommentsEmbedded, Feeds: mongodb.TinyCache}),
 		{Comments: mongodb.TinyPages, Feeds: mongodb.TinyBucket},
 		{Comments: mongodb.TinyAdaptive, Feeds: mongodb.TinyMonth},
 		{Feeds: mongodb.FeedsHybrid, MergeAbove: 1, Graph: mongodb.GraphTwo},

@@ -65,7 +65,7 @@ func TestContract(t *testing.T) {
 			if all {
 				storagetest.Run(t, fresh(t, o))
 			} else if slices.Contains(tinyFeeds, layout) {
-				storagetest.RunSome(t, fresh(t, o), "Feeds")
+				storagetest.RunSome(t, fresh(t, mongodb.Walking(o)), "Feeds")
 			}
 		})
 	}
@@ -108,7 +108,7 @@ func TestModel(t *testing.T) {
 			if all {
 				histories = 20
 			}
-			storagetest.RunModel(t, fresh(t, mongodb.Options{Feeds: layout}), histories)
+			storagetest.RunModel(t, fresh(t, mongodb.Walking(mongodb.Options{Feeds: layout})), histories)
 		})
 	}
 }

@@ -27,7 +27,18 @@ func TestEveryQueryUsesAnIndex(t *testing.T) {
 	r := new(recorder)
 	w := newTown(t, r)
 	callEverything(w)
+	walkIncoming(newTownAt(t, r, w.uri, mongodb.Walking(mongodb.Options{})))
 	explainAll(t, r.take(), 40)
+}
+
+// walkIncoming reads the incoming of someone with a follower, on a server that walks for them.
+func walkIncoming(w *town) {
+	users := w.people(2)
+	w.follow(users[0], users[1:])
+	pages(func(p social.Page) {
+		_, err := w.Incoming(w.ctx, users[1].User.ID, p)
+		w.ok(err)
+	})
 }
 
 // TestTwoCollectionsUseIndexes does the same for the other layout of the follower graph.

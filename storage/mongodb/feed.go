@@ -3,8 +3,6 @@ package mongodb
 import (
 	"context"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"plaza/social"
 	"plaza/storage/mongodb/internal/feeds"
 )
@@ -46,31 +44,3 @@ func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (
 
 // NewsPages implements storage.NewsCounter.
 func (s *Store) NewsPages() (recent, older int64) { return s.feeds.NewsPages() }
-
-// Incoming implements social.Feeds. It reads the circles that the viewer is in, and then the newest
-// posts whose inbox contains one of these or the viewer's wall. Its cost grows with the number of
-// the viewer's followers, as that of News grows with the number of followed users.
-func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
-	err = s.db.ReadSnapshot(ctx, "incoming", func(ctx context.Context) error {
-		keys, err := s.inboxKeys(ctx, viewer)
-		if err != nil {
-			return err
-		}
-		posts, err = s.feeds.Incoming(ctx, keys, p)
-		return err
-	})
-	return posts, err
-}
-
-// inboxKeys returns the keys in the inbox of posts that are for the viewer.
-func (s *Store) inboxKeys(ctx context.Context, viewer social.UserID) ([]bson.Binary, error) {
-	docs, err := s.graph.Follows().All(ctx, viewer)
-	keys := []bson.Binary{inboxKey('w', viewer.ID)}
-	for i := range docs {
-		keys = append(keys, inboxKey('a', docs[i].Owner.ID))
-		for _, circle := range docs[i].Circles() {
-			keys = append(keys, inboxKey('c', circle.ID))
-		}
-	}
-	return keys, err
-}

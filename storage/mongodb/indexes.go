@@ -34,6 +34,7 @@ func (s *Store) ownIndexes() map[*mongo.Collection][]mongo.IndexModel {
 			mdb.Index(byWall, mdb.Doc("wallOwner", 1, "seq", -1)),
 			mdb.Index(byAuthor, mdb.Doc("author", 1, "seq", -1)),
 			mdb.IndexHaving("inbox", byInbox, mdb.Doc("inbox", 1, "seq", -1)),
+			mdb.IndexHaving("inbox", byAddressed, mdb.Doc("seq", -1)),
 		},
 		s.versions:    {mdb.UniqueIndex(byPostNumber, mdb.Doc("post", 1, "number", 1))},
 		s.reactions:   marksIndexes, // _id is post and user

@@ -30,6 +30,12 @@ const (
 	TinyCache  = "tiny cache" // the same, and nothing is cached for those who follow more than five people
 )
 
+// Walking returns options with which Incoming walks for everyone who has a follower.
+func Walking(o Options) Options {
+	o.walk = walkLimits{followers: 1, share: 20}
+	return o
+}
+
 func init() { //nolint:gochecknoinits // only in tests
 	feedLayouts[TinyRead] = feeds.Recent(3, 11)
 	feedLayouts[TinyCache] = feeds.Cached(5, 6, 3, 11)

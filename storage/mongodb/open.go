@@ -182,7 +182,7 @@ func newStore(d deployment, self string, o Options) *Store {
 		openPolls:   db.Collection("openPolls"),
 		settings:    db.Collection("settings"),
 		jobs:        jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
-		erasing: defaultEraseTimes,
+		erasing: defaultEraseTimes, walk: cmp.Or(o.walk, defaultWalk),
 
 		threadLayouts: map[string]threads.Layout{},
 	}

@@ -18,7 +18,7 @@ import (
 // routedLayouts are layouts that together have all collections and queries.
 var routedLayouts = map[string]mongodb.Options{
 	"documents, read, reverse":  {},
-	"pages, cache, two":         {Comments: mongodb.TinyPages, Feeds: mongodb.FeedsCache, Graph: mongodb.GraphTwo},
+	"pages, cache, two":         mongodb.Walking(mongodb.Options{Comments: mongodb.TinyPages, Feeds: mongodb.FeedsCache, Graph: mongodb.GraphTwo}),
 	"adaptive, hybrid, reverse": {Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid, MergeAbove: 2},
 }
 

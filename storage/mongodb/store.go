@@ -88,6 +88,7 @@ type Options struct {
 	MustExist bool
 
 	edition *cluster.Edition // set by tests
+	walk    walkLimits       // the same
 }
 
 // Store is a storage.Store on MongoDB.
@@ -138,6 +139,7 @@ type Store struct {
 
 	threadLayouts   map[string]threads.Layout
 	transactionLife time.Duration
+	walk            walkLimits
 
 	posts     *mongo.Collection
 	versions  *mongo.Collection

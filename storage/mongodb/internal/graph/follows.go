@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -115,9 +116,18 @@ func (s Follows) Exists(ctx context.Context, user social.UserID) error {
 	return s.users.Exists(ctx, user)
 }
 
-// All reads all follows of a user, with their owners and the circles that contain the user.
-func (s Follows) All(ctx context.Context, followed social.UserID) ([]Document, error) {
+// Of reads follows of a user, with their owners and the circles that contain the user: at most a
+// number of them, or all if it is 0.
+func (s Follows) Of(ctx context.Context, followed social.UserID, most int) ([]Document, error) {
 	filter := mdb.Doc("other", followed, "follow", mdb.Doc("$gt", mdb.ZeroKey))
-	return mdb.FindAll[Document](ctx, s.followers(ctx), filter, listedIDs,
-		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "follow", 1, "circles", 1)).SetHint(byFollowed))
+	return mdb.FindAll[Document](ctx, s.followers(ctx), filter, cmp.Or(most, listedIDs), options.Find().SetLimit(int64(most)).
+		SetProjection(mdb.Doc("_id", 0, "owner", 1, "follow", 1, "circles", 1)).SetHint(byFollowed))
+}
+
+// By reads the follows of a user by some owners, and what else their edges have.
+func (s Follows) By(ctx context.Context, owners []social.UserID, followed social.UserID) ([]Document, error) {
+	if len(owners) == 0 {
+		return nil, nil
+	}
+	return edgesFrom(ctx, s.edges, owners, followed)
 }

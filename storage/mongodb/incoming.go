@@ -1,0 +1,207 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"plaza/batch"
+	"plaza/social"
+	"plaza/storage/mongodb/internal/audience"
+	"plaza/storage/mongodb/internal/graph"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// walkLimits say when Incoming walks through posts, and how far.
+type walkLimits struct {
+	followers int     // from this number on
+	share     float64 // how many posts it reads for each follower before it gives up
+}
+
+// defaultWalk: a post costs a walk about as much as a follower costs the merge, so a walk in vain
+// makes a page about one and a half times as expensive.
+var defaultWalk = walkLimits{followers: 1000, share: 0.5}
+
+// walkLeast is the least number of posts that a walk reads at a time.
+const walkLeast = 64
+
+// Incoming implements social.Feeds. It merges the newest posts to the circles that the viewer is in
+// with those on the viewer's wall. That costs a seek for each follower, so for a viewer with many
+// it first walks through the newest posts to circles and on walls (ADR 67).
+func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
+	err = s.db.ReadSnapshot(ctx, "incoming", func(ctx context.Context) error {
+		posts, err = s.readIncoming(ctx, viewer, p)
+		return err
+	})
+	return posts, err
+}
+
+func (s *Store) readIncoming(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	follows, err := s.graph.Follows().Of(ctx, viewer, s.walk.followers)
+	if err != nil {
+		return nil, err
+	}
+	if len(follows) == s.walk.followers {
+		ids, isWhole, err := s.walkIncoming(ctx, viewer, p)
+		if err != nil {
+			return nil, err
+		}
+		if isWhole {
+			return s.newestFirst(ctx, ids)
+		}
+		if follows, err = s.graph.Follows().Of(ctx, viewer, 0); err != nil {
+			return nil, err
+		}
+	}
+	return s.feeds.Incoming(ctx, inboxKeys(viewer, follows), p)
+}
+
+// inboxKeys returns the keys in the inbox of posts that are for the viewer.
+func inboxKeys(viewer social.UserID, follows []graph.Document) []bson.Binary {
+	keys := []bson.Binary{inboxKey('w', viewer.ID)}
+	for i := range follows {
+		keys = append(keys, inboxKey('a', follows[i].Owner.ID))
+		for _, circle := range follows[i].Circles() {
+			keys = append(keys, inboxKey('c', circle.ID))
+		}
+	}
+	return keys
+}
+
+// incomingWalk looks through the newest posts to circles or walls for those to a viewer.
+type incomingWalk struct {
+	*Store
+
+	viewer  social.UserID
+	circles map[social.UserID][]social.CircleID // the viewer's, for each author seen; none: not followed
+}
+
+// walkIncoming returns the ids of a page, in list order. It returns false if it has not found them
+// all among a number of posts that grows with the viewer's followers: then a merge is cheaper.
+func (s *Store) walkIncoming(ctx context.Context, viewer social.UserID, p social.Page) (ids []social.PostID, isWhole bool, err error) {
+	followers, err := s.graph.Follows().FollowersCount(ctx, viewer)
+	if err != nil && !errors.Is(err, social.ErrNotFound) { // deletion may be under way
+		return nil, false, err
+	}
+	budget := int(s.walk.share * float64(followers))
+	w := incomingWalk{Store: s, viewer: viewer, circles: map[social.UserID][]social.CircleID{}}
+	for rest, length := p, max(p.Limit, walkLeast); budget > 0; length *= 2 {
+		rest.Limit = min(length, budget, mdb.InBatch)
+		passed, err := mdb.ReadList[addressedPost](ctx, s.posts, addressedList(rest))
+		if err != nil {
+			return nil, false, err
+		}
+		found, err := w.toViewer(ctx, passed)
+		if err != nil {
+			return nil, false, err
+		}
+		if p.Last {
+			ids = append(found, ids...)
+		} else {
+			ids = append(ids, found...)
+		}
+		if len(passed) < rest.Limit || len(ids) >= p.Limit {
+			return mdb.Cut(ids, p), true, nil
+		}
+		rest = behind(passed, rest)
+		budget -= len(passed)
+	}
+	return nil, false, nil
+}
+
+// addressedPost is what a walk reads of a post.
+type addressedPost struct {
+	ID        social.PostID
+	Author    social.UserID
+	WallOwner social.UserID
+	Audience  audience.Document
+}
+
+func (d *addressedPost) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.ID(v, &d.ID.ID)
+	case "author":
+		r.ID(v, &d.Author.ID)
+	case "wallOwner":
+		r.ID(v, &d.WallOwner.ID)
+	case "audience":
+		r.Inner(v, &d.Audience)
+	}
+}
+
+func addressedList(p social.Page) mdb.ListQuery {
+	return mdb.ListQuery{
+		Filter: mdb.Doc("inbox", mdb.Doc("$exists", true)), Key: "seq", Value: mdb.IDKey, Desc: true, Page: p,
+		Project: mdb.Doc("author", 1, "wallOwner", 1, "audience", 1), Hint: byAddressed,
+	}
+}
+
+// behind returns the page that follows after the posts that were read of a page.
+func behind(passed []addressedPost, p social.Page) social.Page {
+	if p.Last {
+		p.Before = social.Key(passed[0].ID.Bytes())
+	} else {
+		p.After = social.Key(passed[len(passed)-1].ID.Bytes())
+	}
+	return p
+}
+
+// toViewer returns those of the posts that are in the viewer's incoming.
+func (w *incomingWalk) toViewer(ctx context.Context, posts []addressedPost) ([]social.PostID, error) {
+	if err := w.meet(ctx, posts); err != nil {
+		return nil, err
+	}
+	var ids []social.PostID
+	for i := range posts {
+		if w.isToViewer(&posts[i]) {
+			ids = append(ids, posts[i].ID)
+		}
+	}
+	return ids, nil
+}
+
+func (w *incomingWalk) isToViewer(p *addressedPost) bool {
+	if p.WallOwner == w.viewer {
+		return p.Author != w.viewer
+	}
+	circles := w.circles[p.Author]
+	switch p.Audience.Kind {
+	case social.AudienceCircles:
+		return len(circles) > 0
+	case social.AudienceListed:
+		return slices.ContainsFunc(p.Audience.Circles, func(c social.CircleID) bool { return slices.Contains(circles, c) })
+	case social.AudiencePublic, social.AudienceOnlyMe, social.AudienceHidden:
+	}
+	return false
+}
+
+// meet reads in which circles of the posts' authors the viewer is.
+func (w *incomingWalk) meet(ctx context.Context, posts []addressedPost) error {
+	authors := batch.Unique(mdb.Map(posts, func(p *addressedPost) social.UserID { return p.Author }))
+	unmet := slices.DeleteFunc(authors, func(author social.UserID) bool {
+		_, isMet := w.circles[author]
+		return isMet
+	})
+	edges, err := w.graph.Follows().By(ctx, unmet, w.viewer)
+	if err != nil {
+		return err
+	}
+	for _, author := range unmet {
+		w.circles[author] = nil
+	}
+	for i := range edges {
+		w.circles[edges[i].Owner] = edges[i].Circles()
+	}
+	return nil
+}
+
+// newestFirst reads posts in list order.
+func (s *Store) newestFirst(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
+	posts, err := postReader{s.posts, s.sequences}.ByID(ctx, ids)
+	slices.SortFunc(posts, func(a, b *social.Post) int { return b.ID.Compare(a.ID.ID) })
+	return posts, err
+}
