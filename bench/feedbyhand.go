@@ -21,7 +21,8 @@ type handRival struct {
 }
 
 const (
-	byHand = "by hand"
+	byHand     = "by hand"
+	byHandByID = "by hand, authors by id"
 
 	pageOfNews   = 20
 	pageOfThread = 50
@@ -54,6 +55,9 @@ func (s *feedScene) writeByHand(ctx context.Context, arena *Arena) error {
 		return nil
 	})
 	if err != nil {
+		return err
+	}
+	if err := site.Normalise(ctx, s.discussed.ID); err != nil {
 		return err
 	}
 	return inParallel(ctx, len(s.readers), func(ctx context.Context, i int) error {
@@ -102,12 +106,20 @@ func (s *feedScene) sameByHand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hand, err := s.hand.site.Thread(ctx, s.discussed.ID, pageOfThread)
-	if err != nil {
-		return err
+	for _, read := range []threadReader{s.hand.site.Thread, s.hand.site.NormalisedThread} {
+		hand, err := read(ctx, s.discussed.ID, pageOfThread)
+		if err != nil {
+			return err
+		}
+		if err := sameNodes[byhand.Comment](plaza, hand, "post", "comments"); err != nil {
+			return err
+		}
 	}
-	return sameNodes[byhand.Comment](plaza, hand, "post", "comments")
+	return nil
 }
+
+// threadReader is a way in which the site reads a thread.
+type threadReader func(ctx context.Context, post social.PostID, first int) ([]byte, error)
 
 // sameNodes compares the nodes of a connection in Plaza's answer with a page by hand.
 func sameNodes[T any](plaza, hand []byte, path ...string) error {
@@ -149,11 +161,13 @@ func (s *feedScene) newsByHand() measure.Turn {
 	})
 }
 
-func (s *feedScene) threadByHand() measure.Turn {
-	return s.byHandTurn(func(ctx context.Context, site *byhand.Site, _ int) error {
-		_, err := site.Thread(ctx, s.discussed.ID, pageOfThread)
+func (s *feedScene) threadByHand(rival string, read threadReader) measure.Turn {
+	turn := s.byHandTurn(func(ctx context.Context, _ *byhand.Site, _ int) error {
+		_, err := read(ctx, s.discussed.ID, pageOfThread)
 		return err
 	})
+	turn.Rival = rival
+	return turn
 }
 
 func (s *feedScene) postByHand() measure.Turn {

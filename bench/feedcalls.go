@@ -61,7 +61,8 @@ func (s *feedScene) calls(ctx context.Context) ([]measure.Call, error) {
 	}
 	news := s.each(func(_ *feedRival, n int) (string, []byte) { return s.reader(n), newsPage1 })
 	news = append(news, s.fromMemory(), s.newsByHand())
-	thread := append(s.each(func(_ *feedRival, n int) (string, []byte) { return s.reader(n), s.threadPage() }), s.threadByHand())
+	thread := append(s.each(func(_ *feedRival, n int) (string, []byte) { return s.reader(n), s.threadPage() }),
+		s.threadByHand(byHand, s.hand.site.Thread), s.threadByHand(byHandByID, s.hand.site.NormalisedThread))
 	written := append(s.writing(func(*feedRival, int) (string, []byte) { return tokenOf(s.loner), aPost }), s.postByHand())
 	replies := append(s.writing(func(_ *feedRival, n int) (string, []byte) { return s.reader(n), s.aReply(n) }), s.commentByHand())
 	calls := []measure.Call{
@@ -318,7 +319,7 @@ func (s *feedScene) fanOut(ctx context.Context) (measure.Call, error) {
 
 const feedsNotes = `A page is 20 posts with author, number of comments and the last three of them with their authors; a request, one at a time where nothing else is said, runs through Plaza's HTTP handler, its rules and the
 driver, in one process with the load generator and without a network. *Server* is the CPU time of that process, *mongod* that of the database, for each request (of *fan-out*, for
-each entry); the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *From memory* is the same handler over the same posts in Go's maps. *By hand* are the same pages and writes with MongoDB's driver alone: without sessions, rules, GraphQL, events and transactions, from a list of ids for each reader and posts that embed their author and latest comments. A thread page is the first 50 comments of a longer thread, with their authors; all readers read the same one. Work that a request leaves for
+each entry); the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *From memory* is the same handler over the same posts in Go's maps. *By hand* are the same pages and writes with MongoDB's driver alone: without sessions, rules, GraphQL, events and transactions, from a list of ids for each reader and posts that embed their author and latest comments. A thread page is the first 50 comments of a longer thread, with their authors; all readers read the same one. By hand, each comment embeds its author; *authors by id* reads them, like Plaza, so that a new name shows at once. Work that a request leaves for
 later is done between the rounds; *fan-out* is a post with all of it. *Stored* is the database after loading, without the log of events, which is the same in all.`
 
 // remark compares the figures with their targets.
@@ -333,6 +334,10 @@ func (s *feedScene) remark(section *figures.Section) {
 		for _, r := range s.rivals {
 			section.Comparef(of(call, r.Name), of(call, byHand), measure.CPUMs, "%[2]s: in %[3]s it takes %.2[1]f times the CPU that it takes by hand.", call, r.Name)
 		}
+	}
+	for _, r := range s.rivals {
+		section.Comparef(of(callThreadBusy, r.Name), of(callThreadBusy, byHandByID), measure.CPUMs,
+			"%[2]s: in %[3]s it takes %.2[1]f times the CPU that it takes by hand with authors by id.", callThreadBusy, r.Name)
 	}
 	for _, r := range s.rivals {
 		section.Comparef(of(callStar, r.Name), of(callPost, r.Name), measure.CPUMs,

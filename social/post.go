@@ -139,7 +139,8 @@ type Posts interface {
 	// DeletePost removes the post with its versions, comments, reactions, votes and thread mutes,
 	// and appends the event with the Author and Audience that the post had. ErrNotFound.
 	DeletePost(ctx context.Context, id PostID, e Event) error
-	// Posts reads by id; absent posts are missing in the map.
+	// Posts reads by id; absent posts are missing in the map. Concurrent calls may share posts, so
+	// they must not be changed.
 	Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, error)
 
 	// PutVote stores the user's vote for an option (an index), replacing an earlier one, with exact

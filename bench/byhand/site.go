@@ -3,12 +3,15 @@
 // that Plaza's own pages are compared with.
 //
 // It has the cheapest design that we know: a list of post ids for each reader, and posts that embed
-// their author and latest comments.
+// their author and latest comments. A comment embeds its author, too. [Site.Normalise] stores a thread
+// without that: then a new name shows at once, as in Plaza.
 package byhand
 
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -22,15 +25,18 @@ import (
 type Site struct {
 	lists, posts, comments *mongo.Collection
 
+	// A thread with only the ids of authors, and the authors.
+	normalised, authors *mongo.Collection
+
 	people map[social.UserID]author
 }
 
 // author is a person as posts and comments embed them.
 type author struct {
 	ID        string `bson:"_id" json:"id"`
-	Handle    string `bson:"handle" json:"handle"`
-	Name      string `bson:"name" json:"name"`
-	AvatarURL string `bson:"avatarUrl" json:"avatarUrl"`
+	Handle    string `bson:"handle,omitempty" json:"handle"`
+	Name      string `bson:"name,omitempty" json:"name"`
+	AvatarURL string `bson:"avatarUrl,omitempty" json:"avatarUrl"`
 }
 
 // Post is a document, and an entry of the news.
@@ -80,12 +86,19 @@ type list struct {
 // Open creates the collections and the index in a database that is empty, for posts and comments by
 // some people.
 func Open(ctx context.Context, db *mongo.Database, people []social.User) (*Site, error) {
-	s := &Site{people: map[social.UserID]author{}, lists: db.Collection("lists"), posts: db.Collection("posts"), comments: db.Collection("comments")}
+	s := &Site{
+		people: map[social.UserID]author{}, lists: db.Collection("lists"), posts: db.Collection("posts"), comments: db.Collection("comments"),
+		normalised: db.Collection("normalisedComments"), authors: db.Collection("authors"),
+	}
 	for _, u := range people {
 		s.people[u.ID] = author{ID: u.ID.String(), Handle: u.Handle, Name: u.Name, AvatarURL: u.AvatarURL}
 	}
-	_, err := s.comments.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "post", Value: 1}, {Key: "_id", Value: 1}}})
-	return s, err
+	for _, c := range []*mongo.Collection{s.comments, s.normalised} {
+		if _, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "post", Value: 1}, {Key: "_id", Value: 1}}}); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // Keep stores the ids of the posts in a reader's news, newest first.
@@ -153,14 +166,64 @@ func (s *Site) News(ctx context.Context, reader social.UserID, first int) ([]byt
 
 // Thread returns a post's first comments as JSON, oldest first.
 func (s *Site) Thread(ctx context.Context, post social.PostID, first int) ([]byte, error) {
-	oldest := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(first))
-	cursor, err := s.comments.Find(ctx, bson.D{{Key: "post", Value: post.String()}}, oldest)
+	found, err := oldest(ctx, s.comments, post, first)
 	if err != nil {
 		return nil, err
 	}
-	var found []Comment
-	if err := cursor.All(ctx, &found); err != nil {
+	return json.Marshal(found)
+}
+
+// oldest reads a post's first comments, or all if first is 0.
+func oldest(ctx context.Context, comments *mongo.Collection, post social.PostID, first int) (found []Comment, err error) {
+	order := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(first))
+	cursor, err := comments.Find(ctx, bson.D{{Key: "post", Value: post.String()}}, order)
+	if err != nil {
 		return nil, err
+	}
+	return found, cursor.All(ctx, &found)
+}
+
+// Normalise stores a post's comments again, with only the ids of their authors, and all people. Call
+// it once.
+func (s *Site) Normalise(ctx context.Context, post social.PostID) error {
+	found, err := oldest(ctx, s.comments, post, 0)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		found[i].Author = author{ID: found[i].Author.ID}
+	}
+	if _, err := s.normalised.InsertMany(ctx, found); err != nil {
+		return err
+	}
+	_, err = s.authors.InsertMany(ctx, slices.Collect(maps.Values(s.people)))
+	return err
+}
+
+// NormalisedThread returns the same as [Site.Thread]: it reads the authors by their ids.
+func (s *Site) NormalisedThread(ctx context.Context, post social.PostID, first int) ([]byte, error) {
+	found, err := oldest(ctx, s.normalised, post, first)
+	if err != nil {
+		return nil, err
+	}
+	authors := make(map[string]author, len(found))
+	for i := range found {
+		authors[found[i].Author.ID] = author{}
+	}
+	ids := slices.Collect(maps.Keys(authors))
+	cursor, err := s.authors.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+	if err != nil {
+		return nil, err
+	}
+	var people []author
+	if err := cursor.All(ctx, &people); err != nil {
+		return nil, err
+	}
+	for _, a := range people {
+		authors[a.ID] = a
+	}
+	for i := range found {
+		found[i].Author = authors[found[i].Author.ID]
 	}
 	return json.Marshal(found)
 }

@@ -189,18 +189,19 @@ func (s *Service) updatePost(ctx context.Context, viewer social.UserID, post soc
 	if err := fault.All(wrong, err); err != nil {
 		return nil, err
 	}
-	replaced, err := change(p)
+	changed := *p // others may be reading this post
+	replaced, err := change(&changed)
 	if err != nil {
 		return nil, err
 	}
-	p.Revision++
-	e := s.postEvent(kind, viewer, p)
+	changed.Revision++
+	e := s.postEvent(kind, viewer, &changed)
 	defer s.Noted(e)
-	err = s.store.UpdatePost(ctx, p, replaced, e)
+	err = s.store.UpdatePost(ctx, &changed, replaced, e)
 	if errors.Is(err, social.ErrConflict) {
 		return nil, fault.Errorf(fault.CodeConflict, "postId", "This post was changed concurrently: read it again, then retry.")
 	}
-	return p, postError(err)
+	return &changed, postError(err)
 }
 
 func notEditable(p *social.Post) error {

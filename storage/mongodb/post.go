@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"plaza/batch"
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/audience"
@@ -363,11 +364,31 @@ func (s *Store) deleteWithPost(ctx context.Context, post social.PostID) error {
 	return nil
 }
 
-// Posts implements social.Posts.
-func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
+// postsTogether is how many single posts are read together. When as many requests wait, their read
+// begins even if the one before has not ended.
+const postsTogether = 16
+
+// Posts implements social.Posts. A request for one post, which most requests are, waits for the read
+// that is running, and shares the next one with others that wait.
+func (s *Store) Posts(ctx context.Context, ids []social.PostID) (posts map[social.PostID]*social.Post, err error) {
+	if len(ids) != 1 {
+		return s.readPosts(ctx, ids)
+	}
+	err = s.db.Within(ctx, "posts", func(ctx context.Context) error {
+		post, ok, err := s.singlePosts.Read(ctx, ids[0])
+		posts = map[social.PostID]*social.Post{}
+		if ok {
+			posts[ids[0]] = post
+		}
+		return err
+	})
+	return posts, err
+}
+
+func (s *Store) readPosts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
 	all := make(map[social.PostID]*social.Post, len(ids))
 	err := s.db.Read(ctx, "posts", func(ctx context.Context) error {
-		docs, err := mdb.FindIn[postDoc](ctx, s.posts, "_id", ids)
+		docs, err := mdb.FindIn[postDoc](ctx, s.posts, "_id", batch.Unique(ids))
 		for i := range docs {
 			all[docs[i].ID] = docs[i].post()
 		}
