@@ -180,7 +180,8 @@ func oldest(ctx context.Context, comments *mongo.Collection, post social.PostID,
 	if err != nil {
 		return nil, err
 	}
-	return found, cursor.All(ctx, &found)
+	err = cursor.All(ctx, &found)
+	return found, err
 }
 
 // Normalise stores a post's comments again, with only the ids of their authors, and all people. Call
