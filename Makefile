@@ -138,7 +138,7 @@ figures: build $(WITHMONGO) ## measure the layouts again, and update docs/figure
 .PHONY: generate
 generate: ## regenerate everything that is generated
 	go generate ./...
-	scripts/graphiql.sh
+	scripts/web.sh
 
 .PHONY: fmt
 fmt: $(LINT) ## format all Go code

@@ -18,13 +18,16 @@ import (
 
 // Large files are stored as NAME.gz.
 //
-//go:embed graphiql/dist
+//go:embed graphiql/dist app/dist
 var dist embed.FS
 
-// Config is the data that the GraphiQL page requests from the server when it loads.
+// Config is the data that a page requests from the server when it loads.
 type Config struct {
 	// Demo is an account that the page offers to sign in with; nil if there is none.
 	Demo *Demo `json:"demo"`
+	// App and GraphiQL are the paths of the pages to link to; "" if they are not served.
+	App      string `json:"app,omitempty"`
+	GraphiQL string `json:"graphiql,omitempty"`
 }
 
 // Demo is an account with a published password.
@@ -35,11 +38,42 @@ type Demo struct {
 	Threads []string `json:"threads"`
 }
 
-// The page loads everything from this server. Monaco, the editor in GraphiQL, creates style
-// elements at run time. Not all browsers take 'self' to include websockets of the same host.
-const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
-	"worker-src 'self' blob:; connect-src 'self' ws: wss:; img-src 'self' data:; font-src 'self' data:; " +
-	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+// AppPath and GraphiQLPath are where the pages are.
+const (
+	AppPath      = "/app/"
+	GraphiQLPath = "/"
+)
+
+// The pages load everything from this server. Not all browsers take 'self' to include websockets of
+// the same host.
+const ownOrigin = "default-src 'none'; script-src 'self'; connect-src 'self' ws: wss:; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+
+// page is one page with its files.
+type page struct {
+	index  string          // the path of index.html
+	routes string          // all unknown paths below are the page's own routes; "" for none
+	files  map[string]file // by their paths
+	policy string          // the page's Content-Security-Policy
+}
+
+// GraphiQL serves the GraphiQL page at / and its files under /graphiql/. It answers 404 to every
+// other path.
+func GraphiQL(config Config) http.Handler {
+	return newPage("graphiql", GraphiQLPath, config,
+		// Monaco, the editor in GraphiQL, creates style elements at run time.
+		ownOrigin+"style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; img-src 'self' data:; font-src 'self' data:")
+}
+
+// App serves the web app at /app/, with its files. Every other path below is a page of the app,
+// unless it looks like one of its files.
+func App(config Config) http.Handler {
+	p := newPage("app", AppPath, config,
+		// The pictures of users and posts are on other sites.
+		ownOrigin+"style-src 'self'; img-src 'self' data: https: http:")
+	p.routes = AppPath
+	return p
+}
 
 // The types are not taken from the mime package, whose answers depend on the machine.
 var contentTypes = map[string]string{
@@ -73,31 +107,38 @@ func newFile(name, cacheControl string, content []byte) file {
 	}
 }
 
-// GraphiQL serves the GraphiQL page at / and its files under /graphiql/. It answers 404 to every
-// other path.
-func GraphiQL(config Config) http.Handler {
-	files := graphiqlFiles(config)
-	serve := func(w http.ResponseWriter, r *http.Request) {
-		f, ok := files[r.URL.Path]
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
-			return
-		}
-		h := w.Header()
-		h.Set("Content-Type", f.contentType)
-		h.Set("Cache-Control", f.cacheControl)
-		h.Set("ETag", f.etag)
-		h.Set("Content-Security-Policy", contentSecurityPolicy)
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("X-Content-Type-Options", "nosniff")
-		f.serve(w, r)
+// ServeHTTP implements http.Handler.
+func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f, ok := p.find(r.URL.Path)
+	if !ok {
+		http.NotFound(w, r)
+		return
 	}
-	return http.HandlerFunc(serve)
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", f.contentType)
+	h.Set("Cache-Control", f.cacheControl)
+	h.Set("ETag", f.etag)
+	h.Set("Content-Security-Policy", p.policy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	f.serve(w, r)
+}
+
+// find returns the file of a path.
+func (p *page) find(path string) (file, bool) {
+	if f, ok := p.files[path]; ok {
+		return f, true
+	}
+	route, below := strings.CutPrefix(path, p.routes)
+	if p.routes == "" || !below || strings.HasPrefix(route, "assets") {
+		return file{}, false
+	}
+	return p.files[p.index], true
 }
 
 // serve answers with the content, gzipped if it is stored like that and the client accepts it.
@@ -139,25 +180,25 @@ func gunzip(content []byte) []byte {
 	return plain
 }
 
-// graphiqlFiles maps URL paths to files.
-func graphiqlFiles(config Config) map[string]file {
-	const root = "graphiql/dist"
-	files := map[string]file{}
-	err := fs.WalkDir(dist, root, func(name string, entry fs.DirEntry, err error) error {
+// newPage reads the files of a page, which are served under its name.
+func newPage(name, index string, config Config, policy string) *page {
+	p := &page{index: index, files: map[string]file{}, policy: policy}
+	root := name + "/dist"
+	err := fs.WalkDir(dist, root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := dist.ReadFile(name)
+		content, err := dist.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		switch rest := strings.TrimSuffix(strings.TrimPrefix(name, root), ".gz"); {
+		switch rest := strings.TrimSuffix(strings.TrimPrefix(file, root), ".gz"); {
 		case rest == "/index.html":
-			files["/"] = newFile(name, "no-cache", content)
+			p.files[index] = newFile(file, "no-cache", content)
 		case strings.HasPrefix(rest, "/assets/"): // their names contain a hash of their content
-			files["/graphiql"+rest] = newFile(name, "public, max-age=31536000, immutable", content)
+			p.files["/"+name+rest] = newFile(file, "public, max-age=31536000, immutable", content)
 		default:
-			files["/graphiql"+rest] = newFile(name, "no-cache", content)
+			p.files["/"+name+rest] = newFile(file, "no-cache", content)
 		}
 		return nil
 	})
@@ -168,6 +209,6 @@ func graphiqlFiles(config Config) map[string]file {
 	if err != nil {
 		panic(err) // strings marshal
 	}
-	files["/graphiql/config.json"] = newFile("config.json", "no-store", content)
-	return files
+	p.files["/"+name+"/config.json"] = newFile("config.json", "no-store", content)
+	return p
 }

@@ -40,7 +40,7 @@ func TestIndex(t *testing.T) {
 	for name, want := range map[string]string{
 		"Content-Type":            "text/html; charset=utf-8",
 		"Cache-Control":           "no-cache",
-		"Content-Security-Policy": contentSecurityPolicy,
+		"Content-Security-Policy": h.(*page).policy,
 		"X-Content-Type-Options":  "nosniff",
 	} {
 		if got := res.Header.Get(name); got != want {

@@ -35,6 +35,7 @@ type Config struct {
 	SocketLimits    connections.Limits
 	NewsAds         NewsAds
 	NoGraphiQL      bool // serve no page to explore the API
+	NoApp           bool // serve no web app
 	NoIntrospection bool // do not tell clients the schema
 	// TrustedDocuments are documents that clients can run by their ids, which are the keys; see
 	// ReadManifest. With OnlyTrusted nothing else runs.

@@ -29,16 +29,16 @@ func (c *Config) seedDemo(ctx context.Context, st storage.Store, f *front.Front)
 	return community, err
 }
 
-// pageOf returns the data about the demo's community that GraphiQL needs; nil without the demo.
-func pageOf(community *demo.Community) web.Config {
+// demoOf returns what the pages need to know about the demo's community; nil without the demo.
+func demoOf(community *demo.Community) *web.Demo {
 	if community == nil {
-		return web.Config{}
+		return nil
 	}
-	shown := web.Demo{Handle: community.Account.Handle, Password: community.Account.Password}
+	shown := &web.Demo{Handle: community.Account.Handle, Password: community.Account.Password}
 	for _, thread := range community.Threads() {
 		shown.Threads = append(shown.Threads, thread.String())
 	}
-	return web.Config{Demo: &shown}
+	return shown
 }
 
 // liveDemo runs the life of the community until ctx ends, while there are visitors.

@@ -63,7 +63,7 @@ func TestDemoIsServed(t *testing.T) {
 	if s.isWatched() {
 		t.Error("the demo counts as watched before the first request")
 	}
-	query := `{ nodes(ids: ["` + strings.Join(pageOf(community).Demo.Threads, `", "`) + `"]) { ... on Post { text } } user(handle: "ada") { avatarUrl } }`
+	query := `{ nodes(ids: ["` + strings.Join(demoOf(community).Threads, `", "`) + `"]) { ... on Post { text } } user(handle: "ada") { avatarUrl } }`
 	_, body := answerOf(t, s, http.MethodGet, "/graphql?query="+strings.NewReplacer(" ", "%20", `"`, "%22").Replace(query))
 	var answer struct {
 		Data struct {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plaza/internal/front"
+	"plaza/web"
 )
 
 // drainTime is how long requests and sockets have to finish once the listener is closed.
@@ -87,6 +88,9 @@ func (s *Server) announce(ctx context.Context, address string) {
 	}
 	if !s.config.NoGraphiQL {
 		attributes = append(attributes, slog.String("graphiql", address))
+	}
+	if !s.config.NoApp {
+		attributes = append(attributes, slog.String("app", address+web.AppPath))
 	}
 	for _, of := range slices.Sorted(maps.Keys(on.Layouts)) {
 		attributes = append(attributes, slog.String(of, on.Layouts[of]))

@@ -157,7 +157,7 @@ func (s *Server) routes(authenticate authenticator, from *proxies) http.Handler 
 	if s.community != nil {
 		mux.Handle(demo.PicturesPath, demo.Pictures())
 	}
-	mux.Handle("/", s.page())
+	s.addPages(mux)
 	return mux
 }
 
@@ -170,12 +170,28 @@ func (s *Server) logging(authenticate authenticator) authenticator {
 	}
 }
 
-// page returns what browsers get at /: GraphiQL, unless it is switched off.
-func (s *Server) page() http.Handler {
-	if s.config.NoGraphiQL {
-		return http.NotFoundHandler()
+// addPages serves GraphiQL at / and the web app, unless they are switched off.
+func (s *Server) addPages(mux *http.ServeMux) {
+	config, graphiQL := s.pageConfig(), http.NotFoundHandler()
+	if !s.config.NoGraphiQL {
+		graphiQL = web.GraphiQL(config)
 	}
-	return web.GraphiQL(pageOf(s.community))
+	mux.Handle(web.GraphiQLPath, graphiQL)
+	if !s.config.NoApp {
+		mux.Handle(web.AppPath, web.App(config))
+	}
+}
+
+// pageConfig returns what the pages need to know about this server.
+func (s *Server) pageConfig() web.Config {
+	config := web.Config{Demo: demoOf(s.community)}
+	if !s.config.NoGraphiQL {
+		config.GraphiQL = web.GraphiQLPath
+	}
+	if !s.config.NoApp {
+		config.App = web.AppPath
+	}
+	return config
 }
 
 // accessLog logs requests as configured.

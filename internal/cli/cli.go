@@ -21,7 +21,7 @@ import (
 type commandLine struct {
 	commonFlags
 
-	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and the web app (the default command)."`
 	Import  importCommand  `cmd:"" help:"Load people and circles from files."`
 	Export  exportCommand  `cmd:"" help:"Write a user's data to the standard output."`
 	Work    workCommand    `cmd:"" help:"Inspect the database's background work, and retry failed jobs."`

@@ -34,6 +34,7 @@ func TestHelpShowsDefaults(t *testing.T) {
 		"Address to listen on. Default: 127.0.0.1:8080 ($PLAZA_ADDR).",
 		"Folder of the embedded database; created if missing. Default: plaza-data ($PLAZA_DATA).",
 		`--graphiql="on" Whether to serve GraphiQL at /: on or off ($PLAZA_GRAPHIQL).`,
+		`--app="on" Whether to serve the web app at /app/: on or off ($PLAZA_APP).`,
 	} {
 		if !strings.Contains(help, want) {
 			t.Errorf("the help lacks %q:\n%s", want, &stdout)

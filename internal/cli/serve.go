@@ -31,6 +31,7 @@ type serveCommand struct {
 	NewsAds          zoneFlag       `help:"Show ads of this zone in news, in the field sponsored of its entries. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
 	NewsAdsEvery     int            `help:"With --news-ads: the number of public posts between ads." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
 	GraphiQL         string         `help:"Whether to serve GraphiQL at /: on or off." env:"PLAZA_GRAPHIQL" name:"graphiql" default:"on" enum:"on,off"`
+	App              string         `help:"Whether to serve the web app at /app/: on or off." env:"PLAZA_APP" name:"app" default:"on" enum:"on,off"`
 	Introspection    string         `help:"Whether clients may read the schema, by introspection or at /schema.graphql: on or off. If off, GraphiQL has no completion and no documentation." env:"PLAZA_INTROSPECTION" default:"on" enum:"on,off"`
 	Registration     string         `help:"Who may create accounts: open (anyone, with signUp), invitation (those who have the code of an invitation: plaza invitation create) or closed (only operators, with plaza user add)." env:"PLAZA_REGISTRATION" default:"open" enum:"open,invitation,closed"`
 	MemberInvites    int            `help:"With --registration=invitation: how many invitations, each for one account, a member may have that have not expired; 0: only operators invite." env:"PLAZA_MEMBER_INVITATIONS" name:"member-invitations" default:"0" placeholder:"NUMBER"`
@@ -179,7 +180,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 	return app.Run(ctx, func(ctx context.Context) (storage.Store, error) { return c.openStore(ctx, common) }, app.Config{
 		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, MetricsAddr: c.MetricsAddr, BehindProxy: c.BehindProxy,
 		TrustedProxies: c.networks(), RateLimits: c.RateLimits == "on",
-		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
+		NoGraphiQL: c.GraphiQL == "off", NoApp: c.App == "off", NoIntrospection: c.Introspection == "off",
 		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), PublishHook: c.PublishHook.hook(), Providers: providers, MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
 		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{Registration: registrations[c.Registration], MemberInvitations: c.MemberInvites, Mails: mails}},
 		AccessLog: c.AccessLog == "on", AuditLog: common.AuditLog != "off", SlowOperation: c.SlowOperation,

@@ -58,8 +58,11 @@ func TestStartUpLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, is := logLine(t, "Plaza is open", data, "PLAZA_GRAPHIQL=off")["graphiql"]; is {
-		t.Error("a server without GraphiQL names its address")
+	without := logLine(t, "Plaza is open", data, "PLAZA_GRAPHIQL=off", "PLAZA_APP=off")
+	for _, page := range []string{"graphiql", "app"} {
+		if address, is := without[page]; is {
+			t.Errorf("a server without %s says that it is at %v", page, address)
+		}
 	}
 	line = startUpLine(t, data, "PLAZA_MONGODB_URI="+uri, "PLAZA_FEEDS=month")
 	want = map[string]any{
@@ -79,10 +82,10 @@ func startUpLine(t *testing.T, data string, environ ...string) map[string]any {
 	if version, _ := line["version"].(string); version == "" {
 		t.Errorf("the line names no version: %v", line)
 	}
-	if line["graphql"] != fmt.Sprint(line["graphiql"], "/graphql") {
-		t.Errorf("the line has the addresses %v and %v", line["graphiql"], line["graphql"])
+	if line["graphql"] != fmt.Sprint(line["graphiql"], "/graphql") || line["app"] != fmt.Sprint(line["graphiql"], "/app/") {
+		t.Errorf("the line has the addresses %v, %v and %v", line["graphiql"], line["graphql"], line["app"])
 	}
-	for _, usual := range []string{"time", "level", "msg", "version", "graphiql", "graphql"} {
+	for _, usual := range []string{"time", "level", "msg", "version", "graphiql", "app", "graphql"} {
 		delete(line, usual)
 	}
 	return line

@@ -8,13 +8,13 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestDisabledIntrospection: without GraphiQL and introspection a server shows neither a page nor
+// TestDisabledIntrospection: without its pages and introspection a server shows neither a page nor
 // its schema, and answers everything else.
 func TestDisabledIntrospection(t *testing.T) {
 	t.Parallel()
-	server := plazatest.StartProcess(t, "--graphiql=off", "--introspection=off", "--drain-delay=0s")
+	server := plazatest.StartProcess(t, "--graphiql=off", "--app=off", "--introspection=off", "--drain-delay=0s")
 	anyone := plazatest.Person{URL: server.URL(t)}
-	for _, path := range []string{"/", "/graphiql/config.json", "/schema.graphql"} {
+	for _, path := range []string{"/", "/graphiql/config.json", "/app/", "/app/config.json", "/schema.graphql"} {
 		if status := plazatest.StatusOf(t, anyone.URL+path); status != http.StatusNotFound {
 			t.Errorf("%s: status %d", path, status)
 		}

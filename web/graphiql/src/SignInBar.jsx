@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { getState, signIn, signOut, subscribe } from './api.js';
 import icon from './icon.svg';
 
-export function SignInBar({ demo }) {
+export function SignInBar({ demo, app }) {
   const { session, message, asksToSignIn } = useSyncExternalStore(subscribe, getState);
   const [busy, setBusy] = useState(false);
   const [isSlow, setIsSlow] = useState(false);
@@ -38,6 +38,7 @@ export function SignInBar({ demo }) {
       <strong className="plaza-name">
         <img src={icon} alt="" width="20" height="20" /> Plaza
       </strong>
+      {app && <a href={app}>Web app</a>}
       <span className="plaza-message" role="status">
         {/* The old message goes first, so that screen readers read the same one again. */}
         {busy ? isSlow && 'Waiting for an answer…' : message}

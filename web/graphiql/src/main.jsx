@@ -34,7 +34,7 @@ async function readConfig() {
   }
 }
 
-const { demo = null } = await readConfig();
+const { demo = null, app } = await readConfig();
 await restoreSession();
 const examples = exampleTabs(Boolean(demo), await findSubject(demo));
 renewTabs(storage, examples);
@@ -44,7 +44,7 @@ const isNarrow = matchMedia('(max-width: 720px)').matches;
 
 createRoot(document.getElementById('root')).render(
   <>
-    <SignInBar demo={demo} />
+    <SignInBar demo={demo} app={app} />
     <GraphiQL
       fetcher={fetcher}
       storage={storage}

@@ -1,0 +1,46 @@
+import { Redirect, Route, Router, Switch } from 'wouter-preact';
+import { Shell } from './parts/Shell.jsx';
+import { Circle } from './pages/Circle.jsx';
+import { Circles } from './pages/Circles.jsx';
+import { Incoming } from './pages/Incoming.jsx';
+import { Landing } from './pages/Landing.jsx';
+import { News } from './pages/News.jsx';
+import { Notifications } from './pages/Notifications.jsx';
+import { OwnWall } from './pages/OwnWall.jsx';
+import { People } from './pages/People.jsx';
+import { PostPage } from './pages/PostPage.jsx';
+import { Followers, Following, Profile } from './pages/Profile.jsx';
+import { Settings } from './pages/Settings.jsx';
+import { SignIn, SignUp } from './pages/SignIn.jsx';
+import { Missing } from './parts/states.jsx';
+import { useSession } from './session.jsx';
+
+// forMembers are the pages that are about the viewer.
+const forMembers = {
+  '/': News, '/incoming': Incoming, '/wall': OwnWall, '/circles': Circles, '/circles/:id': Circle, '/notifications': Notifications, '/settings': Settings,
+};
+const forVisitors = { '/': Landing, '/sign-in': SignIn, '/sign-up': SignUp };
+const forAll = {
+  '/people': People, '/people/:handle': Profile, '/people/:handle/followers': Followers, '/people/:handle/following': Following,
+  '/post/:id': PostPage, '/post/:id/comment/:slug': PostPage,
+};
+
+export function App() {
+  const { me, hasEnded } = useSession();
+  const pages = { ...(me ? forMembers : forVisitors), ...forAll };
+  return (
+    <Router base="/app">
+      <Shell>
+        <Switch>
+          {Object.entries(pages).map(([path, Page]) => (
+            <Route key={path} path={path}>{(params) => <Page key={Object.values(params).join()} {...params} />}</Route>
+          ))}
+          {Object.keys(me ? forVisitors : forMembers).map((path) => (
+            <Route key={path} path={path}><Redirect to={me ? '/' : hasEnded ? '/sign-in' : '/'} replace /></Route>
+          ))}
+          <Route><Missing title="There is no such page" /></Route>
+        </Switch>
+      </Shell>
+    </Router>
+  );
+}

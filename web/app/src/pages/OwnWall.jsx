@@ -1,0 +1,28 @@
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { OwnWall as Query } from '../api/operations.js';
+import { useList, useTitle } from '../hooks.js';
+import { Composer } from '../parts/Composer.jsx';
+import { Feed } from '../parts/Feed.jsx';
+import { Empty } from '../parts/states.jsx';
+import { useMe } from '../session.jsx';
+
+const views = { ALL: 'By everyone', FOLLOWED: 'By me and the people I follow' };
+
+export function OwnWall() {
+  useTitle('My wall');
+  const me = useMe();
+  const [view, setView] = useState('ALL');
+  const reading = useList(Query, { view }, (data) => data.viewer?.wall, 'cache-and-network');
+  return (
+    <>
+      <h1>My wall</h1>
+      <p class="hint">What you write, and what others write to you. <Link href={`/people/${me.handle}`}>See it as others do</Link>.</p>
+      <Composer />
+      <div class="tabs" role="group" aria-label="Posts">
+        {Object.entries(views).map(([value, label]) => <button type="button" key={value} aria-pressed={view === value} onClick={() => setView(value)}>{label}</button>)}
+      </div>
+      <Feed key={view} reading={reading}><Empty title="Your wall is empty"><p>Write the first post.</p></Empty></Feed>
+    </>
+  );
+}

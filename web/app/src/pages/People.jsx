@@ -1,0 +1,50 @@
+import { useState } from 'preact/hooks';
+import { useSearchParams } from 'wouter-preact';
+import { PeopleByName } from '../api/operations.js';
+import { useDelayed, useList, useTitle } from '../hooks.js';
+import { PersonRow } from '../parts/basics.jsx';
+import { More } from '../parts/Feed.jsx';
+import { FollowButton } from '../parts/Follow.jsx';
+import { Failure, Loading } from '../parts/states.jsx';
+import { useMe } from '../session.jsx';
+import { Suggestions } from './News.jsx';
+
+export function People() {
+  useTitle('People');
+  const me = useMe();
+  const [search] = useSearchParams();
+  const startsWith = (search.get('q') ?? '').replace(/^@/, '');
+  return (
+    <>
+      <h1>People</h1>
+      {startsWith
+        ? <Found startsWith={startsWith}>{(user) => me && me.id !== user.id && <FollowButton handle={user.handle} />}</Found>
+        : <section class="card"><p>Search for the beginning of a name or handle.</p><Suggestions /></section>}
+    </>
+  );
+}
+
+// Found lists the people whose names or handles begin with a text; children(user) returns what to do with each.
+export function Found({ startsWith, children }) {
+  const reading = useList(PeopleByName, { startsWith }, (data) => data.usersByName);
+  if (!reading.list) return reading.error ? <Failure error={reading.error} again={reading.readAgain} /> : <Loading />;
+  return (
+    <section class="card">
+      {reading.list.edges.length === 0 && <p role="status">No name or handle begins with “<bdi>{startsWith}</bdi>”.</p>}
+      <ul class="plain">{reading.list.edges.map(({ node }) => <PersonRow key={node.id} user={node}>{children(node)}</PersonRow>)}</ul>
+      <More reading={reading} />
+    </section>
+  );
+}
+
+// Finder searches while one writes.
+export function Finder({ label, children }) {
+  const [text, setText] = useState('');
+  const startsWith = useDelayed(text.trim().replace(/^@/, ''), 250);
+  return (
+    <>
+      <input type="search" aria-label={label} placeholder={label} value={text} maxLength={100} onInput={(event) => setText(event.target.value)} />
+      {startsWith && <Found startsWith={startsWith}>{children}</Found>}
+    </>
+  );
+}

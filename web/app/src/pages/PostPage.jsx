@@ -1,0 +1,104 @@
+import { useState } from 'preact/hooks';
+import { useClient, useQuery, useSubscription } from '@urql/preact';
+import { useEffect } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { CommentAdded, CommentChanged, Discussion, Post as Query, Thread as ThreadQuery } from '../api/operations.js';
+import { useList, useLive, useTitle } from '../hooks.js';
+import { Comment, CommentForm } from '../parts/Comment.jsx';
+import { Changes, More } from '../parts/Feed.jsx';
+import { Post } from '../parts/Post.jsx';
+import { Failure, Loading, Missing } from '../parts/states.jsx';
+import { useMe } from '../session.jsx';
+
+export function PostPage({ id, slug }) {
+  const me = useMe();
+  const [{ data, error, fetching }, read] = useQuery({ query: Query, variables: { id }, requestPolicy: 'cache-and-network' });
+  const post = data?.post;
+  useTitle(post ? `${post.author.name}: ${post.text.slice(0, 60)}` : 'Post');
+  if (!post) {
+    if (error?.networkError) return <Failure error={error} again={read} />;
+    return fetching ? <Loading /> : <Missing title="This post is not here" />;
+  }
+  return (
+    <>
+      <Post post={post} whole />
+      <Changes ids={[post.id]} />
+      <section class="card" aria-label="Comments">
+        {post.viewerCanComment && !slug && <CommentForm postId={post.id} />}
+        {!me && <p class="hint"><Link href="/sign-in">Sign in</Link> to comment.</p>}
+        {slug ? <Permalink post={post} slug={slug} /> : <Thread post={post} />}
+      </section>
+    </>
+  );
+}
+
+const orders = { OLDEST: 'Oldest', NEWEST: 'Newest', THREADED: 'Threaded' };
+
+// cursorOf returns where live comments begin: the tree, and a list whose end is not loaded, have no place for that.
+function cursorOf(order, pageInfo) {
+  if (order === 'NEWEST') return pageInfo.startCursor;
+  return order === 'OLDEST' && !pageInfo.hasNextPage ? pageInfo.endCursor : null;
+}
+
+function Thread({ post }) {
+  const [order, setOrder] = useState('THREADED');
+  return (
+    <>
+      <div class="tabs" role="group" aria-label="Order of the comments">
+        {Object.entries(orders).map(([value, label]) => <button type="button" key={value} aria-pressed={order === value} onClick={() => setOrder(value)}>{label}</button>)}
+      </div>
+      <ThreadIn key={order} post={post} order={order} />
+    </>
+  );
+}
+
+function ThreadIn({ post, order }) {
+  const reading = useList(ThreadQuery, { id: post.id, order }, (data) => data.post?.comments, 'cache-and-network');
+  const { list, error, readAgain } = reading;
+  useLive(CommentAdded, { id: post.id }, reading, list && cursorOf(order, list.pageInfo));
+  useChanges(post.id, readAgain);
+  if (!list) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
+  if (list.edges.length === 0) return <p class="hint">No comments yet.</p>;
+  return (
+    <>
+      <ol class="thread" aria-live="polite" aria-relevant="additions">
+        {list.edges.map(({ node }) => <Comment key={node.id} comment={node} postId={post.id} inTree={order === 'THREADED'} />)}
+      </ol>
+      <More reading={reading} />
+    </>
+  );
+}
+
+// useChanges follows edits and deletions of comments. It sends no past ones: after a lost connection, the comments are read again.
+function useChanges(id, readAgain) {
+  const client = useClient();
+  useSubscription({ query: CommentChanged, variables: { id } });
+  useEffect(() => client.onConnected(readAgain), [id]);
+}
+
+// Permalink shows one comment with what is above and below it.
+function Permalink({ post, slug }) {
+  const variables = { id: post.id, slug };
+  const reading = useList(Discussion, variables, (data) => data.post?.comment?.discussion, 'cache-and-network');
+  const { list, data, error, fetching, readAgain } = reading;
+  useSubscription({ query: CommentAdded, variables: { id: post.id } }, (before, { commentAdded: { comment } }) => {
+    if (comment?.path.split('/').includes(slug)) readAgain();
+    return null;
+  });
+  useChanges(post.id, readAgain);
+  const whole = <p><Link href={`/post/${post.id}`}>All comments</Link></p>;
+  if (!list) {
+    if (error?.networkError) return <Failure error={error} again={readAgain} />;
+    return fetching ? <Loading /> : <>{whole}<p>This comment is not here. It may have been deleted.</p></>;
+  }
+  return (
+    <>
+      {whole}
+      <ol class="thread">
+        {data.post.comment.ancestors.map((comment) => <Comment key={comment.id} comment={comment} postId={post.id} inTree />)}
+        {list.edges.map(({ node }) => <Comment key={node.id} comment={node} postId={post.id} inTree isSubject={node.slug === slug} />)}
+      </ol>
+      <More reading={reading} />
+    </>
+  );
+}

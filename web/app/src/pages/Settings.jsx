@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks';
+import { Blocked, ChangePassword, Muted, RevokeOtherSessions, UnblockUser, UnmuteUser, UpdateProfile } from '../api/operations.js';
+import { useList, useTitle } from '../hooks.js';
+import { useMutation } from '@urql/preact';
+import { messageOf } from '../api/client.js';
+import { Act, PersonRow } from '../parts/basics.jsx';
+import { Field, Form } from '../parts/Form.jsx';
+import { More } from '../parts/Feed.jsx';
+import { Failure, Loading } from '../parts/states.jsx';
+import { useSession } from '../session.jsx';
+
+const policies = { EVERYONE: 'Everyone', FOLLOWED: 'The people I follow', NOBODY: 'Only me' };
+
+export function Settings() {
+  useTitle('Settings');
+  const { me, renew } = useSession();
+  return (
+    <>
+      <h1>Settings</h1>
+      <Section title="Profile" mutation={UpdateProfile} submit="Save" done="Your profile is saved.">
+        <Field label="Name" name="name" maxLength={100} defaultValue={me.name} />
+        <Field label="About you" name="bio" as="textarea" rows="3" maxLength={1000} defaultValue={me.bio} />
+        <Field label="Address of your picture" name="avatarUrl" type="url" placeholder="https://…" defaultValue={me.avatarUrl ?? ''} />
+        <div class="field">
+          <label for="wall-policy">Who may write on your wall?</label>
+          <select id="wall-policy" name="wallPolicy">
+            {Object.entries(policies).map(([value, label]) => <option key={value} value={value} selected={me.wallPolicy === value}>{label}</option>)}
+          </select>
+        </div>
+      </Section>
+      <Section title="Password" mutation={ChangePassword} submit="Change it" done="Your password is changed. Your other sessions have ended.">
+        <Field label="Your password now" name="currentPassword" type="password" autoComplete="current-password" />
+        <Field label="Your new password" hint="At least 8 characters" name="newPassword" type="password" autoComplete="new-password" maxLength={128} />
+      </Section>
+      <People title="Blocked" query={Blocked} listOf={({ viewer }) => viewer?.blockedUsers} none="You block no people." mutation={UnblockUser} undo="Unblock" then={renew} />
+      <People title="Muted" query={Muted} listOf={({ viewer }) => viewer?.mutedUsers} none="You mute no people." mutation={UnmuteUser} undo="Unmute" />
+      <Sessions />
+    </>
+  );
+}
+
+function Section({ title, done, children, ...form }) {
+  const [isDone, setIsDone] = useState(false);
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      <Form {...form} onInput={() => setIsDone(false)} then={(payload, form) => { form.querySelectorAll('[type=password]').forEach((field) => { field.value = ''; }); setIsDone(true); }}>{children}</Form>
+      <p role="status">{isDone && done}</p>
+    </section>
+  );
+}
+
+function People({ title, query, listOf, none, mutation, undo, then }) {
+  const reading = useList(query, {}, listOf, 'cache-and-network');
+  const { list, error, readAgain } = reading;
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      {!list && (error ? <Failure error={error} again={readAgain} /> : <Loading />)}
+      {list?.edges.length === 0 && <p>{none}</p>}
+      <ul class="plain">
+        {list?.edges.map(({ node }) => (
+          <PersonRow key={node.id} user={node}><Act mutation={mutation} input={{ userId: node.id }} then={then} aria-label={`${undo} ${node.name}`}>{undo}</Act></PersonRow>
+        ))}
+      </ul>
+      <More reading={reading} />
+    </section>
+  );
+}
+
+function Sessions() {
+  const { end } = useSession();
+  const [{ data, error, fetching }, revoke] = useMutation(RevokeOtherSessions);
+  const [failure, setFailure] = useState('');
+  return (
+    <section class="card">
+      <h2>Sessions</h2>
+      <p class="actions">
+        <button type="button" aria-disabled={fetching} onClick={() => revoke({})}>Sign out everywhere else</button>
+        <button type="button" class="danger" onClick={() => end().catch(({ message }) => setFailure(message))}>Sign out</button>
+      </p>
+      <p role="status">{data && 'All your other sessions have ended.'}</p>
+      {(error || failure) && <p class="error" role="alert">{failure || messageOf(error)}</p>}
+    </section>
+  );
+}

@@ -1,0 +1,75 @@
+import { useQuery } from '@urql/preact';
+import { Link, useLocation } from 'wouter-preact';
+import { Registration, SignIn as SignInMutation, SignUp as SignUpMutation } from '../api/operations.js';
+import { useAct, useTitle } from '../hooks.js';
+import { Field, Form } from '../parts/Form.jsx';
+import { Loading } from '../parts/states.jsx';
+import { useSession } from '../session.jsx';
+
+const handle = { name: 'handle', autoComplete: 'username', autoCapitalize: 'none', spellCheck: false };
+
+// withHandle accepts a handle as people write it to each other.
+const withHandle = (input) => ({ ...input, handle: input.handle.trim().replace(/^@/, '') });
+
+export function SignIn() {
+  useTitle('Sign in');
+  const { begin, hasEnded } = useSession();
+  return (
+    <section class="card narrow">
+      <h1>Sign in</h1>
+      {hasEnded && <p role="alert">Your session has ended, or this Plaza is for members only. Please sign in.</p>}
+      <Form mutation={SignInMutation} submit="Sign in" complete={withHandle} then={({ token }) => begin(token)}>
+        <Field label="Handle" {...handle} />
+        <Field label="Password" name="password" type="password" autoComplete="current-password" />
+      </Form>
+      <DemoButton />
+      <Invitation />
+    </section>
+  );
+}
+
+export function SignUp() {
+  useTitle('Create an account');
+  const { begin } = useSession();
+  const [, navigate] = useLocation();
+  const [{ data, error }] = useQuery({ query: Registration });
+  if (!data && !error) return <Loading />;
+  if (data?.registration === 'CLOSED') {
+    return <section class="card narrow"><h1>Registration is closed</h1><p>The people who run this Plaza create the accounts.</p></section>;
+  }
+  return (
+    <section class="card narrow">
+      <h1>Create an account</h1>
+      <Form mutation={SignUpMutation} submit="Create my account" complete={withHandle} then={async ({ token }) => { navigate('/'); await begin(token); }}>
+        {data?.registration === 'INVITATION' && <Field label="Invitation" hint="The code that you were given" name="invitation" autoComplete="off" spellCheck={false} />}
+        <Field label="Name" hint="As others see it" name="name" autoComplete="name" maxLength={100} />
+        <Field label="Handle" hint="1 to 30 letters, digits or underscores" {...handle} maxLength={31} />
+        <Field label="Password" hint="At least 8 characters" name="password" type="password" autoComplete="new-password" maxLength={128} />
+      </Form>
+      <p>You have an account? <Link href="/sign-in">Sign in</Link></p>
+    </section>
+  );
+}
+
+// Invitation offers an account, if visitors can create one.
+export function Invitation() {
+  const [{ data }] = useQuery({ query: Registration });
+  if (!data || data.registration === 'CLOSED') return null;
+  return <p>New here? <Link href="/sign-up">Create an account</Link></p>;
+}
+
+export function DemoButton() {
+  const { config: { demo }, begin } = useSession();
+  const [act, { busy, errors }] = useAct(SignInMutation);
+  if (!demo) return null;
+  async function signIn() {
+    const payload = await act({ handle: demo.handle, password: demo.password });
+    if (payload) await begin(payload.token);
+  }
+  return (
+    <p>
+      <button type="button" class="primary" aria-disabled={busy} onClick={signIn}>Look around as @{demo.handle}</button>
+      {errors.map(({ message }) => <span class="error" role="alert" key={message}>{message}</span>)}
+    </p>
+  );
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { AddComment, DeleteComment, EditComment } from '../api/operations.js';
+import { Avatar, Confirm, Name, Text, Time } from './basics.jsx';
+import { Field, Form } from './Form.jsx';
+
+const permalink = (postId, { slug }) => `/post/${postId}/comment/${slug}`;
+
+// Preview is one of the newest comments below a post.
+export const Preview = ({ comment, post }) => (
+  <li>
+    <Avatar user={comment.author} />
+    <div class="bubble">
+      <Name user={comment.author} /> <Time at={comment.createdAt} href={permalink(post.id, comment)} />
+      <Text text={comment.text} entities={comment.entities} />
+    </div>
+  </li>
+);
+
+export function CommentForm({ postId, parent, short, then }) {
+  const [written, setWritten] = useState(0);
+  return (
+    <Form
+      class="comment-form" key={written} mutation={AddComment} submit={parent ? 'Reply' : 'Comment'}
+      complete={(input) => ({ ...input, postId, parentId: parent?.id })}
+      then={(payload) => { setWritten(written + 1); then?.(payload); }}
+    >
+      <Field
+        label={parent ? `Your reply to ${parent.author?.name ?? 'this comment'}` : 'Your comment'} hiddenLabel name="text" as="textarea"
+        rows={short ? 1 : 2} maxLength={10000} placeholder={parent ? 'Write a reply' : 'Write a comment'}
+      />
+    </Form>
+  );
+}
+
+// Comment is an entry of a thread. In a flat order it says to whom it replies; in a tree it is indented.
+export function Comment({ comment, postId, inTree, isSubject }) {
+  const [open, setOpen] = useState(null);
+  const close = () => setOpen(null);
+  const { id, author, parent } = comment;
+  const depth = inTree ? Math.min(comment.depth - 1, 6) : 0;
+  if (comment.isDeleted) {
+    return <li class={`comment depth-${depth}`} id={id}><p class="tombstone">This comment was deleted. <Time at={comment.createdAt} href={permalink(postId, comment)} /></p></li>;
+  }
+  return (
+    <li class={`comment depth-${depth} ${isSubject ? 'subject' : ''}`} id={id} aria-current={isSubject || undefined}>
+      <Avatar user={author} />
+      <div class="bubble">
+        <Name user={author} /> <Time at={comment.createdAt} href={permalink(postId, comment)} /> {comment.editedAt && <small>edited</small>}
+        {comment.isHidden && <small>hidden by moderators</small>}
+        {!inTree && parent && <Link class="reply-to" href={permalink(postId, parent)}>in reply to {parent.author ? <>@{parent.author.handle}</> : 'a deleted comment'}</Link>}
+        {open === 'edit' ? (
+          <Form mutation={EditComment} submit="Save" complete={(input) => ({ ...input, commentId: id })} then={close}>
+            <Field label="Text" hiddenLabel name="text" as="textarea" rows="2" maxLength={10000} defaultValue={comment.text} />
+          </Form>
+        ) : <Text text={comment.text} entities={comment.entities} />}
+        <footer>
+          {comment.viewerCanReply && <button type="button" class="quiet" aria-expanded={open === 'reply'} onClick={() => setOpen(open === 'reply' ? null : 'reply')}>Reply</button>}
+          {comment.viewerCanEdit && <button type="button" class="quiet" aria-expanded={open === 'edit'} onClick={() => setOpen(open === 'edit' ? null : 'edit')}>Edit</button>}
+          {comment.viewerCanDelete && (
+            <Confirm class="quiet" label="Delete" question="Delete this comment?" mutation={DeleteComment} input={{ commentId: id }}>
+              This can't be undone. If it has replies, they stay.
+            </Confirm>
+          )}
+          {comment.repliesCount > 0 && !inTree && <Link class="quiet button" href={permalink(postId, comment)}>{comment.repliesCount === 1 ? '1 reply' : `${comment.repliesCount} replies`}</Link>}
+        </footer>
+        {open === 'reply' && <CommentForm postId={postId} parent={comment} then={close} />}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,141 @@
+// Writing and editing posts of each type.
+import { useState } from 'preact/hooks';
+import { CreatePost, EditPost, SetPostAudience } from '../api/operations.js';
+import { AudiencePicker } from './Audience.jsx';
+import { Dialog } from './basics.jsx';
+import { Field, Form, useErrors } from './Form.jsx';
+
+const types = {
+  status: { label: 'Text', Fields: StatusFields },
+  photo: { label: 'Photo', Fields: PhotoFields },
+  link: { label: 'Link', Fields: LinkFields },
+  checkin: { label: 'Check-in', Fields: CheckinFields },
+  poll: { label: 'Poll', Fields: PollFields },
+};
+const typeOf = { StatusPost: 'status', PhotoPost: 'photo', LinkPost: 'link', CheckinPost: 'checkin', PollPost: 'poll' };
+
+const TextArea = (props) => <Field as="textarea" rows="3" maxLength={10000} {...props} />;
+
+function StatusFields({ post }) {
+  return <TextArea label="Text" hiddenLabel name="content.status.text" placeholder="What would you like to share?" defaultValue={post?.text} />;
+}
+
+function PhotoFields({ post }) {
+  const [url, setUrl] = useState(post?.url ?? '');
+  const [size, setSize] = useState(post);
+  return (
+    <>
+      <Field label="Address of the picture" name="content.photo.url" type="url" placeholder="https://…" value={url} onChange={(event) => setUrl(event.target.value)} />
+      {/^https?:/.test(url) && (
+        <img class="photo" src={url} alt="Preview" onLoad={({ target }) => setSize({ width: target.naturalWidth, height: target.naturalHeight })} onError={() => setSize(null)} />
+      )}
+      <Field label="What does it show?" hint="For people who can't see it" name="content.photo.alt" maxLength={1000} defaultValue={post?.alt} />
+      <TextArea label="Caption" name="content.photo.caption" rows="2" defaultValue={post?.text} />
+      <Hidden name="content.photo.width" type="number" value={size?.width || ''} />
+      <Hidden name="content.photo.height" type="number" value={size?.height || ''} />
+    </>
+  );
+}
+
+function LinkFields({ post }) {
+  return (
+    <>
+      <Field label="Address of the page" name="content.link.url" type="url" placeholder="https://…" defaultValue={post?.url} />
+      <Field label="Its title" name="content.link.title" maxLength={300} defaultValue={post?.title} />
+      <TextArea label="Text" name="content.link.text" rows="2" defaultValue={post?.text} />
+    </>
+  );
+}
+
+function CheckinFields({ post }) {
+  const [at, setAt] = useState(post ?? { latitude: '', longitude: '' });
+  const [problem, setProblem] = useState('');
+  const locate = () => navigator.geolocation.getCurrentPosition(({ coords }) => setAt(coords), (error) => setProblem(error.message));
+  const degrees = (name, most) => (
+    <Field label={`${name[0].toUpperCase()}${name.slice(1)}`} name={`content.checkin.${name}`} type="number" step="any" min={-most} max={most} required
+      value={at[name]} onChange={(event) => setAt({ latitude: at.latitude, longitude: at.longitude, [name]: event.target.value })} />
+  );
+  return (
+    <>
+      <Field label="Place" name="content.checkin.place" maxLength={200} defaultValue={post?.place} />
+      <div class="pair">{degrees('latitude', 90)}{degrees('longitude', 180)}</div>
+      {navigator.geolocation && window.isSecureContext && <button type="button" onClick={locate}>Where I am now</button>}
+      {problem && <p class="error" role="alert">{problem}</p>}
+      <TextArea label="Text" name="content.checkin.text" rows="2" defaultValue={post?.text} />
+      {post?.photo && ['url', 'alt', 'width', 'height'].map((name) => (
+        <Hidden key={name} name={`content.checkin.photo.${name}`} type={typeof post.photo[name] === 'number' ? 'number' : 'text'} value={post.photo[name] ?? ''} />
+      ))}
+    </>
+  );
+}
+
+function PollFields({ post }) {
+  const [count, setCount] = useState(2);
+  const { messages, connected } = useErrors('content.poll.options');
+  const question = <TextArea label="Question" name="content.poll.question" rows="2" maxLength={1000} defaultValue={post?.text} />;
+  if (post) { // a poll keeps its options
+    return <>{question}{post.options.map(({ id, text }) => <Hidden key={id} name="content.poll.options" data-list value={text} />)}</>;
+  }
+  return (
+    <>
+      {question}
+      <fieldset {...connected}>
+        <legend>Options</legend>
+        {Array.from({ length: count }, (_, i) => (
+          <input key={i} name="content.poll.options" data-list data-optional aria-label={`Option ${i + 1}`} placeholder={`Option ${i + 1}`} maxLength={200} dir="auto" />
+        ))}
+        {messages}
+        {count < 10 && <button type="button" onClick={() => setCount(count + 1)}>One more option</button>}
+      </fieldset>
+      <Field label="Closes" hint="Empty: never" name="content.poll.closesAt" type="datetime-local" data-optional />
+    </>
+  );
+}
+
+const Hidden = (props) => <input hidden data-optional {...props} />;
+
+// Composer writes a post on the viewer's wall, or on someone else's.
+export function Composer({ wallOwner }) {
+  const [type, setType] = useState('status');
+  const [written, setWritten] = useState(0); // a new form for each post
+  const { Fields } = types[type];
+  return (
+    <section class="composer card" aria-label={wallOwner ? 'Write on this wall' : 'Write a post'}>
+      <div class="tabs" role="group" aria-label="Type of post">
+        {Object.entries(types).map(([name, { label }]) => (
+          <button type="button" key={name} aria-pressed={type === name} onClick={() => setType(name)}>{label}</button>
+        ))}
+      </div>
+      <Form
+        key={`${type} ${written}`} mutation={CreatePost} submit="Post"
+        complete={(input) => ({ ...input, wallOwnerId: wallOwner?.id })}
+        then={() => { setType('status'); setWritten(written + 1); }}
+      >
+        <Fields />
+        <AudiencePicker wallOwner={wallOwner} />
+      </Form>
+      <p class="hidden" role="status">{written > 0 && 'Your post is published.'}</p>
+    </section>
+  );
+}
+
+export function EditDialog({ post, onClose }) {
+  const { Fields } = types[typeOf[post.__typename]];
+  return (
+    <Dialog title="Edit your post" onClose={onClose}>
+      <Form mutation={EditPost} submit="Save" complete={(input) => ({ ...input, postId: post.id })} then={onClose}>
+        <Fields post={post} />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function AudienceDialog({ post, onClose }) {
+  return (
+    <Dialog title="Who can see your post?" onClose={onClose}>
+      <Form mutation={SetPostAudience} submit="Save" complete={(input) => ({ ...input, postId: post.id })} then={onClose}>
+        <AudiencePicker audience={post.audience} wallOwner={post.wallOwner?.id === post.author.id ? null : post.wallOwner} />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,61 @@
+// Following someone is having them in a circle.
+import { useState } from 'preact/hooks';
+import { useQuery } from '@urql/preact';
+import { AddToCircle, Circles, CreateCircle, FollowUser, Profile, RemoveFromCircle, UnfollowUser } from '../api/operations.js';
+import { useAct } from '../hooks.js';
+import { Act, Dialog } from './basics.jsx';
+import { Field, Form } from './Form.jsx';
+import { Failure, Loading } from './states.jsx';
+
+export function FollowButton({ handle }) {
+  const [{ data }] = useQuery({ query: Profile, variables: { handle } });
+  const user = data?.user;
+  if (!user) return null;
+  if (user.viewerFollows) return <Act mutation={UnfollowUser} input={{ userId: user.id }}>Unfollow</Act>;
+  return <Act class="primary" mutation={FollowUser} input={{ userId: user.id }}>Follow</Act>;
+}
+
+// CirclesButton opens the viewer's circles, to choose those that a person is in.
+export function CirclesButton({ user }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <button type="button" onClick={() => setIsOpen(true)}>Circles…</button>
+      {isOpen && <Dialog title={`${user.name} in your circles`} onClose={() => setIsOpen(false)}><CirclesOf user={user} /></Dialog>}
+    </>
+  );
+}
+
+function CirclesOf({ user }) {
+  const [{ data, error }, read] = useQuery({ query: Circles });
+  const [add, adding] = useAct(AddToCircle);
+  const circles = data?.viewer?.circles?.edges;
+  if (!circles) return error ? <Failure error={error} again={read} /> : <Loading />;
+  return (
+    <>
+      <ul class="plain">
+        {circles.map(({ node }) => <CircleChoice key={node.id} circle={node} user={user} />)}
+      </ul>
+      <Form class="inline" mutation={CreateCircle} submit="Create" then={({ edge }, form) => { form.reset(); return add({ circleId: edge.node.id, userId: user.id }); }}>
+        <Field label="A new circle" hiddenLabel name="name" placeholder="A new circle" maxLength={100} />
+      </Form>
+      {adding.errors.map(({ message }) => <p class="error" role="alert" key={message}>{message}</p>)}
+      <p class="hint">Circles are private: {user.name} never sees which ones you chose.</p>
+    </>
+  );
+}
+
+function CircleChoice({ circle, user }) {
+  const isIn = user.viewerCircles.some(({ id }) => id === circle.id);
+  const [change, { busy, errors }] = useAct(isIn ? RemoveFromCircle : AddToCircle);
+  return (
+    <li>
+      <label>
+        <input type="checkbox" checked={isIn} aria-disabled={busy} onChange={() => change({ circleId: circle.id, userId: user.id })} />
+        <bdi>{circle.name}</bdi>
+      </label>
+      <span class="count">{circle.membersCount}</span>
+      {errors.map(({ message }) => <span class="error" role="alert" key={message}>{message}</span>)}
+    </li>
+  );
+}
