@@ -153,13 +153,6 @@ func checkTabs(browser context.Context, t *testing.T) {
 	}
 }
 
-func complainNot(t *testing.T, complaints func() []string) {
-	t.Helper()
-	for _, complaint := range complaints() {
-		t.Errorf("the browser complains: %s", complaint)
-	}
-}
-
 // TestPhone checks the page on a small screen: nothing is wider than the screen, and the panes have
 // room.
 func TestPhone(t *testing.T) {

@@ -16,8 +16,7 @@ export function Landing() {
         <li><Drawing of="ONLY_ME" /><span>To people who may not see a post, it looks like a post that never existed.</span></li>
         <li><Drawing of="comment" /><span>News, comments and reactions arrive while you read.</span></li>
       </ul>
-      <DemoButton />
-      <p><Link class="button" href="/sign-in">Sign in</Link></p>
+      <div class="actions"><DemoButton /><p><Link class="button" href="/sign-in">Sign in</Link></p></div>
       <Invitation />
       {demo && <p>Or read what everyone can see, such as <Link href={`/people/${demo.handle}`}>the wall of @{demo.handle}</Link>.</p>}
     </section>

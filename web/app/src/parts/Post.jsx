@@ -29,8 +29,8 @@ export function Post({ post, whole }) {
         </div>
       </header>
       <Content post={post} />
-      <Reactions post={post} />
       <footer>
+        <Reactions post={post} />
         <Link class="button" href={address}><Drawing of="comment" />{commentsOf(post)}</Link>
         <Own post={post} />
       </footer>

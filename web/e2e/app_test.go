@@ -1,0 +1,281 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// person is someone with a browser at the web app.
+type person struct {
+	t          *testing.T
+	url        string
+	browser    context.Context
+	complaints func() []string
+}
+
+func arrive(t *testing.T, url string) *person {
+	t.Helper()
+	browser, complaints := openBrowser(t)
+	p := &person{t: t, url: url, browser: browser, complaints: complaints}
+	p.open("")
+	return p
+}
+
+func (p *person) do(actions ...chromedp.Action) {
+	p.t.Helper()
+	run(p.browser, p.t, actions...)
+}
+
+// open goes to a page of the app.
+func (p *person) open(page string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate(p.url+"/app/"+page), chromedp.WaitVisible(`main`, chromedp.ByQuery))
+}
+
+// named is the XPath of buttons and links with a name.
+func named(name string) string {
+	return `//*[self::button or self::a][normalize-space(.)=` + quoted(name) + ` or @aria-label=` + quoted(name) + `]`
+}
+
+// near is the XPath of the posts and comments with a text.
+func near(text string) string {
+	return `//*[self::article or self::li][contains(., ` + quoted(text) + `)]`
+}
+
+func (p *person) press(path ...string) {
+	p.t.Helper()
+	p.do(chromedp.Click(strings.Join(path, ""), chromedp.BySearch))
+}
+
+// fill writes into the field with a label.
+func (p *person) fill(label, text string) {
+	p.t.Helper()
+	p.do(chromedp.SendKeys(`//*[contains(@class, "field")][label[.=`+quoted(label)+`]]//*[self::input or self::textarea]`, text, chromedp.BySearch))
+}
+
+// choose presses a radio button or checkbox by its label.
+func (p *person) choose(label string) {
+	p.t.Helper()
+	p.press(`//label[contains(., ` + quoted(label) + `)]`)
+}
+
+func says(text string) string {
+	return `document.body.innerText.includes(` + quoted(text) + `)`
+}
+
+func (p *person) sees(texts ...string) {
+	p.t.Helper()
+	for _, text := range texts {
+		p.do(until(says(text)))
+	}
+}
+
+func (p *person) doesNotSee(texts ...string) {
+	p.t.Helper()
+	for _, text := range texts {
+		p.do(until(`!` + says(text)))
+	}
+}
+
+func (p *person) signUp(handle, name string) {
+	p.t.Helper()
+	p.open("sign-up")
+	p.fill("Name", name)
+	p.fill("Handle", handle)
+	p.fill("Password", "correct horse")
+	p.press(named("Create my account"))
+	p.sees("Your news are empty")
+}
+
+func (p *person) signInToDemo() {
+	p.t.Helper()
+	p.press(named("Look around as @ada"))
+	p.do(chromedp.WaitVisible(`article.post`, chromedp.ByQuery))
+}
+
+// TestAppTogether is about three people on a new Plaza: what is for a circle arrives at its members
+// only, threads are live on both sides, and a block hides two people from each other.
+func TestAppTogether(t *testing.T) {
+	url := start(t)
+	mira, noor, olaf := arrive(t, url), arrive(t, url), arrive(t, url)
+	mira.signUp("mira", "Mira Lund")
+	noor.signUp("noor", "Noor Haas")
+	olaf.signUp("olaf", "Olaf Berg")
+	for _, follower := range []*person{noor, olaf} {
+		follower.open("people/mira")
+		follower.press(named("Follow"))
+		follower.sees("1 follower", "Unfollow")
+		follower.open("")
+		follower.sees("Your news are empty")
+	}
+
+	mira.open("circles")
+	mira.fill("A new circle", "Chess club")
+	mira.press(named("Create"))
+	mira.press(`//main`, named("Chess club"))
+	mira.do(chromedp.SendKeys(`[aria-label="Find people by name or handle"]:not([name])`, "noo", chromedp.ByQuery))
+	mira.press(named("Add Noor Haas"))
+	mira.sees("In this circle")
+
+	mira.open("")
+	mira.choose("Chosen circles")
+	mira.press(named("Post"))
+	mira.sees("This must not be empty.", "This must have 1 to 50 entries.")
+	mira.do(chromedp.Click(`//fieldset//label[contains(., "Chess club")]`, chromedp.BySearch))
+	mira.fill("Text", "Knight to f3")
+	mira.press(named("Post"))
+	mira.do(chromedp.WaitVisible(near("Knight to f3")+`//*[contains(@class, "for")][contains(., "Chess club")]`, chromedp.BySearch))
+	noor.sees("Knight to f3", "Not public")
+	mira.choose("Public")
+	mira.fill("Text", "Hello, plaza")
+	mira.press(named("Post"))
+	olaf.sees("Hello, plaza")
+	olaf.doesNotSee("Knight to f3")
+
+	mira.press(near("Knight to f3"), named("0 comments"))
+	noor.press(near("Knight to f3"), named("0 comments"))
+	for _, reader := range []*person{mira, noor} {
+		reader.sees("No comments yet.")
+	}
+	noor.fill("Your comment", "Pawn to d5")
+	noor.press(named("Comment"))
+	mira.sees("Pawn to d5", "1 comment")
+	mira.press(near("Pawn to d5"), named("Reply"))
+	mira.fill("Your reply to Noor Haas", "Pawn to d4")
+	mira.press(`//li`, named("Reply"), `[contains(@class, "primary")]`)
+	noor.sees("Pawn to d4", "2 comments")
+	noor.press(named("React"))
+	noor.press(named("Love: 0"))
+	mira.do(chromedp.WaitVisible(`[aria-label="Love: 1"]`, chromedp.ByQuery))
+	noor.do(chromedp.Reload())
+	noor.sees("Pawn to d4", "@noor")
+
+	mira.open("people/noor")
+	mira.press(named("Block"))
+	mira.press(`//dialog`, named("Block"))
+	mira.sees("Knight to f3")
+	mira.doesNotSee("Pawn to d5")
+	noor.doesNotSee("Knight to f3")
+	noor.open("people/mira")
+	noor.sees("There is no @mira")
+	mira.open("settings")
+	mira.press(named("Unblock Noor Haas"))
+	mira.sees("You block no people.")
+	noor.open("people/mira")
+	noor.sees("Hello, plaza")
+	noor.doesNotSee("Knight to f3")
+
+	mira.open("settings")
+	mira.press(named("Sign out"))
+	mira.sees("Say it to the right people.")
+	mira.do(chromedp.Reload())
+	mira.sees("Say it to the right people.")
+	for _, p := range []*person{mira, noor, olaf} {
+		complainNot(t, p.complaints)
+	}
+}
+
+// TestAppOfTheDemo looks at every page as ada, and takes the picture of the documentation.
+func TestAppOfTheDemo(t *testing.T) {
+	ada := arrive(t, startDemo(t))
+	ada.signInToDemo()
+	ada.do(until(`[...document.images].slice(0, 8).every((image) => image.complete)`), keepPicture("app.png"))
+	ada.do(chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil), until(`document.querySelectorAll("article").length > 20`)) // the next page comes by itself
+	stop := postUntilShown(t, ada.url, "Posted while you watch")
+	ada.sees("1 new post")
+	stop()
+	ada.doesNotSee("Posted while you watch")
+	ada.press(`//button[contains(@class, "pill")]`)
+	ada.sees("Posted while you watch")
+	for page, text := range map[string]string{
+		"incoming": "Incoming", "wall": "By everyone", "circles": "Chess club", "notifications": "your post", "settings": "You block no people.",
+		"people?q=nad": "@nadia", "people/nadia": "Unfollow", "people/nadia/followers": "@ada", "nothing": "There is no such page",
+	} {
+		ada.open(page)
+		ada.sees(text)
+	}
+	complainNot(t, ada.complaints)
+}
+
+// TestAppSignedOut: visitors read what is public, in all orders, and are offered nothing else.
+func TestAppSignedOut(t *testing.T) {
+	visitor := arrive(t, startDemo(t))
+	visitor.open("people/ada")
+	visitor.sees("Bookbinder on the plaza")
+	visitor.press(`//article[contains(., "Where do we look first?")]`, `//footer//a[contains(., "comments")]`)
+	for _, order := range []string{"Oldest", "Newest", "Threaded"} {
+		visitor.press(named(order))
+		visitor.do(chromedp.WaitVisible(`.thread .comment`, chromedp.ByQuery))
+	}
+	visitor.do(chromedp.Click(`.thread .when`, chromedp.ByQuery), chromedp.WaitVisible(`.comment.subject`, chromedp.ByQuery))
+	visitor.sees("All comments", "Sign in to comment.")
+	var offered []string
+	visitor.do(chromedp.Evaluate(`[...document.querySelectorAll("main button:enabled")].map((button) => button.innerText)`, &offered))
+	if len(offered) > 0 {
+		t.Errorf("a visitor is offered %q", offered)
+	}
+	complainNot(t, visitor.complaints)
+}
+
+// TestAppForMembers: where only members read, and registration is closed, visitors can only sign in.
+func TestAppForMembers(t *testing.T) {
+	visitor := arrive(t, start(t, "--reading=members", "--registration=closed"))
+	visitor.do(until(`document.querySelector("form button.primary")?.innerText === "Sign in"`))
+	visitor.doesNotSee("Create an account")
+	visitor.fill("Handle", "mira")
+	visitor.fill("Password", "correct horse")
+	visitor.press(`//form`, named("Sign in"))
+	visitor.do(chromedp.WaitVisible(`.error`, chromedp.ByQuery))
+}
+
+// TestAppSessionEnds: a session that ends elsewhere leads to the sign-in, from where it goes on.
+func TestAppSessionEnds(t *testing.T) {
+	ada := arrive(t, startDemo(t))
+	ada.signInToDemo()
+	var other struct {
+		Data struct{ SignIn struct{ Token string } }
+	}
+	send(t, ada.url, "", `mutation { signIn(input: {handle: "ada", password: "plaza-demo"}) { token } }`, &other)
+	send(t, ada.url, other.Data.SignIn.Token, `mutation { revokeOtherSessions { userErrors { code } } }`, nil)
+	ada.sees("Your session has ended")
+	ada.fill("Handle", "@ada")
+	ada.fill("Password", "plaza-demo")
+	ada.press(`//form`, named("Sign in"))
+	ada.sees("Signed in as @ada")
+}
+
+// TestAppOnAPhone: no page is wider than a small screen.
+func TestAppOnAPhone(t *testing.T) {
+	ada := arrive(t, startDemo(t))
+	ada.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
+	ada.open("")
+	narrow := func(page string) {
+		t.Helper()
+		var width int
+		ada.do(chromedp.Evaluate(`document.documentElement.scrollWidth`, &width))
+		if width > 360 {
+			t.Errorf("the page %q is %d wide", page, width)
+		}
+	}
+	narrow("of visitors")
+	ada.signInToDemo()
+	narrow("news")
+	ada.do(keepPicture("app-phone.png"))
+	for page, text := range map[string]string{
+		"circles": "Chess club", "notifications": "your post", "settings": "You block no people.", "people/nadia": "Unfollow",
+	} {
+		ada.open(page)
+		ada.sees(text)
+		narrow(page)
+	}
+	ada.open("people/ada")
+	ada.press(`//article[contains(., "Where do we look first?")]`, `//footer//a[contains(., "comments")]`)
+	ada.do(chromedp.WaitVisible(`.comment.depth-2`, chromedp.ByQuery))
+	narrow("a thread")
+	complainNot(t, ada.complaints)
+}
