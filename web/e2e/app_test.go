@@ -187,13 +187,14 @@ func TestAppOfTheDemo(t *testing.T) {
 	ada.do(until(`[...document.images].slice(0, 8).every((image) => image.complete)`), keepPicture("app.png"))
 	ada.do(chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil), until(`document.querySelectorAll("article").length > 20`)) // the next page comes by itself
 	stop := postUntilShown(t, ada.url, "Posted while you watch")
-	ada.sees("1 new post")
+	ada.do(chromedp.WaitVisible(`.pill`, chromedp.ByQuery))
 	stop()
+	ada.sees(" new post")
 	ada.doesNotSee("Posted while you watch")
 	ada.press(`//button[contains(@class, "pill")]`)
 	ada.sees("Posted while you watch")
 	for page, text := range map[string]string{
-		"incoming": "Incoming", "wall": "By everyone", "circles": "Chess club", "notifications": "your post", "settings": "You block no people.",
+		"incoming": "Incoming", "wall": "By everyone", "circles": "Chess club", "notifications": "your post", "settings": "Sign out everywhere else",
 		"people?q=nad": "@nadia", "people/nadia": "Unfollow", "people/nadia/followers": "@ada", "nothing": "There is no such page",
 	} {
 		ada.open(page)
@@ -267,7 +268,7 @@ func TestAppOnAPhone(t *testing.T) {
 	narrow("news")
 	ada.do(keepPicture("app-phone.png"))
 	for page, text := range map[string]string{
-		"circles": "Chess club", "notifications": "your post", "settings": "You block no people.", "people/nadia": "Unfollow",
+		"circles": "Chess club", "notifications": "your post", "settings": "Sign out everywhere else", "people/nadia": "Unfollow",
 	} {
 		ada.open(page)
 		ada.sees(text)

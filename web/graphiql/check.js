@@ -1,6 +1,6 @@
 // Validates the example operations, and those of the page itself, against the server's schema.
 import * as graphql from 'graphql';
-import { check } from '../check.js';
+import { check } from '../check.mjs';
 import { exampleTabs } from './src/examples.js';
 import * as barOperations from './src/operations.js';
 

@@ -5,10 +5,15 @@ import { messageOf } from './api/client.js';
 // useList reads a list page by page. listOf finds the list in the answer; it is undefined until it has come.
 export function useList(query, variables, listOf, requestPolicy) {
   const client = useClient();
-  const [{ data, error, fetching }, read] = useQuery({ query, variables, requestPolicy });
+  const [{ data, error, fetching, stale }, read] = useQuery({ query, variables, requestPolicy });
   const [isReading, setIsReading] = useState(false);
   const [failure, setFailure] = useState(null);
-  const list = data ? listOf(data) : undefined;
+  const last = useRef({});
+  const key = JSON.stringify(variables);
+  const found = data ? listOf(data) : undefined;
+  // While a list is read again, only other parts of the answer are in the cache: keep what is shown.
+  if (found || !stale || last.current.key !== key) last.current = { key, data, list: found };
+  const { list } = last.current;
 
   async function readMore() {
     if (isReading) return;
@@ -18,7 +23,7 @@ export function useList(query, variables, listOf, requestPolicy) {
     setIsReading(false);
   }
   const readAgain = () => read({ requestPolicy: 'network-only' });
-  return { list, data, error, fetching, readAgain, readMore, isReading, failure };
+  return { list, data: last.current.data, error, fetching: fetching || stale, readAgain, readMore, isReading, failure };
 }
 
 // useLive subscribes after an entry of a list, once the list is loaded. A list without a cursor is read again when the

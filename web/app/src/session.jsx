@@ -17,12 +17,13 @@ export function SessionProvider({ config, children }) {
   const [hasEnded, setHasEnded] = useState(false);
   const renew = () => setGeneration((before) => before + 1);
 
-  const client = useMemo(() => connect(async () => {
-    if (hasEnded) return; // even without the session, the server answers only members
+  const client = useMemo(() => connect(onEnded), [generation]);
+  async function onEnded(ended) {
+    if (ended.isLeaving || hasEnded) return; // signing out, or even without the session the server answers only members
     setHasEnded(true);
     await endSession().catch(() => {}); // with the cookie of an ended session, requests fail
     renew();
-  }), [generation]);
+  }
   useEffect(() => () => client.close(), [client]);
 
   const session = {
@@ -33,8 +34,14 @@ export function SessionProvider({ config, children }) {
       renew();
     },
     async end() {
-      await endSession();
-      renew();
+      client.isLeaving = true;
+      try {
+        await endSession();
+        renew();
+      } catch (error) {
+        client.isLeaving = false;
+        throw error;
+      }
     },
   };
   return (

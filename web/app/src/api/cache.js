@@ -1,15 +1,11 @@
 // The normalized cache: what the API's objects are, which lists there are, and what mutations and live updates change in them.
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
+import schema from 'virtual:schema';
 import { atEnd, atStart, inThread, toFront } from './lists.js';
-import { Circles, Incoming, News, Notifications, Thread, Wall } from './operations.js';
+import { Circles, Incoming, Me, News, Notifications, Thread, Wall } from './operations.js';
 
 const postTypes = ['CheckinPost', 'LinkPost', 'PhotoPost', 'PollPost', 'StatusPost'];
-const possibleTypes = {
-  Node: ['Circle', 'Comment', 'Notification', 'User', ...postTypes],
-  Post: postTypes,
-  TextEntity: ['MentionEntity', 'TagEntity'],
-};
 const keyless = ['Audience', 'MentionEntity', 'Picture', 'ReactionCount', 'TagEntity', 'UserError'];
 
 const pagesOfList = relayPagination();
@@ -98,7 +94,9 @@ const Mutation = {
   muteUser: afterMute,
   unmuteUser: afterMute,
   markNotificationsRead: (payload, args, cache) => readViewerAgain(cache, 'notifications'),
-  updateProfile: (payload, args, cache) => readViewerAgain(cache, 'wallPolicy'),
+  updateProfile(payload, { input }, cache) {
+    change(cache, Me, {}, ['viewer'], (viewer) => ({ ...viewer, wallPolicy: input.wallPolicy }));
+  },
 };
 
 // whenAdded puts a live post at the start of its list. After a gap, the list is read again.
@@ -138,7 +136,7 @@ function readThreadAgain(cache, id) {
 }
 
 export const createCache = () => cacheExchange({
-  possibleTypes,
+  schema, // with only `possibleTypes`, updates would not find lists of an interface
   keys: Object.fromEntries(keyless.map((name) => [name, () => null])),
   resolvers,
   updates: { Mutation: Object.fromEntries(Object.entries(Mutation).map(([name, update]) => [name, unlessRefused(update)])), Subscription },

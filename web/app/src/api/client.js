@@ -62,7 +62,7 @@ function follow(socket, request, sink) {
 }
 
 // connect returns a client with an empty cache. What each person sees differs, so each session needs its own.
-// onEnded is called when the session has ended elsewhere; onConnected(listener) calls it after each connection of the socket.
+// onEnded(client) is called when the session has ended elsewhere; onConnected(listener) calls it after each connection of the socket.
 export function connect(onEnded) {
   const listeners = new Set();
   let isConnected = false;
@@ -78,7 +78,7 @@ export function connect(onEnded) {
       },
       closed({ code }) {
         isConnected = false;
-        if (code === 4403) onEnded();
+        if (code === 4403) onEnded(client);
       },
     },
   });
@@ -89,7 +89,7 @@ export function connect(onEnded) {
     // urql also offers event streams, which the server does not compress.
     fetchOptions: { credentials: 'same-origin', headers: { Accept: 'application/graphql-response+json, application/json' } },
     exchanges: [
-      mapExchange({ onError: ({ graphQLErrors }) => isUnauthenticated(graphQLErrors) && onEnded() }),
+      mapExchange({ onError: ({ graphQLErrors }) => isUnauthenticated(graphQLErrors) && onEnded(client) }),
       createCache(),
       mapExchange({ onOperation: withKey }),
       fetchExchange,

@@ -12,12 +12,12 @@ import { useMe } from '../session.jsx';
 
 export function PostPage({ id, slug }) {
   const me = useMe();
-  const [{ data, error, fetching }, read] = useQuery({ query: Query, variables: { id }, requestPolicy: 'cache-and-network' });
+  const [{ data, error, fetching, stale }, read] = useQuery({ query: Query, variables: { id }, requestPolicy: 'cache-and-network' });
   const post = data?.post;
   useTitle(post ? `${post.author.name}: ${post.text.slice(0, 60)}` : 'Post');
   if (!post) {
     if (error?.networkError) return <Failure error={error} again={read} />;
-    return fetching ? <Loading /> : <Missing title="This post is not here" />;
+    return fetching || stale ? <Loading /> : <Missing title="This post is not here" />;
   }
   return (
     <>

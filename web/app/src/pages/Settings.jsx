@@ -29,6 +29,7 @@ export function Settings() {
         </div>
       </Section>
       <Section title="Password" mutation={ChangePassword} submit="Change it" done="Your password is changed. Your other sessions have ended.">
+        <input hidden readOnly autoComplete="username" value={me.handle} />
         <Field label="Your password now" name="currentPassword" type="password" autoComplete="current-password" />
         <Field label="Your new password" hint="At least 8 characters" name="newPassword" type="password" autoComplete="new-password" maxLength={128} />
       </Section>
