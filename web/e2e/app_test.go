@@ -183,8 +183,9 @@ func TestAppTogether(t *testing.T) {
 // TestAppOfTheDemo looks at every page as ada, and takes the picture of the documentation.
 func TestAppOfTheDemo(t *testing.T) {
 	ada := arrive(t, startDemo(t))
+	ada.do(chromedp.EmulateViewport(1400, 900))
 	ada.signInToDemo()
-	ada.do(until(`[...document.images].slice(0, 8).every((image) => image.complete)`), keepPicture("app.png"))
+	ada.do(until(`[...document.images].slice(0, 8).every((image) => image.complete) && document.getAnimations().length === 0`), keepPicture("app.png"))
 	ada.do(chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil), until(`document.querySelectorAll("article").length > 20`)) // the next page comes by itself
 	stop := postUntilShown(t, ada.url, "Posted while you watch")
 	ada.do(chromedp.WaitVisible(`.pill`, chromedp.ByQuery))
@@ -226,7 +227,10 @@ func TestAppSignedOut(t *testing.T) {
 // TestAppForMembers: where only members read, and registration is closed, visitors can only sign in.
 func TestAppForMembers(t *testing.T) {
 	visitor := arrive(t, start(t, "--reading=members", "--registration=closed"))
-	visitor.do(until(`document.querySelector("form button.primary")?.innerText === "Sign in"`))
+	visitor.sees("Sign in")
+	visitor.doesNotSee("Create an account")
+	visitor.open("people/mira")
+	visitor.sees("for members only")
 	visitor.doesNotSee("Create an account")
 	visitor.fill("Handle", "mira")
 	visitor.fill("Password", "correct horse")

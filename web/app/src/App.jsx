@@ -27,7 +27,8 @@ const forAll = {
 
 export function App() {
   const { me, hasEnded } = useSession();
-  const pages = { ...(me ? forMembers : forVisitors), ...forAll };
+  const mustSignIn = !me && hasEnded; // wherever that is, so that the same page opens afterwards
+  const pages = mustSignIn ? { '/sign-up': SignUp } : { ...(me ? forMembers : forVisitors), ...forAll };
   return (
     <Router base="/app">
       <Shell>
@@ -35,10 +36,10 @@ export function App() {
           {Object.entries(pages).map(([path, Page]) => (
             <Route key={path} path={path}>{(params) => <Page key={Object.values(params).join()} {...params} />}</Route>
           ))}
-          {Object.keys(me ? forVisitors : forMembers).map((path) => (
-            <Route key={path} path={path}><Redirect to={me ? '/' : hasEnded ? '/sign-in' : '/'} replace /></Route>
+          {!mustSignIn && Object.keys(me ? forVisitors : forMembers).map((path) => (
+            <Route key={path} path={path}><Redirect to="/" replace /></Route>
           ))}
-          <Route><Missing title="There is no such page" /></Route>
+          <Route>{mustSignIn ? <SignIn /> : <Missing title="There is no such page">The address may be mistyped.</Missing>}</Route>
         </Switch>
       </Shell>
     </Router>
