@@ -3,7 +3,6 @@
 package e2e_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -14,21 +13,20 @@ import (
 type person struct {
 	t          *testing.T
 	url        string
-	browser    context.Context
+	do         func(...chromedp.Action)
 	complaints func() []string
 }
 
 func arrive(t *testing.T, url string) *person {
 	t.Helper()
 	browser, complaints := openBrowser(t)
-	p := &person{t: t, url: url, browser: browser, complaints: complaints}
+	do := func(actions ...chromedp.Action) {
+		t.Helper()
+		run(browser, t, actions...)
+	}
+	p := &person{t: t, url: url, do: do, complaints: complaints}
 	p.open("")
 	return p
-}
-
-func (p *person) do(actions ...chromedp.Action) {
-	p.t.Helper()
-	run(p.browser, p.t, actions...)
 }
 
 // open goes to a page of the app.

@@ -230,6 +230,7 @@ func send(t *testing.T, url, token, operation string, into any) {
 		}
 	}
 }
+
 func complainNot(t *testing.T, complaints func() []string) {
 	t.Helper()
 	for _, complaint := range complaints() {

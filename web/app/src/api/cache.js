@@ -55,7 +55,7 @@ function insertComment(cache, { oldest, newest, threaded, comment }) {
   }
 }
 
-// A follow or a circle changes whose posts are news. Unlike the cache of a page, the news must then be read from the top.
+// After a follow or a change of circles, older posts appear in the news or leave them: they are read again from the top.
 function afterCircles(result, { input }, cache) {
   readViewerAgain(cache, 'news', 'circles');
   if (input.circleId) readAgain(cache, { __typename: 'Circle', id: input.circleId }, 'members');

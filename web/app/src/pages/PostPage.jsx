@@ -1,6 +1,5 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useClient, useQuery, useSubscription } from '@urql/preact';
-import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { CommentAdded, CommentChanged, Discussion, Post as Query, Thread as ThreadQuery } from '../api/operations.js';
 import { useList, useLive, useTitle } from '../hooks.js';

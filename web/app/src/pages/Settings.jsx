@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { Blocked, ChangePassword, Muted, RevokeOtherSessions, UnblockUser, UnmuteUser, UpdateProfile } from '../api/operations.js';
-import { useList, useTitle } from '../hooks.js';
 import { useMutation } from '@urql/preact';
 import { messageOf } from '../api/client.js';
+import { Blocked, ChangePassword, Muted, RevokeOtherSessions, UnblockUser, UnmuteUser, UpdateProfile } from '../api/operations.js';
+import { useList, useTitle } from '../hooks.js';
 import { Act, PersonRow } from '../parts/basics.jsx';
 import { Field, Form } from '../parts/Form.jsx';
 import { More } from '../parts/Feed.jsx';
