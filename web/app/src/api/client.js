@@ -106,7 +106,7 @@ export function connect(onEnded) {
 }
 
 async function session(method, headers) {
-  const response = await patiently('/session', { method, credentials: 'same-origin', headers });
+  const response = await patiently('/session', { method, credentials: 'same-origin', headers }).catch(() => null);
   if (!response?.ok) throw new Error(response ? await response.text() : 'Plaza does not answer.');
 }
 

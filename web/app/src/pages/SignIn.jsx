@@ -1,5 +1,5 @@
 import { useQuery } from '@urql/preact';
-import { Link, useLocation } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import { Registration, SignIn as SignInMutation, SignUp as SignUpMutation } from '../api/operations.js';
 import { useAct, useTitle } from '../hooks.js';
 import { Field, Form } from '../parts/Form.jsx';
@@ -31,7 +31,6 @@ export function SignIn() {
 export function SignUp() {
   useTitle('Create an account');
   const { begin } = useSession();
-  const [, navigate] = useLocation();
   const [{ data, error }] = useQuery({ query: Registration });
   if (!data && !error) return <Loading />;
   if (data?.registration === 'CLOSED') {
@@ -40,7 +39,7 @@ export function SignUp() {
   return (
     <section class="card narrow">
       <h1>Create an account</h1>
-      <Form mutation={SignUpMutation} submit="Create my account" complete={withHandle} then={async ({ token }) => { navigate('/'); await begin(token); }}>
+      <Form mutation={SignUpMutation} submit="Create my account" complete={withHandle} then={({ token }) => begin(token)}>
         {data?.registration === 'INVITATION' && <Field label="Invitation" hint="The code that you were given" name="invitation" autoComplete="off" spellCheck={false} />}
         <Field label="Name" hint="As others see it" name="name" autoComplete="name" maxLength={100} />
         <Field label="Handle" hint="1 to 30 letters, digits or underscores" {...handle} maxLength={31} />
