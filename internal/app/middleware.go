@@ -35,18 +35,14 @@ func lettingGo(ending *atomic.Bool, next http.Handler) http.Handler {
 // compressed answers with gzip even if a client also offers zstd, because some clients offer zstd
 // and cannot read it. Streams of events are not compressed.
 func compressed(next http.Handler) http.Handler {
-	wrap, err := gzhttp.NewWrapper(gzhttp.PreferZstd(false))
+	isCompressed := func(contentType string) bool { // events must not wait for each other
+		return gzhttp.DefaultContentTypeFilter(contentType) && !strings.HasPrefix(contentType, "text/event-stream")
+	}
+	wrap, err := gzhttp.NewWrapper(gzhttp.PreferZstd(false), gzhttp.ContentTypeFilter(isCompressed))
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	wrapped := wrap(next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.Header.Get("Accept"), "text/event-stream") { // events must not wait for each other
-			next.ServeHTTP(w, r)
-			return
-		}
-		wrapped.ServeHTTP(w, r)
-	})
+	return wrap(next)
 }
 
 // getOnly answers every other method with 405.

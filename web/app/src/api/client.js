@@ -24,9 +24,9 @@ const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (
 
 function withKey(operation) {
   if (operation.kind !== 'mutation') return operation;
-  const options = operation.context.fetchOptions;
-  return makeOperation(operation.kind, operation, {
-    ...operation.context, fetchOptions: { ...options, headers: { ...options.headers, 'Idempotency-Key': randomKey() } },
+  const { context } = operation;
+  return makeOperation('mutation', operation, {
+    ...context, fetchOptions: { ...context.fetchOptions, headers: { 'Idempotency-Key': randomKey() } },
   });
 }
 
@@ -86,8 +86,7 @@ export function connect(onEnded) {
     url: '/graphql',
     preferGetMethod: false,
     fetch: patiently,
-    // urql also offers event streams, which the server does not compress.
-    fetchOptions: { credentials: 'same-origin', headers: { Accept: 'application/graphql-response+json, application/json' } },
+    fetchOptions: { credentials: 'same-origin' },
     exchanges: [
       mapExchange({ onError: ({ graphQLErrors }) => isUnauthenticated(graphQLErrors) && onEnded(client) }),
       createCache(),
