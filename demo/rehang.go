@@ -68,9 +68,10 @@ func (s *stage) rehangPhoto(ctx context.Context, p *social.Post) error {
 	if !moved {
 		return nil
 	}
-	p.Content.Photo.URL = now
-	p.Revision++
-	err := s.store.UpdatePost(ctx, p, nil, social.Event{
+	changed, photo := *p, *p.Content.Photo
+	photo.URL, changed.Content.Photo = now, &photo
+	changed.Revision++
+	err := s.store.UpdatePost(ctx, &changed, nil, social.Event{
 		ID: social.EventID{ID: id.New()}, Kind: social.EventPostEdited, Actor: p.Author, Post: p.ID, Target: p.WallOwner,
 	})
 	if errors.Is(err, social.ErrConflict) || errors.Is(err, social.ErrNotFound) { // a concurrent change

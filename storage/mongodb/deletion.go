@@ -210,15 +210,11 @@ func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
 	err = d.db.Write(ctx, "move posts", nil, func(ctx context.Context) error {
 		few := min(moveTogether, d.together)
 		posts, err := mdb.FindAll[postDoc](ctx, d.posts, mdb.Doc("wallOwner", d.user, "author", mdb.Doc("$ne", d.user)), few,
-			options.Find().SetLimit(int64(few)).SetHint(byWall).SetProjection(mdb.Doc("author", 1)))
+			options.Find().SetLimit(int64(few)).SetHint(byWall).SetProjection(mdb.Doc("author", 1, "audience", 1)))
 		if did = len(posts) > 0; err != nil || !did {
 			return err
 		}
-		models := mdb.Map(posts, func(p *postDoc) mongo.WriteModel {
-			return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", p.ID)).SetUpdate(mdb.Doc(
-				"$set", mdb.Doc("wallOwner", p.Author), "$inc", mdb.Doc("revision", 1, "changes", 1), "$pull", mdb.Doc("inbox", inboxKey('w', d.user.ID))))
-		})
-		if _, err := d.posts.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false)); err != nil {
+		if _, err := d.posts.BulkWrite(ctx, mdb.Map(posts, toAuthorsWall), options.BulkWrite().SetOrdered(false)); err != nil {
 			return err
 		}
 		for i := range posts {
@@ -229,6 +225,17 @@ func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
 		return nil
 	})
 	return did && err == nil, err
+}
+
+// toAuthorsWall moves a post to the wall of its author.
+func toAuthorsWall(p *postDoc) mongo.WriteModel {
+	inbox := inboxOf(&social.Post{Author: p.Author, WallOwner: p.Author, Audience: social.Audience(p.Audience)})
+	set, unset := setOrUnset(mdb.Doc("wallOwner", p.Author), nil, "inbox", inbox, len(inbox) > 0)
+	update := mdb.Doc("$set", set, "$inc", mdb.Doc("revision", 1, "changes", 1))
+	if len(unset) > 0 {
+		update = append(update, bson.E{Key: "$unset", Value: unset})
+	}
+	return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", p.ID)).SetUpdate(update)
 }
 
 // lastComment is greater than the ids of all comments, but not the greatest id.

@@ -109,6 +109,37 @@ func TestInterruptedDeletionsResume(t *testing.T) {
 	}
 }
 
+// TestPostsOnDeletedWallsMove: posts on the wall of someone who leaves are then on their authors'
+// walls, and in no inbox of that wall. One that is in no other inbox has none, so it is not in the
+// indexes of posts with one.
+func TestPostsOnDeletedWallsMove(t *testing.T) {
+	t.Parallel()
+	s := openInside(t, Options{})
+	owner, fans := fans(t, s, 2)
+	author, reader := fans[0], fans[1]
+	inboxes := map[social.AudienceKind]int{social.AudiencePublic: 0, social.AudienceOnlyMe: 0, social.AudienceCircles: 1}
+	posts := map[social.PostID]social.AudienceKind{}
+	for kind := range inboxes {
+		p := newStatus(author)
+		p.WallOwner, p.Audience.Kind = owner, kind
+		ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+		posts[p.ID] = kind
+	}
+	ok(t, s.DeleteUser(t.Context(), owner, anEvent(social.EventUserDeleted)))
+	ok(t, s.Sweep(t.Context(), owner))
+	for _, p := range must(mdb.FindAll[postDoc](t.Context(), s.posts, mdb.Doc(), len(posts)))(t) {
+		if want := inboxes[posts[p.ID]]; p.WallOwner != author || len(p.Inbox) != want {
+			t.Errorf("%s: it is on the wall of %v, with %d inboxes, want %d", posts[p.ID], p.WallOwner, len(p.Inbox), want)
+		}
+	}
+	if n := must(s.posts.CountDocuments(t.Context(), mdb.Doc("inbox", mdb.Doc("$exists", true))))(t); n != 1 {
+		t.Errorf("%d posts have a field for inboxes, want 1", n)
+	}
+	if n := len(must(s.Incoming(t.Context(), reader, social.Page{Limit: 9}))(t)); n != 0 {
+		t.Errorf("%d posts are in the incoming of someone in no circle", n)
+	}
+}
+
 // TestOldReactionsAreFound: reactions of version 1 have no field for the user.
 func TestOldReactionsAreFound(t *testing.T) {
 	t.Parallel()

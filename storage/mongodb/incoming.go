@@ -21,8 +21,8 @@ type walkLimits struct {
 	share     float64 // how many posts it reads for each follower before it gives up
 }
 
-// defaultWalk: a post costs a walk about as much as a follower costs the merge, so a walk in vain
-// makes a page about one and a half times as expensive.
+// defaultWalk: a post costs a walk about as much as a follower costs the merge. So a walk in vain
+// makes a page a third to a half more expensive, and up to twice with few thousand followers.
 var defaultWalk = walkLimits{followers: 1000, share: 0.5}
 
 // walkLeast is the least number of posts that a walk reads at a time.
@@ -88,8 +88,8 @@ func (s *Store) walkIncoming(ctx context.Context, viewer social.UserID, p social
 	}
 	budget := int(s.walk.share * float64(followers))
 	w := incomingWalk{Store: s, viewer: viewer, circles: map[social.UserID][]social.CircleID{}}
-	for rest, length := p, max(p.Limit, walkLeast); budget > 0; length *= 2 {
-		rest.Limit = min(length, budget, mdb.InBatch)
+	rest := p
+	for rest.Limit = max(p.Limit, walkLeast); budget > 0; rest.Limit = min(2*rest.Limit, mdb.InBatch) {
 		passed, err := mdb.ReadList[addressedPost](ctx, s.posts, addressedList(rest))
 		if err != nil {
 			return nil, false, err

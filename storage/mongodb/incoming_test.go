@@ -144,7 +144,7 @@ func TestIncomingOfPopularUser(t *testing.T) {
 	p.postBy(0, 3)
 	p.postOthers(75)
 	p.postBy(3, 2)
-	p.postOthers(150)
+	p.postOthers(250)
 	p.postBy(5, 3)
 	for _, length := range []int{1, 7, 23, 200} {
 		walked, all := p.check(length)

@@ -233,7 +233,7 @@ func newStore(d deployment, self string, o Options) *Store {
 	}, feedLayouts)
 	s.jobs.Know(s.jobKinds()...)
 	s.threadPages = batch.NewShared(s.readThread)
-	s.singlePosts = batch.NewReader(1, postsTogether, s.readPosts)
+	s.singlePosts = batch.NewShared(s.readPost)
 	s.threads = threads.New(s.posts, func(ctx context.Context) *threads.InUse { return &s.inUse(ctx).threads }, s.writes)
 	return s
 }

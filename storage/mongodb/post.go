@@ -11,7 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"plaza/batch"
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/audience"
@@ -364,20 +363,16 @@ func (s *Store) deleteWithPost(ctx context.Context, post social.PostID) error {
 	return nil
 }
 
-// postsTogether is how many single posts are read together. When as many requests wait, their read
-// begins even if the one before has not ended.
-const postsTogether = 16
-
-// Posts implements social.Posts. A request for one post, which most requests are, waits for the read
-// that is running, and shares the next one with others that wait.
+// Posts implements social.Posts. Requests for the same post at the same time share a read: on a
+// popular post, each page of the thread, each comment and each reaction begins with it.
 func (s *Store) Posts(ctx context.Context, ids []social.PostID) (posts map[social.PostID]*social.Post, err error) {
 	if len(ids) != 1 {
 		return s.readPosts(ctx, ids)
 	}
 	err = s.db.Within(ctx, "posts", func(ctx context.Context) error {
-		post, ok, err := s.singlePosts.Read(ctx, ids[0])
+		post, err := s.singlePosts.Read(ctx, ids[0])
 		posts = map[social.PostID]*social.Post{}
-		if ok {
+		if post != nil {
 			posts[ids[0]] = post
 		}
 		return err
@@ -385,10 +380,15 @@ func (s *Store) Posts(ctx context.Context, ids []social.PostID) (posts map[socia
 	return posts, err
 }
 
+func (s *Store) readPost(ctx context.Context, post social.PostID) (*social.Post, error) {
+	posts, err := s.readPosts(ctx, []social.PostID{post})
+	return posts[post], err
+}
+
 func (s *Store) readPosts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
 	all := make(map[social.PostID]*social.Post, len(ids))
 	err := s.db.Read(ctx, "posts", func(ctx context.Context) error {
-		docs, err := mdb.FindIn[postDoc](ctx, s.posts, "_id", batch.Unique(ids))
+		docs, err := mdb.FindIn[postDoc](ctx, s.posts, "_id", ids)
 		for i := range docs {
 			all[docs[i].ID] = docs[i].post()
 		}

@@ -102,7 +102,7 @@ type Store struct {
 	threads *threads.Threads
 
 	threadPages *batch.Shared[social.List[social.Thread], []*social.Comment]
-	singlePosts *batch.Reader[social.PostID, *social.Post]
+	singlePosts *batch.Shared[social.PostID, *social.Post]
 	erasing     eraseTimes
 
 	newPosts     *mdb.WriteQueue[string, *newPost] // has one key: all posts share one sequence
