@@ -3,6 +3,7 @@ package fault
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -101,7 +102,23 @@ func CheckURL(field, text string) error {
 	if _, err := strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16); err != nil {
 		return Invalidf(field, "This address has a port above 65535.")
 	}
+	if _, err := netip.ParseAddr(u.Hostname()); err != nil && endsInNumber(u.Hostname()) {
+		return Invalidf(field, "The host of this address ends in a number, but is not an IP address.")
+	}
 	return nil
+}
+
+// endsInNumber reports whether browsers take a host for an IPv4 address. They refuse addresses with
+// such a host that is not one (WHATWG URL Standard, "ends-in-a-number checker").
+func endsInNumber(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	digits := "0123456789"
+	number, isHex := strings.CutPrefix(last, "0x")
+	if isHex {
+		digits += "abcdef"
+	}
+	return last != "" && strings.Trim(number, digits) == ""
 }
 
 // isWeb reports whether an address begins with http:// or https://, in any case.
