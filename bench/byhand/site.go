@@ -3,8 +3,8 @@
 // that Plaza's own pages are compared with.
 //
 // It has the cheapest design that we know: a list of post ids for each reader, and posts that embed
-// their author and latest comments. A comment embeds its author, too. [Site.Normalise] stores a thread
-// without that: then a new name shows at once, as in Plaza.
+// their author and latest comments. A comment embeds its author, too. [Site.Normalise] stores a
+// thread without that: then a new name shows at once, as in Plaza.
 package byhand
 
 import (
@@ -184,8 +184,8 @@ func oldest(ctx context.Context, comments *mongo.Collection, post social.PostID,
 	return found, err
 }
 
-// Normalise stores a post's comments again, with only the ids of their authors, and all people. Call
-// it once.
+// Normalise stores a post's comments again, with only the ids of their authors, and all people.
+// Call it once.
 func (s *Site) Normalise(ctx context.Context, post social.PostID) error {
 	found, err := oldest(ctx, s.comments, post, 0)
 	if err != nil {

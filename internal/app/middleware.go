@@ -10,7 +10,8 @@ import (
 )
 
 // guarded gives each response the headers that prevent browsers from treating it as a page: nothing
-// in it runs or is framed, and its type is not guessed. The pages of package web set their own policies.
+// in it runs or is framed, and its type is not guessed. The pages of package web set their own
+// policies.
 func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -165,8 +165,8 @@ func TestOwnOriginIsAllowed(t *testing.T) {
 	}
 }
 
-// TestCompression checks that gzip wins over zstd for clients that accept both. Like urql, the client
-// would also accept a stream of events, which is not compressed.
+// TestCompression checks that gzip wins over zstd for clients that accept both. Like urql, the
+// client would also accept a stream of events, which is not compressed.
 func TestCompression(t *testing.T) {
 	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])
