@@ -365,7 +365,8 @@ func TestAppWriting(t *testing.T) {
 	complainNot(t, ann.complaints)
 }
 
-// TestAppUnreadableAddress: a post whose address a browser can't read does not take the page with it.
+// TestAppUnreadableAddress: a post whose address a browser can't read does not take the page with it, and neither does a fault in the
+// app.
 func TestAppUnreadableAddress(t *testing.T) {
 	ann := arrive(t, start(t))
 	ann.signUp("ann", "Ann Lee")
@@ -375,6 +376,11 @@ func TestAppUnreadableAddress(t *testing.T) {
 	ann.do(until(`document.querySelectorAll("article.post .link").length === 2`))
 	ann.sees("1.2.3.4.5", "xn--a")
 	complainNot(t, ann.complaints)
+	ann.do(chromedp.Evaluate(`URL.canParse = () => { throw new Error("a fault") }`, nil))
+	ann.press(named("Circles"))
+	ann.sees("A new circle")
+	ann.press(named("News"))
+	ann.sees("This post can't be shown.", "Who can see it?")
 }
 
 // TestAppTabs: all tabs of a browser show the person of the cookie.

@@ -1,4 +1,5 @@
 import { Redirect, Route, Router, Switch } from 'wouter-preact';
+import { useArrival } from './navigation.js';
 import { Boundary } from './parts/Boundary.jsx';
 import { Shell } from './parts/Shell.jsx';
 import { Circle } from './pages/Circle.jsx';
@@ -42,11 +43,16 @@ export function App() {
           {me && Object.keys(forVisitors).map((path) => (
             <Route key={path} path={path}><Redirect to={history.state?.from ?? '/'} replace /></Route>
           ))}
-          <Route>{mustSignIn ? <SignIn /> : <Missing title="There is no such page">The address may be mistyped.</Missing>}</Route>
+          <Route><PageIn Page={mustSignIn ? SignIn : NotFound} /></Route>
         </Switch>
       </Shell>
     </Router>
   );
 }
 
-const PageIn = ({ Page, params }) => <Boundary fallback={<Broken />}><Page {...params} /></Boundary>;
+function PageIn({ Page, params }) {
+  useArrival();
+  return <Boundary fallback={<Broken />}><Page {...params} /></Boundary>;
+}
+
+const NotFound = () => <Missing title="There is no such page">The address may be mistyped.</Missing>;

@@ -154,7 +154,8 @@ export async function readViewerId() {
   }
 }
 
-export const isMissing = (error) => error?.graphQLErrors.some(({ extensions }) => extensions?.code === 'NOT_FOUND');
+// isMissing: what an address names is not there, or is not the id of anything.
+export const isMissing = (error) => error?.graphQLErrors.some(({ extensions }) => ['NOT_FOUND', 'BAD_USER_INPUT'].includes(extensions?.code));
 
 // isUnknown: a mutation without an answer may have been carried out, or may still be.
 const unknown = ['INTERNAL', 'TIMEOUT', 'UNAVAILABLE', 'RATE_LIMITED', 'IDEMPOTENCY_KEY_IN_USE', 'ALREADY_DONE'];

@@ -8,8 +8,8 @@ import { Failure, Loading } from './states.jsx';
 
 const nearTop = 150; // in pixels
 
-// isCalm: nothing is read further down, or written, that a new post would move.
-const isCalm = () => window.scrollY < nearTop && !document.activeElement?.matches('main :is(textarea, input)');
+const isNearTop = () => window.scrollY < nearTop;
+const isWriting = () => document.activeElement?.matches('main :is(textarea, input)');
 
 // useHeldBack keeps new entries of others back while they would move what is being read or written.
 function useHeldBack(edges) {
@@ -20,10 +20,10 @@ function useHeldBack(edges) {
   const held = Math.max(0, edges.findIndex(({ node }) => node.id === top));
   const show = () => setTop(newest);
   useLayoutEffect(() => {
-    if (isMine || top === null || isCalm()) show();
+    if (top === null || (isNearTop() && (isMine || !isWriting()))) show();
   }, [newest]);
   useEffect(() => {
-    const onScroll = () => isCalm() && show();
+    const onScroll = () => isNearTop() && !isWriting() && show();
     window.addEventListener('scroll', onScroll, { passive: true });
     return () => window.removeEventListener('scroll', onScroll);
   }, [newest]);

@@ -1,5 +1,5 @@
 // What is around every page: the navigation, the search, and who is signed in.
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
 import { Link, useLocation, useRoute, useSearchParams } from 'wouter-preact';
 import { Circles, NotificationAdded, Notifications } from '../api/operations.js';
@@ -13,7 +13,6 @@ import { SignOut } from './SignOut.jsx';
 export function Shell({ children }) {
   const { me } = useSession();
   const main = useRef(null);
-  useNavigation(main);
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current.focus(); }}>Skip to the content</a>
@@ -30,31 +29,6 @@ export function Shell({ children }) {
       <PageFooter />
     </>
   );
-}
-
-history.scrollRestoration = 'manual'; // browsers restore before the page is drawn
-const positions = new Map(); // where each page was left
-let isBack = false;
-window.addEventListener('popstate', () => { isBack = true; });
-window.addEventListener('pushState', () => { isBack = false; }); // the router's event
-
-// useNavigation moves the focus to each new page. Pages begin at the top, or where they were left when one goes back.
-function useNavigation(main) {
-  const [path] = useLocation();
-  const position = useRef(0);
-  const isFirst = useRef(true);
-  useEffect(() => {
-    const onScroll = () => { position.current = window.scrollY; };
-    window.addEventListener('scroll', onScroll, { passive: true });
-    return () => window.removeEventListener('scroll', onScroll);
-  }, []);
-  useLayoutEffect(() => {
-    if (!isFirst.current) main.current.focus({ preventScroll: true });
-    isFirst.current = false;
-    position.current = (isBack && positions.get(path)) || 0;
-    window.scrollTo(0, position.current);
-    return () => positions.set(path, position.current);
-  }, [path]);
 }
 
 function LiveStatus() {
