@@ -28,6 +28,8 @@ type Config struct {
 	// App and GraphiQL are the paths of the pages to link to; "" if they are not served.
 	App      string `json:"app,omitempty"`
 	GraphiQL string `json:"graphiql,omitempty"`
+	// MembersOnly is set if visitors can read nothing.
+	MembersOnly bool `json:"membersOnly,omitempty"`
 }
 
 // Demo is an account with a published password.
@@ -135,7 +137,7 @@ func (p *page) find(path string) (file, bool) {
 		return f, true
 	}
 	route, below := strings.CutPrefix(path, p.routes)
-	if p.routes == "" || !below || strings.HasPrefix(route, "assets") {
+	if p.routes == "" || !below || strings.HasPrefix(route, "assets/") {
 		return file{}, false
 	}
 	return p.files[p.index], true

@@ -46,7 +46,7 @@ func TestIndex(t *testing.T) {
 func TestRoutesOfTheApp(t *testing.T) {
 	h := App(Config{})
 	index := body(t, get(t, h, AppPath).Body)
-	for _, path := range []string{"/app/people/ada", "/app/post/post_1/comment/a.b", "/app/nothing"} {
+	for _, path := range []string{"/app/people/ada", "/app/post/post_1/comment/a.b", "/app/nothing", "/app/assets"} {
 		checkIndex(t, h, path)
 		if got := body(t, get(t, h, path).Body); got != index {
 			t.Errorf("%s answers %.80s", path, got)
@@ -171,7 +171,7 @@ func TestConfig(t *testing.T) {
 	}{
 		{Config{}, `{"demo":null}`},
 		{Config{Demo: &Demo{Handle: "ada", Password: "secret", Threads: []string{"post_1"}}}, `{"demo":{"handle":"ada","password":"secret","threads":["post_1"]}}`},
-		{Config{App: AppPath, GraphiQL: GraphiQLPath}, `{"demo":null,"app":"/app/","graphiql":"/"}`},
+		{Config{App: AppPath, GraphiQL: GraphiQLPath, MembersOnly: true}, `{"demo":null,"app":"/app/","graphiql":"/","membersOnly":true}`},
 	} {
 		for path, h := range map[string]http.Handler{"/graphiql/config.json": GraphiQL(test.config), "/app/config.json": App(test.config)} {
 			res := get(t, h, path)
@@ -191,7 +191,7 @@ func TestConfig(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	missing := map[string][]string{
 		GraphiQLPath: {"/nothing", "/index.html", "/graphiql/", "/graphiql/assets", "/graphiql/assets/", "/graphiql/assets/../index.html", "/web.go", "/app/"},
-		AppPath:      {"/", "/nothing", "/app", "/app/assets", "/app/assets/", "/app/assets/missing.js", "/web.go"},
+		AppPath:      {"/", "/nothing", "/app", "/app/assets/", "/app/assets/missing.js", "/web.go"},
 	}
 	for index, h := range pages(Config{}) {
 		for _, path := range missing[index] {

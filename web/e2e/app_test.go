@@ -3,15 +3,22 @@
 package e2e_test
 
 import (
+	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
 // person is someone with a browser at the web app.
 type person struct {
 	t          *testing.T
+	browser    context.Context //nolint:containedctx // chromedp's handle of a tab
 	url        string
 	do         func(...chromedp.Action)
 	complaints func() []string
@@ -24,7 +31,7 @@ func arrive(t *testing.T, url string) *person {
 		t.Helper()
 		run(browser, t, actions...)
 	}
-	p := &person{t: t, url: url, do: do, complaints: complaints}
+	p := &person{t: t, browser: browser, url: url, do: do, complaints: complaints}
 	p.open("")
 	return p
 }
@@ -87,7 +94,40 @@ func (p *person) signUp(handle, name string) {
 	p.fill("Handle", handle)
 	p.fill("Password", "correct horse")
 	p.press(named("Create my account"))
-	p.sees("Your news are empty")
+	p.sees("Your news feed is empty")
+}
+
+// anotherTab opens the app in a second tab of the same browser. It has a window of its own, because hidden tabs draw nothing.
+func (p *person) anotherTab() *person {
+	p.t.Helper()
+	var id target.ID
+	p.do(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		id, err = target.CreateTarget("about:blank").WithNewWindow(true).Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
+		return err
+	}))
+	second, cancel := chromedp.NewContext(p.browser, chromedp.WithTargetID(id))
+	p.t.Cleanup(cancel)
+	if err := chromedp.Run(second, emulation.SetFocusEmulationEnabled(true)); err != nil {
+		p.t.Fatal(err)
+	}
+	tab := *p
+	tab.do = func(actions ...chromedp.Action) {
+		p.t.Helper()
+		run(second, p.t, actions...)
+	}
+	tab.open("")
+	return &tab
+}
+
+// graphql sends an operation with the cookie of the browser.
+func (p *person) graphql(operation string) {
+	p.t.Helper()
+	body, _ := json.Marshal(map[string]string{"query": operation})
+	p.do(chromedp.Evaluate(`fetch("/graphql", {method: "POST", headers: {"Content-Type": "application/json"}, body: `+quoted(string(body))+`}).then((answer) => answer.json())`, nil, awaitPromise))
+}
+
+func awaitPromise(p *runtime.EvaluateParams) *runtime.EvaluateParams {
+	return p.WithAwaitPromise(true)
 }
 
 func (p *person) signInToDemo() {
@@ -109,7 +149,7 @@ func TestAppTogether(t *testing.T) {
 		follower.press(named("Follow"))
 		follower.sees("1 follower", "Unfollow")
 		follower.open("")
-		follower.sees("Your news are empty")
+		follower.sees("Your news feed is empty")
 	}
 
 	mira.open("circles")
@@ -163,16 +203,16 @@ func TestAppTogether(t *testing.T) {
 	noor.sees("There is no @mira")
 	mira.open("settings")
 	mira.press(named("Unblock Noor Haas"))
-	mira.sees("You block no people.")
+	mira.sees("You haven't blocked anyone.")
 	noor.open("people/mira")
 	noor.sees("Hello, plaza")
 	noor.doesNotSee("Knight to f3")
 
 	mira.open("settings")
 	mira.press(named("Sign out"))
-	mira.sees("Say it to the right people.")
+	mira.sees("Share with the right people.")
 	mira.do(chromedp.Reload())
-	mira.sees("Say it to the right people.")
+	mira.sees("Share with the right people.")
 	for _, p := range []*person{mira, noor, olaf} {
 		complainNot(t, p.complaints)
 	}
@@ -240,11 +280,7 @@ func TestAppForMembers(t *testing.T) {
 func TestAppSessionEnds(t *testing.T) {
 	ada := arrive(t, startDemo(t))
 	ada.signInToDemo()
-	var other struct {
-		Data struct{ SignIn struct{ Token string } }
-	}
-	send(t, ada.url, "", `mutation { signIn(input: {handle: "ada", password: "plaza-demo"}) { token } }`, &other)
-	send(t, ada.url, other.Data.SignIn.Token, `mutation { revokeOtherSessions { userErrors { code } } }`, nil)
+	send(t, ada.url, tokenOfAda(t, ada.url), `mutation { revokeOtherSessions { userErrors { code } } }`, nil)
 	ada.sees("Your session has ended")
 	ada.fill("Handle", "@ada")
 	ada.fill("Password", "plaza-demo")
@@ -320,11 +356,160 @@ func TestAppWriting(t *testing.T) {
 	ann.do(chromedp.WaitVisible(`.comment .tombstone`, chromedp.ByQuery))
 	ann.press(near("Second words"), named("Delete"))
 	ann.press(`//dialog`, named("Delete"))
-	ann.sees("This comment is not here.")
+	ann.sees("This comment isn't available.")
 
 	ann.open("")
 	ann.press(near("Tea?"), named("Delete"))
 	ann.press(`//dialog`, named("Delete"))
-	ann.sees("Your news are empty")
+	ann.sees("Your news feed is empty")
+	complainNot(t, ann.complaints)
+}
+
+// TestAppUnreadableAddress: a post whose address a browser can't read does not take the page with it, and neither does a fault in the
+// app.
+func TestAppUnreadableAddress(t *testing.T) {
+	ann := arrive(t, start(t))
+	ann.signUp("ann", "Ann Lee")
+	for _, url := range []string{"http://1.2.3.4.5/", "https://xn--a/"} {
+		ann.graphql(`mutation { createPost(input: {content: {link: {url: "` + url + `", title: "Odd"}}, audience: {kind: PUBLIC}}) { post { id } } }`)
+	}
+	ann.do(chromedp.Reload(), until(`document.querySelectorAll("article.post .link").length === 2`))
+	ann.sees("1.2.3.4.5", "xn--a")
+	complainNot(t, ann.complaints)
+	ann.do(chromedp.Evaluate(`URL.canParse = () => { throw new Error("a fault") }`, nil))
+	ann.press(named("Circles"))
+	ann.sees("A new circle")
+	ann.press(named("News"))
+	ann.sees("This post can't be shown.", "Who can see it?")
+}
+
+// TestAppTabs: all tabs of a browser show the person of the cookie.
+func TestAppTabs(t *testing.T) {
+	ann := arrive(t, start(t))
+	tab := ann.anotherTab()
+	ann.signUp("ann", "Ann Lee")
+	tab.sees("Signed in as @ann")
+	tab.press(named("Sign out"))
+	ann.sees("Share with the right people.")
+	tab.signUp("bob", "Bob Lee")
+	ann.sees("Signed in as @bob")
+
+	// A tab that got no message, because it slept, looks when it becomes visible.
+	tab.do(chromedp.Evaluate(`fetch("/session", {method: "DELETE"}).then(({ok}) => ok)`, nil, awaitPromise))
+	ann.do(chromedp.Evaluate(`document.dispatchEvent(new Event("visibilitychange"))`, nil))
+	ann.doesNotSee("Signed in as @bob")
+}
+
+// TestAppKeepsTheNextSession: a tab whose session has ended does not end the session that replaced it.
+func TestAppKeepsTheNextSession(t *testing.T) {
+	ada := arrive(t, startDemo(t))
+	ada.signInToDemo()
+	token := tokenOfAda(t, ada.url)
+	ada.do(chromedp.Evaluate(`fetch("/session", {method: "POST", headers: {Authorization: "Bearer `+token+`"}}).then(({ok}) => ok)`, nil, awaitPromise))
+	ada.do(chromedp.Evaluate(`window.before = document.querySelector("main")`, nil))
+	send(t, ada.url, token, `mutation { revokeOtherSessions { userErrors { code } } }`, nil)
+	ada.do(until(`window.before && !window.before.isConnected`)) // it has begun again
+	ada.sees("Signed in as @ada")
+	ada.doesNotSee("Your session has ended")
+	ada.do(chromedp.Reload())
+	ada.sees("Signed in as @ada")
+}
+
+// TestAppRemovedPost: a post that is hidden while someone reads it is shown as gone, with the notifications about it.
+func TestAppRemovedPost(t *testing.T) {
+	url := start(t)
+	ann, bob := arrive(t, url), arrive(t, url)
+	bob.signUp("bob", "Bob Berg")
+	ann.signUp("ann", "Ann Lee")
+	ann.fill("Text", "Here today, @bob")
+	ann.press(named("Post"))
+	bob.press(`//a[starts-with(normalize-space(.), "Notifications")]`)
+	bob.press(`//main//a[contains(., "mentioned you")]`)
+	bob.fill("Your comment", "Words about it")
+	bob.press(named("Comment"))
+	bob.sees("Words about it")
+	bob.do(chromedp.Reload())
+	bob.sees("Words about it")
+	ann.sees("Words about it")
+	ann.press(near("Here today"), named("Audience"))
+	ann.press(`//dialog//label[contains(., "Only me")]`)
+	ann.press(named("Save"))
+	bob.sees("This post isn't available")
+	bob.press(`//a[starts-with(normalize-space(.), "Notifications")]`)
+	bob.sees("No notifications yet")
+}
+
+// TestAppPostsOnce: sending again after an answer was lost does not post twice, also after a reload.
+func TestAppPostsOnce(t *testing.T) {
+	ann := arrive(t, start(t))
+	ann.signUp("ann", "Ann Lee")
+	isSent := until(`document.querySelector("textarea").value === "" && document.querySelectorAll("article.post").length > 0`)
+	posts := func(want int) {
+		t.Helper()
+		var got int
+		ann.do(chromedp.Reload(), until(`document.querySelectorAll("article.post").length > 0`), chromedp.Evaluate(`document.querySelectorAll("article.post").length`, &got))
+		if got != want {
+			t.Fatalf("there are %d posts, want %d", got, want)
+		}
+	}
+	ann.do(chromedp.Evaluate(loseAnswers, nil))
+	ann.fill("Text", "Only once")
+	ann.press(named("Post"))
+	ann.sees("Plaza does not answer.")
+	ann.do(chromedp.Evaluate(`window.fetch = window.reallyFetch`, nil))
+	ann.press(named("Post"))
+	ann.do(isSent)
+	posts(1)
+
+	ann.do(chromedp.Evaluate(loseAnswers, nil))
+	ann.fill("Text", "Once more")
+	ann.press(named("Post"))
+	ann.sees("Plaza does not answer.")
+	ann.do(chromedp.Reload())
+	ann.press(named("Post"))
+	ann.do(isSent)
+	posts(2)
+}
+
+// loseAnswers lets posts reach the server, but not their answers the page.
+const loseAnswers = `
+	window.reallyFetch = window.fetch;
+	window.fetch = async (url, init) => {
+		const answer = await window.reallyFetch(url, init);
+		if (String(init?.body).includes("createPost")) throw new TypeError("lost");
+		return answer;
+	};`
+
+// TestAppKeepsTexts: what is written and not sent survives other pages, other types of posts and a slip of the mouse.
+func TestAppKeepsTexts(t *testing.T) {
+	ann := arrive(t, start(t))
+	ann.signUp("ann", "Ann Lee")
+	ann.fill("Text", "Half a thought")
+	ann.choose("Only me")
+	ann.press(named("Poll"))
+	ann.press(named("Text"))
+	isKept := until(`document.querySelector("textarea").value === "Half a thought" && document.querySelector("[value=ONLY_ME]").checked`)
+	ann.do(isKept)
+	ann.press(named("Circles"))
+	ann.sees("A new circle")
+	ann.open("")
+	ann.do(isKept)
+	ann.press(named("Post"))
+	ann.do(chromedp.WaitVisible(near("Half a thought"), chromedp.BySearch), until(`document.querySelector("textarea").value === ""`))
+
+	ann.press(near("Half a thought"), named("Edit"))
+	ann.do(chromedp.WaitVisible(`dialog textarea`, chromedp.ByQuery), chromedp.Evaluate(`
+		const dialog = document.querySelector("dialog");
+		dialog.querySelector("textarea").dispatchEvent(new PointerEvent("pointerdown", {bubbles: true}));
+		dialog.click();
+		window.stillOpen = dialog.open;
+		dialog.dispatchEvent(new PointerEvent("pointerdown", {bubbles: true}));
+		dialog.click();`, nil))
+	ann.do(until(`window.stillOpen && !document.querySelector("dialog")`))
+
+	ann.fill("Text", "A secret")
+	ann.press(named("Sign out"))
+	ann.sees("Share with the right people.")
+	ann.do(until(`Object.keys(sessionStorage).length === 0`))
 	complainNot(t, ann.complaints)
 }

@@ -186,16 +186,13 @@ func launch(t *testing.T, flags ...string) (url string, stop func()) {
 // not show when its subscription begins.
 func postUntilShown(t *testing.T, url, text string) (stop func()) {
 	t.Helper()
-	var signedIn struct {
-		Data struct{ SignIn struct{ Token string } }
-	}
-	send(t, url, "", `mutation { signIn(input: {handle: "ada", password: "plaza-demo"}) { token } }`, &signedIn)
+	token := tokenOfAda(t, url)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for tick := time.Tick(time.Second); ; {
-			send(t, url, signedIn.Data.SignIn.Token, `mutation { createPost(input: {content: {status: {text: "`+text+`"}}, audience: {kind: PUBLIC}}) { post { id } } }`, nil)
+			send(t, url, token, `mutation { createPost(input: {content: {status: {text: "`+text+`"}}, audience: {kind: PUBLIC}}) { post { id } } }`, nil)
 			select {
 			case <-ctx.Done():
 				return
@@ -204,6 +201,16 @@ func postUntilShown(t *testing.T, url, text string) (stop func()) {
 		}
 	}()
 	return func() { cancel(); <-done }
+}
+
+// tokenOfAda signs in as ada, and returns the token of the session.
+func tokenOfAda(t *testing.T, url string) string {
+	t.Helper()
+	var signedIn struct {
+		Data struct{ SignIn struct{ Token string } }
+	}
+	send(t, url, "", `mutation { signIn(input: {handle: "ada", password: "plaza-demo"}) { token } }`, &signedIn)
+	return signedIn.Data.SignIn.Token
 }
 
 func send(t *testing.T, url, token, operation string, into any) {

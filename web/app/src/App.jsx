@@ -1,4 +1,6 @@
 import { Redirect, Route, Router, Switch } from 'wouter-preact';
+import { useArrival } from './navigation.js';
+import { Boundary } from './parts/Boundary.jsx';
 import { Shell } from './parts/Shell.jsx';
 import { Circle } from './pages/Circle.jsx';
 import { Circles } from './pages/Circles.jsx';
@@ -12,13 +14,15 @@ import { PostPage } from './pages/PostPage.jsx';
 import { Followers, Following, Profile } from './pages/Profile.jsx';
 import { Settings } from './pages/Settings.jsx';
 import { SignIn, SignUp } from './pages/SignIn.jsx';
-import { Missing } from './parts/states.jsx';
+import { Broken, Missing } from './parts/states.jsx';
 import { useSession } from './session.jsx';
 
 // forMembers are the pages that are about the viewer.
 const forMembers = {
   '/': News, '/incoming': Incoming, '/wall': OwnWall, '/circles': Circles, '/circles/:id': Circle, '/notifications': Notifications, '/settings': Settings,
 };
+// Visitors sign in where they are, so that the page that they asked for opens afterwards.
+const forMembersOnly = Object.fromEntries(Object.keys(forMembers).map((path) => [path, SignIn]));
 const forVisitors = { '/': Landing, '/sign-in': SignIn, '/sign-up': SignUp };
 const forAll = {
   '/people': People, '/people/:handle': Profile, '/people/:handle/followers': Followers, '/people/:handle/following': Following,
@@ -26,22 +30,29 @@ const forAll = {
 };
 
 export function App() {
-  const { me, hasEnded } = useSession();
-  const mustSignIn = !me && hasEnded; // wherever that is, so that the same page opens afterwards
-  const pages = mustSignIn ? { '/sign-up': SignUp } : { ...(me ? forMembers : forVisitors), ...forAll };
+  const { me, notice } = useSession();
+  const mustSignIn = !me && notice; // wherever that is, so that the same page opens afterwards
+  const pages = mustSignIn ? { '/sign-up': SignUp } : { ...(me ? forMembers : { ...forMembersOnly, ...forVisitors }), ...forAll };
   return (
     <Router base="/app">
       <Shell>
         <Switch>
           {Object.entries(pages).map(([path, Page]) => (
-            <Route key={path} path={path}>{(params) => <Page key={Object.values(params).join()} {...params} />}</Route>
+            <Route key={path} path={path}>{(params) => <PageIn Page={Page} params={params} key={Object.values(params).join()} />}</Route>
           ))}
-          {!mustSignIn && Object.keys(me ? forVisitors : forMembers).map((path) => (
-            <Route key={path} path={path}><Redirect to="/" replace /></Route>
+          {me && Object.keys(forVisitors).map((path) => (
+            <Route key={path} path={path}><Redirect to={history.state?.from ?? '/'} replace /></Route>
           ))}
-          <Route>{mustSignIn ? <SignIn /> : <Missing title="There is no such page">The address may be mistyped.</Missing>}</Route>
+          <Route><PageIn Page={mustSignIn ? SignIn : NotFound} /></Route>
         </Switch>
       </Shell>
     </Router>
   );
 }
+
+function PageIn({ Page, params }) {
+  useArrival();
+  return <Boundary fallback={<Broken />}><Page {...params} /></Boundary>;
+}
+
+const NotFound = () => <Missing title="There is no such page">The address may be mistyped.</Missing>;

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useClient, useQuery, useSubscription } from '@urql/preact';
-import { messageOf } from './api/client.js';
+import { isUnknown, messageOf, randomKey } from './api/client.js';
+import { Circles } from './api/operations.js';
 
 // useList reads a list page by page. listOf finds the list in the answer; it is undefined until it has come.
 export function useList(query, variables, listOf, requestPolicy) {
@@ -26,6 +27,16 @@ export function useList(query, variables, listOf, requestPolicy) {
   return { list, data: last.current.data, error, fetching: fetching || stale, readAgain, readMore, isReading, failure };
 }
 
+// useCircles reads all circles of the viewer, for forms that need them all.
+export function useCircles() {
+  const reading = useList(Circles, {}, (data) => data.viewer?.circles);
+  const { list, readMore, failure } = reading;
+  useEffect(() => {
+    if (list?.pageInfo.hasNextPage && !failure) readMore();
+  }, [list?.pageInfo.endCursor]);
+  return { ...reading, circles: list?.edges.map(({ node }) => node) };
+}
+
 // useLive subscribes after an entry of a list, once the list is loaded. A list without a cursor is read again when the
 // subscription has begun, so that nothing is missing in between.
 export function useLive(query, variables, { list, readAgain }, cursor) {
@@ -39,18 +50,34 @@ export function useLive(query, variables, { list, readAgain }, cursor) {
   useEffect(() => (after === null ? client.onConnected(readAgain) : undefined), [after]);
 }
 
+// useIsPaused is true when there has been no live connection for some seconds.
+export function useIsPaused() {
+  const client = useClient();
+  const [isLost, setIsLost] = useState(false);
+  useEffect(() => client.watch(setIsLost), [client]);
+  return useDelayed(isLost, 5000) && isLost;
+}
+
 // useAct returns a function that carries out a mutation, and { busy, errors }: what was wrong with its input, or that it failed.
-// The function returns the payload; null if nothing was done, or if that is unknown.
-export function useAct(mutation) {
+// The function returns the payload; null if nothing was done, or if that is unknown. Then the same input has the same idempotency key
+// the next time, so that it is carried out once. attempt keeps that: { read(), write({ attempt }) }.
+export function useAct(mutation, attempt) {
   const client = useClient();
   const [state, setState] = useState({ busy: false, errors: [] });
   const isBusy = useRef(false);
+  const own = useRef({});
+  const memory = attempt ?? { read: () => own.current, write: (values) => { own.current = values; } };
   async function act(input) {
     if (isBusy.current) return null;
     isBusy.current = true;
     setState({ busy: true, errors: [] });
-    const { data, error } = await client.mutation(mutation, { input }).toPromise();
+    const body = JSON.stringify(input);
+    const before = memory.read().attempt;
+    const key = before?.body === body ? before.key : randomKey();
+    memory.write({ attempt: { body, key } });
+    const { data, error } = await client.mutation(mutation, { input }, { idempotencyKey: key }).toPromise();
     const payload = data && Object.values(data)[0];
+    if (payload || !isUnknown(error)) memory.write({ attempt: null });
     const errors = payload?.userErrors ?? [{ message: messageOf(error), path: [] }];
     isBusy.current = false;
     setState({ busy: false, errors });
@@ -69,8 +96,11 @@ export function useDelayed(value, milliseconds) {
   return delayed;
 }
 
+// withoutBidi takes out what would reorder the text around a name, for places that can't isolate it.
+export const withoutBidi = (text) => text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+
 export function useTitle(title) {
   useEffect(() => {
-    document.title = title ? `${title} · Plaza` : 'Plaza';
+    document.title = title ? `${withoutBidi(title)} · Plaza` : 'Plaza';
   }, [title]);
 }

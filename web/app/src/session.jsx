@@ -2,60 +2,104 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { Provider, useQuery } from '@urql/preact';
-import { connect, endSession, keepSession } from './api/client.js';
+import { connect, endSession, isUnauthenticated, keepSession, pause, readViewerId } from './api/client.js';
 import { Me } from './api/operations.js';
+import { clearDrafts } from './drafts.js';
 import { Failure, Loading } from './parts/states.jsx';
 
 const Session = createContext(null);
 
-// useSession returns { me, config, hasEnded, begin, end, renew }. me is null for people who are signed out.
+// useSession returns { me, config, notice, begin, end, renew }. me is null for people who are signed out; notice says why they must
+// sign in: 'ended', or 'members'. renew begins again with an empty cache, in all tabs.
 export const useSession = () => useContext(Session);
 export const useMe = () => useSession().me;
 
+// The tabs of a browser share the cookie, so each tells the others when it may be another person's.
+const tabs = new BroadcastChannel('plaza-session');
+
 export function SessionProvider({ config, children }) {
   const [generation, setGeneration] = useState(0);
-  const [hasEnded, setHasEnded] = useState(false);
+  const [notice, setNotice] = useState(null);
   const renew = () => setGeneration((before) => before + 1);
 
-  const client = useMemo(() => connect(onEnded), [generation]);
-  async function onEnded(ended) {
-    if (ended.isLeaving || hasEnded) return; // signing out, or even without the session the server answers only members
-    setHasEnded(true);
-    await endSession().catch(() => {}); // with the cookie of an ended session, requests fail
+  const client = useMemo(() => connect(onRefused), [generation]);
+  useEffect(() => () => client.close(), [client]);
+  useChanges(client, (isOut) => {
+    if (isOut) clearDrafts();
+    setNotice(null);
+    renew();
+  });
+
+  // onRefused finds out why the server refuses a client. Another tab may have signed someone in by now, so only a cookie with which
+  // even Me fails is known to be useless.
+  async function onRefused(refused) {
+    if (refused.isLeaving) return;
+    if (refused.viewerId === null) { // without a session, too, Me is allowed
+      setNotice((before) => before ?? 'members');
+      return;
+    }
+    refused.isLeaving = true;
+    if (refused.viewerId === undefined) {
+      setNotice('ended');
+      await endSession().catch(() => pause(5));
+    }
     renew();
   }
-  useEffect(() => () => client.close(), [client]);
 
+  function change(message) {
+    tabs.postMessage(message);
+    setNotice(null);
+    renew();
+  }
   const session = {
-    config, hasEnded, renew,
+    config, notice,
+    renew: () => change('renewed'),
     async begin(token) {
       await keepSession(token);
-      setHasEnded(false);
-      renew();
+      change('in');
     },
     async end() {
       client.isLeaving = true;
       try {
         await endSession();
-        renew();
       } catch (error) {
         client.isLeaving = false;
         throw error;
       }
+      clearDrafts();
+      change('out');
     },
   };
   return (
     <Provider value={client} key={generation}>
-      <WithMe session={session}>{children}</WithMe>
+      <WithMe client={client} session={session}>{children}</WithMe>
     </Provider>
   );
 }
 
-function WithMe({ session, children }) {
+// useChanges calls onChange(isOut) when another tab has changed the session, also if this one slept meanwhile.
+function useChanges(client, onChange) {
+  useEffect(() => {
+    const onMessage = ({ data }) => onChange(data === 'out');
+    async function onVisible() {
+      if (document.hidden || client.viewerId === undefined) return;
+      const viewerId = await readViewerId();
+      if (viewerId !== undefined && viewerId !== client.viewerId && !client.isLeaving) onChange(false);
+    }
+    tabs.addEventListener('message', onMessage);
+    document.addEventListener('visibilitychange', onVisible);
+    return () => {
+      tabs.removeEventListener('message', onMessage);
+      document.removeEventListener('visibilitychange', onVisible);
+    };
+  }, [client]);
+}
+
+function WithMe({ client, session, children }) {
   const [{ data, error }, read] = useQuery({ query: Me });
-  if (!data && !error) return <Loading />;
-  if (error && !data && !session.hasEnded) return <Failure error={error} again={read} />;
-  const viewer = data?.viewer;
+  if (!data) return !error || isUnauthenticated(error.graphQLErrors) ? <Loading /> : <Failure error={error} again={read} />;
+  const { viewer } = data;
+  client.viewerId = viewer?.id ?? null;
   const me = viewer ? { ...viewer.user, viewerId: viewer.id, wallPolicy: viewer.wallPolicy } : null;
   return <Session.Provider value={{ ...session, me }}>{children}</Session.Provider>;
 }

@@ -3,7 +3,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import schema from 'virtual:schema';
 import { atEnd, atStart, inThread, toFront } from './lists.js';
-import { Circles, Incoming, Me, News, Notifications, Thread, Wall } from './operations.js';
+import { Circles, Discussion, Incoming, Me, News, Notifications, Thread, Wall } from './operations.js';
 
 const postTypes = ['CheckinPost', 'LinkPost', 'PhotoPost', 'PollPost', 'StatusPost'];
 const keyless = ['Audience', 'MentionEntity', 'Picture', 'ReactionCount', 'TagEntity', 'UserError'];
@@ -52,6 +52,9 @@ function evictPost(cache, id) {
 function insertComment(cache, { oldest, newest, threaded, comment }) {
   for (const [order, edge, place] of [['OLDEST', oldest, atEnd], ['NEWEST', newest, atStart], ['THREADED', threaded, inThread]]) {
     change(cache, Thread, { id: comment.post.id, order }, ['post', 'comments'], (comments) => place(comments, { ...edge, node: comment }));
+  }
+  for (const slug of comment.path.split('/')) { // the permalinks of all that it replies to
+    change(cache, Discussion, { id: comment.post.id, slug }, ['post', 'comment', 'discussion'], (comments) => inThread(comments, { ...threaded, node: comment }));
   }
 }
 
@@ -111,11 +114,19 @@ const Subscription = {
   incomingAdded: whenAdded('incomingAdded', (cache, edge) => change(cache, Incoming, {}, ['viewer', 'incoming'], (incoming) => atStart(incoming, edge)), (cache) => readViewerAgain(cache, 'incoming')),
   wallPostAdded: whenAdded(
     'wallPostAdded',
-    (cache, edge) => change(cache, Wall, { handle: edge.node.wallOwner?.handle }, ['user', 'wall'], (wall) => atStart(wall, edge)),
-    (cache, { userId }) => readAgain(cache, { __typename: 'User', id: userId }, 'wall'),
+    (cache, edge) => {
+      change(cache, Wall, { handle: edge.node.wallOwner?.handle }, ['user', 'wall'], (wall) => atStart(wall, edge));
+      readViewerAgain(cache, 'wall');
+    },
+    (cache, { userId }) => {
+      readAgain(cache, { __typename: 'User', id: userId }, 'wall');
+      readViewerAgain(cache, 'wall');
+    },
   ),
   postChanged({ postChanged: { event, postId } }, args, cache) {
-    if (event === 'REMOVED') evictPost(cache, postId);
+    if (event !== 'REMOVED') return;
+    evictPost(cache, postId);
+    readViewerAgain(cache, 'notifications'); // those about the post are gone, too
   },
   commentAdded({ commentAdded }, { postId }, cache) {
     if (commentAdded.event === 'ADDED') insertComment(cache, commentAdded);

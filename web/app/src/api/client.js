@@ -3,7 +3,7 @@ import { createClient as createSocket } from 'graphql-ws';
 import { Client, fetchExchange, makeOperation, mapExchange, subscriptionExchange } from '@urql/core';
 import { createCache } from './cache.js';
 
-const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+export const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
 
 // patiently is fetch that waits while there are too many requests, and tries again while the server or its database does not
 // answer. Mutations have an idempotency key, so none is carried out twice.
@@ -19,18 +19,29 @@ async function patiently(url, init) {
   }
 }
 
+// nap is a pause that ends early when there is a new reason to hope.
+function nap(seconds) {
+  return new Promise((resolve) => {
+    const over = new AbortController();
+    const wake = () => { over.abort(); resolve(); };
+    setTimeout(wake, 1000 * seconds);
+    window.addEventListener('online', wake, { signal: over.signal });
+    document.addEventListener('visibilitychange', wake, { signal: over.signal });
+  });
+}
+
 // crypto.randomUUID exists only on pages that came over HTTPS, or from this machine.
-const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+export const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 function withKey(operation) {
   if (operation.kind !== 'mutation') return operation;
   const { context } = operation;
   return makeOperation('mutation', operation, {
-    ...context, fetchOptions: { ...context.fetchOptions, headers: { 'Idempotency-Key': randomKey() } },
+    ...context, fetchOptions: { ...context.fetchOptions, headers: { 'Idempotency-Key': context.idempotencyKey ?? randomKey() } },
   });
 }
 
-const isUnauthenticated = (errors) => errors?.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
+export const isUnauthenticated = (errors) => errors?.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
 
 const pauses = { RESUME: 0, UNAVAILABLE: 5, TIMEOUT: 5, RATE_LIMITED: 5 }; // in seconds, at least
 
@@ -49,7 +60,8 @@ function follow(socket, request, sink) {
         const { code, retryAfter } = reason[0]?.extensions ?? {};
         if (code in pauses) waiting = setTimeout(begin, 1000 * ((retryAfter ?? pauses[code]) + Math.random()));
         else if (Array.isArray(reason)) sink.next({ errors: reason });
-        else sink.error(new Error(reason.reason || 'The live connection is lost.'));
+        else if (reason.code === 4403) sink.error(new Error('The session has ended.'));
+        else waiting = setTimeout(begin, 1000 * (60 + 60 * Math.random())); // a fault of the app or the server: graphql-ws gives up
       },
       complete: () => sink.complete(),
     });
@@ -62,23 +74,31 @@ function follow(socket, request, sink) {
 }
 
 // connect returns a client with an empty cache. What each person sees differs, so each session needs its own.
-// onEnded(client) is called when the session has ended elsewhere; onConnected(listener) calls it after each connection of the socket.
-export function connect(onEnded) {
+// onRefused(client) is called when the server takes a request for signed out; onConnected(listener) calls it after each connection of the socket,
+// watch(watcher) whenever it is lost (true) or there again (false).
+export function connect(onRefused) {
   const listeners = new Set();
-  let isConnected = false;
+  const watchers = new Set();
+  let isConnected = false, isLost = false;
+  const setLost = (value) => {
+    isLost = value;
+    watchers.forEach((watcher) => watcher(isLost));
+  };
   const socket = createSocket({
     url: `${location.protocol === 'https:' ? 'wss:' : 'ws:'}//${location.host}/graphql`,
     retryAttempts: Infinity,
     shouldRetry: ({ code }) => code !== 4403,
-    retryWait: (retries) => pause(Math.random() * 2 ** Math.min(retries, 5)),
+    retryWait: (retries) => nap(Math.random() * 2 ** Math.min(retries, 5)),
     on: {
       connected() {
         isConnected = true;
+        setLost(false);
         setTimeout(() => listeners.forEach((listener) => listener())); // when the subscriptions have been sent
       },
       closed({ code }) {
         isConnected = false;
-        if (code === 4403) onEnded(client);
+        setLost(code !== 1000); // which it has when nothing is subscribed
+        if (code === 4403) onRefused(client);
       },
     },
   });
@@ -88,7 +108,7 @@ export function connect(onEnded) {
     fetch: patiently,
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
-      mapExchange({ onError: ({ graphQLErrors }) => isUnauthenticated(graphQLErrors) && onEnded(client) }),
+      mapExchange({ onError: ({ graphQLErrors }) => isUnauthenticated(graphQLErrors) && onRefused(client) }),
       createCache(),
       mapExchange({ onOperation: withKey }),
       fetchExchange,
@@ -100,7 +120,17 @@ export function connect(onEnded) {
     if (isConnected) setTimeout(listener);
     return () => listeners.delete(listener);
   };
-  client.close = () => socket.dispose();
+  client.watch = (watcher) => {
+    watchers.add(watcher);
+    watcher(isLost);
+    return () => watchers.delete(watcher);
+  };
+  const onOnline = () => isConnected && socket.terminate(); // a socket of another network never says that it is dead
+  window.addEventListener('online', onOnline);
+  client.close = () => {
+    window.removeEventListener('online', onOnline);
+    socket.dispose();
+  };
   return client;
 }
 
@@ -112,6 +142,24 @@ async function session(method, headers) {
 // keepSession moves the session of a token into the cookie; endSession ends it.
 export const keepSession = (token) => session('POST', { Authorization: `Bearer ${token}` });
 export const endSession = () => session('DELETE');
+
+// readViewerId asks past the cache, which is one person's, for the person of the cookie: null for none, undefined without an answer.
+export async function readViewerId() {
+  const request = { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: '{"query": "{ viewer { id } }"}' };
+  try {
+    const { data, errors } = await (await patiently('/graphql', request)).json();
+    return data || isUnauthenticated(errors) ? data?.viewer?.id ?? null : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// isMissing: what an address names is not there, or is not the id of anything.
+export const isMissing = (error) => error?.graphQLErrors.some(({ extensions }) => ['NOT_FOUND', 'BAD_USER_INPUT'].includes(extensions?.code));
+
+// isUnknown: a mutation without an answer may have been carried out, or may still be.
+const unknown = ['INTERNAL', 'TIMEOUT', 'UNAVAILABLE', 'RATE_LIMITED', 'IDEMPOTENCY_KEY_IN_USE', 'ALREADY_DONE'];
+export const isUnknown = ({ graphQLErrors }) => !graphQLErrors?.length || graphQLErrors.some(({ extensions }) => unknown.includes(extensions?.code));
 
 // messageOf explains an error of urql to a person.
 export function messageOf(error) {

@@ -93,7 +93,7 @@ export const Discussion = gql`
       }
     }
   } ${said}`;
-export const Circles = gql`query Circles { viewer { id circles(first: 100) { edges { cursor node { ...Circled } } ${pageInfo} } } } ${circled}`;
+export const Circles = gql`query Circles($after: String) { viewer { id circles(first: 100, after: $after) { edges { cursor node { ...Circled } } ${pageInfo} } } } ${circled}`;
 export const Members = gql`
   query Members($id: ID!, $after: String) { node(id: $id) { id ... on Circle { ...Circled members(first: 20, after: $after) { ${people} } } } }
   ${circled} ${person}`;

@@ -17,7 +17,7 @@ export function Circle({ id }) {
   useTitle(circle?.name ?? 'Circle');
   if (!list) {
     if (error?.networkError) return <Failure error={error} again={readAgain} />;
-    return fetching ? <Loading /> : <Missing title="This circle is not here">You may have deleted it.</Missing>;
+    return fetching ? <Loading /> : <Missing title="This circle isn't available">You may have deleted it.</Missing>;
   }
   const isIn = (user) => list.edges.some(({ node }) => node.id === user.id);
   return (

@@ -6,10 +6,10 @@ import { DemoButton, Invitation } from './SignIn.jsx';
 
 export function Landing() {
   useTitle('');
-  const { config: { demo } } = useSession();
+  const { config: { demo, membersOnly } } = useSession();
   return (
     <section class="landing">
-      <h1>Say it to the right people.</h1>
+      <h1>Share with the right people.</h1>
       <p class="lead">On Plaza you arrange the people you know in circles. Each post says who sees it: everyone, all your circles, some of them, or only you.</p>
       <ul class="points">
         <li><Drawing of="CIRCLES" /><span>Circles are private. You alone see their names and who is in them.</span></li>
@@ -18,7 +18,7 @@ export function Landing() {
       </ul>
       <div class="actions"><DemoButton /><p><Link class="button" href="/sign-in">Sign in</Link></p></div>
       <Invitation />
-      {demo && <p>Or read what everyone can see, such as <Link href={`/people/${demo.handle}`}>the wall of @{demo.handle}</Link>.</p>}
+      {demo && !membersOnly && <p>Or read what everyone can see, such as <Link href={`/people/${demo.handle}`}>the wall of @{demo.handle}</Link>.</p>}
     </section>
   );
 }

@@ -18,7 +18,7 @@ export function News() {
       <h1 class="hidden">News</h1>
       <Composer />
       <Feed reading={reading}>
-        <Empty title="Your news are empty">
+        <Empty title="Your news feed is empty">
           <p>Here you read what the people in your circles write, and what you write yourself. <Link href="/people">Find people to follow</Link>.</p>
           <Suggestions />
         </Empty>

@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import { MarkNotificationsRead, Notifications as Query } from '../api/operations.js';
 import { useAct, useList, useTitle } from '../hooks.js';
 import { Act, Avatar, Time } from '../parts/basics.jsx';
-import { More } from '../parts/Feed.jsx';
+import { Changes, More } from '../parts/Feed.jsx';
 import { Empty, Failure, Loading } from '../parts/states.jsx';
 
 const verbs = {
@@ -24,11 +24,12 @@ export function Notifications() {
           <Act mutation={MarkNotificationsRead} input={{ upTo: list.pageInfo.startCursor }}>Mark all as read</Act>
         )}
       </div>
-      {list.edges.length === 0 && <Empty title="Nothing new"><p>Here you read what others do that concerns you: comments, replies, reactions, new followers.</p></Empty>}
+      {list.edges.length === 0 && <Empty title="No notifications yet"><p>Here you read what others do that concerns you: comments, replies, reactions, new followers.</p></Empty>}
       <ul class="plain card notifications" aria-live="polite" aria-relevant="additions">
         {list.edges.map(({ node }) => <Entry key={node.id} notification={node} />)}
       </ul>
       <More reading={reading} />
+      <Changes ids={[...new Set(list.edges.flatMap(({ node }) => node.post?.id ?? []))]} />
     </>
   );
 }

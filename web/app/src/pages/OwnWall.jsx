@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { OwnWall as Query } from '../api/operations.js';
-import { useList, useTitle } from '../hooks.js';
+import { OwnWall as Query, WallPostAdded } from '../api/operations.js';
+import { useList, useLive, useTitle } from '../hooks.js';
 import { Composer } from '../parts/Composer.jsx';
 import { Feed } from '../parts/Feed.jsx';
 import { Empty } from '../parts/states.jsx';
@@ -14,6 +14,7 @@ export function OwnWall() {
   const me = useMe();
   const [view, setView] = useState('ALL');
   const reading = useList(Query, { view }, (data) => data.viewer?.wall, 'cache-and-network');
+  useLive(WallPostAdded, { userId: me.id }, reading, null); // the two views have other cursors
   return (
     <>
       <h1>My wall</h1>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
+import { useQuery } from '@urql/preact';
 import { useSearchParams } from 'wouter-preact';
-import { PeopleByName } from '../api/operations.js';
+import { PeopleByName, Profile } from '../api/operations.js';
 import { useDelayed, useList, useTitle } from '../hooks.js';
 import { PersonRow } from '../parts/basics.jsx';
 import { More } from '../parts/Feed.jsx';
@@ -19,19 +20,23 @@ export function People() {
       <h1>People</h1>
       {startsWith
         ? <Found startsWith={startsWith}>{(user) => me && me.id !== user.id && <FollowButton handle={user.handle} />}</Found>
-        : <section class="card"><p>Search for the beginning of a name or handle.</p><Suggestions /></section>}
+        : <section class="card"><p>Search for the beginning of a name, or for a whole handle.</p><Suggestions /></section>}
     </>
   );
 }
 
-// Found lists the people whose names or handles begin with a text; children(user) returns what to do with each.
+// Found lists the people whose names begin with a text, after the person whose handle it is; children(user) returns what to do with each.
 export function Found({ startsWith, children }) {
   const reading = useList(PeopleByName, { startsWith }, (data) => data.usersByName);
+  const [{ data }] = useQuery({ query: Profile, variables: { handle: startsWith } });
   if (!reading.list) return reading.error ? <Failure error={reading.error} again={reading.readAgain} /> : <Loading />;
+  const exact = data?.user;
+  const found = reading.list.edges.map(({ node }) => node).filter(({ id }) => id !== exact?.id);
+  if (exact) found.unshift(exact);
   return (
     <section class="card">
-      {reading.list.edges.length === 0 && <p role="status">No name or handle begins with “<bdi>{startsWith}</bdi>”.</p>}
-      <ul class="plain">{reading.list.edges.map(({ node }) => <PersonRow key={node.id} user={node}>{children(node)}</PersonRow>)}</ul>
+      {found.length === 0 && <p role="status">No name begins with “<bdi>{startsWith}</bdi>”, and it is not a handle.</p>}
+      <ul class="plain">{found.map((user) => <PersonRow key={user.id} user={user}>{children(user)}</PersonRow>)}</ul>
       <More reading={reading} />
     </section>
   );

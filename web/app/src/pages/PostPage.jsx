@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useClient, useQuery, useSubscription } from '@urql/preact';
 import { Link } from 'wouter-preact';
+import { isMissing } from '../api/client.js';
 import { CommentAdded, CommentChanged, Discussion, Post as Query, Thread as ThreadQuery } from '../api/operations.js';
 import { useList, useLive, useTitle } from '../hooks.js';
+import { EntryLink } from '../parts/basics.jsx';
 import { Comment, CommentForm } from '../parts/Comment.jsx';
 import { Changes, More } from '../parts/Feed.jsx';
 import { Post } from '../parts/Post.jsx';
@@ -11,12 +13,12 @@ import { useMe } from '../session.jsx';
 
 export function PostPage({ id, slug }) {
   const me = useMe();
-  const [{ data, error, fetching, stale }, read] = useQuery({ query: Query, variables: { id }, requestPolicy: 'cache-and-network' });
+  const [{ data, error }, read] = useQuery({ query: Query, variables: { id }, requestPolicy: 'cache-and-network' });
   const post = data?.post;
   useTitle(post ? `${post.author.name}: ${post.text.slice(0, 60)}` : 'Post');
   if (!post) {
-    if (error?.networkError) return <Failure error={error} again={read} />;
-    return fetching || stale ? <Loading /> : <Missing title="This post is not here" />;
+    if (isMissing(error)) return <Missing title="This post isn't available" />;
+    return error ? <Failure error={error} again={read} /> : <Loading />;
   }
   return (
     <>
@@ -24,7 +26,7 @@ export function PostPage({ id, slug }) {
       <Changes ids={[post.id]} />
       <section class="card" aria-label="Comments">
         {post.viewerCanComment && !slug && <CommentForm postId={post.id} />}
-        {!me && <p class="hint"><Link href="/sign-in">Sign in</Link> to comment.</p>}
+        {!me && <p class="hint"><EntryLink href="/sign-in">Sign in</EntryLink> to comment.</p>}
         {slug ? <Permalink post={post} slug={slug} /> : <Thread post={post} />}
       </section>
     </>
@@ -80,15 +82,12 @@ function Permalink({ post, slug }) {
   const variables = { id: post.id, slug };
   const reading = useList(Discussion, variables, (data) => data.post?.comment?.discussion, 'cache-and-network');
   const { list, data, error, fetching, readAgain } = reading;
-  useSubscription({ query: CommentAdded, variables: { id: post.id } }, (before, { commentAdded: { comment } }) => {
-    if (comment?.path.split('/').includes(slug)) readAgain();
-    return null;
-  });
+  useSubscription({ query: CommentAdded, variables: { id: post.id } });
   useChanges(post.id, readAgain);
   const whole = <p><Link href={`/post/${post.id}`}>All comments</Link></p>;
   if (!list) {
     if (error?.networkError) return <Failure error={error} again={readAgain} />;
-    return fetching ? <Loading /> : <>{whole}<p>This comment is not here. It may have been deleted.</p></>;
+    return fetching ? <Loading /> : <>{whole}<p>This comment isn't available. It may have been deleted.</p></>;
   }
   return (
     <>

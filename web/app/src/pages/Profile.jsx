@@ -1,15 +1,15 @@
 import { useQuery } from '@urql/preact';
 import { Link, useLocation } from 'wouter-preact';
+import { isMissing } from '../api/client.js';
 import { BlockUser, Followers as FollowersQuery, Following as FollowingQuery, MuteUser, Profile as Query, UnmuteUser, Wall, WallPostAdded } from '../api/operations.js';
 import { useList, useLive, useTitle } from '../hooks.js';
 import { Act, Avatar, Confirm, Name, PersonRow, Text } from '../parts/basics.jsx';
 import { Composer } from '../parts/Composer.jsx';
 import { Feed, More } from '../parts/Feed.jsx';
 import { CirclesButton, FollowButton } from '../parts/Follow.jsx';
+import { SignOut } from '../parts/SignOut.jsx';
 import { Empty, Failure, Loading, Missing } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
-
-const isMissing = (error) => error?.graphQLErrors.some(({ extensions }) => extensions.code === 'NOT_FOUND');
 
 export function Profile({ handle }) {
   const { me } = useSession();
@@ -35,7 +35,7 @@ export function Profile({ handle }) {
           <Link href={`/people/${user.handle}/following`}><b>{user.followingCount}</b> following</Link>
         </p>
         {me && !isMe && <Relations user={user} />}
-        {isMe && <p class="actions"><Link class="button" href="/settings">Edit your profile</Link></p>}
+        {isMe && <p class="actions"><Link class="button" href="/settings">Edit your profile</Link><SignOut /></p>}
       </section>
       {me && user.viewerCanPostOnWall && <Composer wallOwner={isMe ? undefined : user} />}
       <WallOf user={user} />
@@ -67,7 +67,7 @@ function Relations({ user }) {
 function WallOf({ user }) {
   const reading = useList(Wall, { handle: user.handle }, (data) => data.user?.wall);
   useLive(WallPostAdded, { userId: user.id }, reading, reading.list?.pageInfo.startCursor);
-  return <Feed reading={reading}><Empty title="No posts yet"><p>On this wall, there is nothing that you may see.</p></Empty></Feed>;
+  return <Feed reading={reading}><Empty title="No posts yet"><p>There are no posts that you can see.</p></Empty></Feed>;
 }
 
 function Listed({ handle, query, listOf, title, none }) {
@@ -86,4 +86,4 @@ function Listed({ handle, query, listOf, title, none }) {
 }
 
 export const Followers = ({ handle }) => <Listed handle={handle} query={FollowersQuery} listOf={({ user }) => user?.followers} title="Followers of" none="No followers yet." />;
-export const Following = ({ handle }) => <Listed handle={handle} query={FollowingQuery} listOf={({ user }) => user?.following} title="Followed by" none="Follows no people yet." />;
+export const Following = ({ handle }) => <Listed handle={handle} query={FollowingQuery} listOf={({ user }) => user?.following} title="Followed by" none="Not following anyone yet." />;

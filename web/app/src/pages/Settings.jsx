@@ -6,6 +6,7 @@ import { useList, useTitle } from '../hooks.js';
 import { Act, PersonRow } from '../parts/basics.jsx';
 import { Field, Form } from '../parts/Form.jsx';
 import { More } from '../parts/Feed.jsx';
+import { SignOut } from '../parts/SignOut.jsx';
 import { Failure, Loading } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
 
@@ -19,8 +20,8 @@ export function Settings() {
       <h1>Settings</h1>
       <Section title="Profile" mutation={UpdateProfile} submit="Save" done="Your profile is saved.">
         <Field label="Name" name="name" maxLength={100} defaultValue={me.name} />
-        <Field label="About you" name="bio" as="textarea" rows="3" maxLength={1000} defaultValue={me.bio} />
-        <Field label="Address of your picture" name="avatarUrl" type="url" placeholder="https://…" defaultValue={me.avatarUrl ?? ''} />
+        <Field label="About you" name="bio" as="textarea" rows="3" defaultValue={me.bio} />
+        <Field label="Picture URL" name="avatarUrl" type="url" placeholder="https://…" defaultValue={me.avatarUrl ?? ''} />
         <div class="field">
           <label for="wall-policy">Who may write on your wall?</label>
           <select id="wall-policy" name="wallPolicy">
@@ -28,13 +29,13 @@ export function Settings() {
           </select>
         </div>
       </Section>
-      <Section title="Password" mutation={ChangePassword} submit="Change it" done="Your password is changed. Your other sessions have ended.">
+      <Section title="Password" mutation={ChangePassword} submit="Change password" done="Your password is changed. Your other sessions have ended.">
         <input hidden readOnly autoComplete="username" value={me.handle} />
-        <Field label="Your password now" name="currentPassword" type="password" autoComplete="current-password" />
-        <Field label="Your new password" hint="At least 8 characters" name="newPassword" type="password" autoComplete="new-password" maxLength={128} />
+        <Field label="Current password" name="currentPassword" type="password" autoComplete="current-password" />
+        <Field label="New password" hint="At least 8 characters" name="newPassword" type="password" autoComplete="new-password" />
       </Section>
-      <People title="Blocked" query={Blocked} listOf={({ viewer }) => viewer?.blockedUsers} none="You block no people." mutation={UnblockUser} undo="Unblock" then={renew} />
-      <People title="Muted" query={Muted} listOf={({ viewer }) => viewer?.mutedUsers} none="You mute no people." mutation={UnmuteUser} undo="Unmute" />
+      <People title="Blocked" query={Blocked} listOf={({ viewer }) => viewer?.blockedUsers} none="You haven't blocked anyone." mutation={UnblockUser} undo="Unblock" then={renew} />
+      <People title="Muted" query={Muted} listOf={({ viewer }) => viewer?.mutedUsers} none="You haven't muted anyone." mutation={UnmuteUser} undo="Unmute" />
       <Sessions />
     </>
   );
@@ -70,18 +71,16 @@ function People({ title, query, listOf, none, mutation, undo, then }) {
 }
 
 function Sessions() {
-  const { end } = useSession();
   const [{ data, error, fetching }, revoke] = useMutation(RevokeOtherSessions);
-  const [failure, setFailure] = useState('');
   return (
     <section class="card">
       <h2>Sessions</h2>
       <p class="actions">
         <button type="button" aria-disabled={fetching} onClick={() => revoke({})}>Sign out everywhere else</button>
-        <button type="button" class="danger" onClick={() => end().catch(({ message }) => setFailure(message))}>Sign out</button>
+        <SignOut class="danger" />
       </p>
       <p role="status">{data && 'All your other sessions have ended.'}</p>
-      {(error || failure) && <p class="error" role="alert">{failure || messageOf(error)}</p>}
+      {error && <p class="error" role="alert">{messageOf(error)}</p>}
     </section>
   );
 }

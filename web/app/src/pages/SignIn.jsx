@@ -1,7 +1,7 @@
 import { useQuery } from '@urql/preact';
-import { Link } from 'wouter-preact';
 import { Registration, SignIn as SignInMutation, SignUp as SignUpMutation } from '../api/operations.js';
 import { useAct, useTitle } from '../hooks.js';
+import { EntryLink } from '../parts/basics.jsx';
 import { Field, Form } from '../parts/Form.jsx';
 import { Loading } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
@@ -11,13 +11,15 @@ const handle = { name: 'handle', autoComplete: 'username', autoCapitalize: 'none
 // withHandle accepts a handle as people write it to each other.
 const withHandle = (input) => ({ ...input, handle: input.handle.trim().replace(/^@/, '') });
 
+const notices = { ended: 'Your session has ended. Please sign in again.', members: 'This Plaza is for members only. Please sign in.' };
+
 export function SignIn() {
   useTitle('Sign in');
-  const { begin, hasEnded } = useSession();
+  const { begin, notice } = useSession();
   return (
     <section class="card narrow">
       <h1>Sign in</h1>
-      {hasEnded && <p role="alert">Your session has ended, or this Plaza is for members only. Please sign in.</p>}
+      {notice && <p role="alert">{notices[notice]}</p>}
       <Form mutation={SignInMutation} submit="Sign in" complete={withHandle} then={({ token }) => begin(token)}>
         <Field label="Handle" {...handle} />
         <Field label="Password" name="password" type="password" autoComplete="current-password" />
@@ -43,9 +45,9 @@ export function SignUp() {
         {data?.registration === 'INVITATION' && <Field label="Invitation" hint="The code that you were given" name="invitation" autoComplete="off" spellCheck={false} />}
         <Field label="Name" hint="As others see it" name="name" autoComplete="name" maxLength={100} />
         <Field label="Handle" hint="1 to 30 letters, digits or underscores" {...handle} maxLength={31} />
-        <Field label="Password" hint="At least 8 characters" name="password" type="password" autoComplete="new-password" maxLength={128} />
+        <Field label="Password" hint="At least 8 characters" name="password" type="password" autoComplete="new-password" />
       </Form>
-      <p>You have an account? <Link href="/sign-in">Sign in</Link></p>
+      <p>Already have an account? <EntryLink href="/sign-in">Sign in</EntryLink></p>
     </section>
   );
 }
@@ -54,7 +56,7 @@ export function SignUp() {
 export function Invitation() {
   const [{ data }] = useQuery({ query: Registration });
   if (!data || data.registration === 'CLOSED') return null;
-  return <p>New here? <Link href="/sign-up">Create an account</Link></p>;
+  return <p>New here? <EntryLink href="/sign-up">Create an account</EntryLink></p>;
 }
 
 export function DemoButton() {

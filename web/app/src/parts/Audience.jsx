@@ -1,41 +1,53 @@
 // Who sees a post: how authors choose it, and how posts show it.
 import { useState } from 'preact/hooks';
-import { useQuery } from '@urql/preact';
-import { Circles } from '../api/operations.js';
-import { useErrors } from './Form.jsx';
+import { openDraft } from '../drafts.js';
+import { useCircles } from '../hooks.js';
+import { useMe } from '../session.jsx';
+import { useDrafted, useErrors } from './Form.jsx';
 import { Drawing } from './icons.jsx';
 
 const kinds = {
-  PUBLIC: { label: 'Public', hint: 'Everyone can read this, also without an account.' },
+  PUBLIC: { label: 'Public', hint: 'Anyone can read this, even without an account.' },
   CIRCLES: { label: 'All my circles', hint: 'The people you follow: everyone in any of your circles.' },
   LISTED: { label: 'Chosen circles', hint: 'Only the members of these circles. They do not see which circles they are in.' },
-  ONLY_ME: { label: 'Only me', hint: 'No other person can read this.' },
+  ONLY_ME: { label: 'Only me', hint: 'Only you can read this.' },
 };
 
-let lastKind = 'PUBLIC'; // authors rarely change their mind from post to post
+// useKind begins with the kind of the last new post, because authors rarely change their mind from post to post.
+function useKind(audience) {
+  const last = openDraft(useMe().id, 'audience');
+  const drafted = useDrafted('audience.kind');
+  const [kind, setKind] = useState(() => audience?.kind ?? drafted ?? last.read().kind ?? 'PUBLIC');
+  function choose(chosen) {
+    setKind(chosen);
+    if (!audience) last.write({ kind: chosen });
+  }
+  return [kind, choose];
+}
 
 export function AudiencePicker({ audience, wallOwner }) {
-  const [kind, setKind] = useState(audience?.kind ?? lastKind);
-  const [{ data }] = useQuery({ query: Circles });
+  const [kind, setKind] = useKind(audience);
+  const listed = audience?.circles ?? [];
+  const { circles = [] } = useCircles();
   const { messages, connected } = useErrors('audience');
-  const chosen = new Set(audience?.circles?.map(({ id }) => id));
-  const circles = data?.viewer?.circles?.edges ?? [];
+  const chosen = useDrafted('audience.circleIds') ?? listed.map(({ id }) => id);
+  const notLoaded = listed.filter(({ id }) => !circles.some((circle) => circle.id === id));
   return (
     <fieldset class="audience" {...connected}>
       <legend>Who can see it?</legend>
       <div class="chips">
         {Object.entries(kinds).map(([value, { label }]) => (
           <label class="chip" key={value}>
-            <input type="radio" name="audience.kind" value={value} checked={kind === value} onChange={() => setKind((lastKind = value))} />
+            <input type="radio" name="audience.kind" value={value} checked={kind === value} onChange={() => setKind(value)} />
             <Drawing of={value} />{label}
           </label>
         ))}
       </div>
       {kind === 'LISTED' && (
         <div class="chips" role="group" aria-label="Circles">
-          {circles.map(({ node: { id, name, membersCount } }) => (
+          {[...circles, ...notLoaded].map(({ id, name, membersCount }) => (
             <label class="chip small" key={id}>
-              <input type="checkbox" name="audience.circleIds" data-list value={id} defaultChecked={chosen.has(id)} />
+              <input type="checkbox" name="audience.circleIds" data-list value={id} defaultChecked={chosen.includes(id)} />
               <bdi>{name}</bdi> <span class="count">{membersCount}</span>
             </label>
           ))}

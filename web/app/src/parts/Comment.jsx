@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { AddComment, DeleteComment, EditComment } from '../api/operations.js';
 import { Avatar, Confirm, Name, Text, Time } from './basics.jsx';
@@ -17,26 +17,45 @@ export const Preview = ({ comment, post }) => (
   </li>
 );
 
+// Published leads to a new comment, which may be on a page of the thread that is not loaded.
+const Published = ({ comment, postId }) => (
+  <p class="hint published" role="status">{comment && <>Your comment is published. <Link href={permalink(postId, comment)}>Show it</Link></>}</p>
+);
+
 export function CommentForm({ postId, parent, short, then }) {
-  const [written, setWritten] = useState(0);
+  const [published, setPublished] = useState(null);
+  function onDone({ comment }, form) {
+    form.elements.text.value = '';
+    setPublished(comment);
+    then?.(comment);
+  }
   return (
-    <Form
-      class="comment-form" key={written} mutation={AddComment} submit={parent ? 'Reply' : 'Comment'}
-      complete={(input) => ({ ...input, postId, parentId: parent?.id })}
-      then={(payload) => { setWritten(written + 1); then?.(payload); }}
-    >
-      <Field
-        label={parent ? `Your reply to ${parent.author?.name ?? 'this comment'}` : 'Your comment'} hiddenLabel name="text" as="textarea"
-        rows={short ? 1 : 2} maxLength={10000} placeholder={parent ? 'Write a reply' : 'Write a comment'}
-      />
-    </Form>
+    <>
+      <Form
+        class="comment-form" mutation={AddComment} submit={parent ? 'Reply' : 'Comment'} draft={`comment ${parent?.id ?? postId}`}
+        complete={(input) => ({ ...input, postId, parentId: parent?.id })} then={onDone}
+      >
+        <Field
+          label={parent ? `Your reply to ${parent.author?.name ?? 'this comment'}` : 'Your comment'} hiddenLabel name="text" as="textarea"
+          rows={short ? 1 : 2} placeholder={parent ? 'Write a reply' : 'Write a comment'}
+        />
+      </Form>
+      <Published comment={published} postId={postId} />
+    </>
   );
 }
 
 // Comment is an entry of a thread. In a flat order it says to whom it replies; in a tree it is indented.
 export function Comment({ comment, postId, inTree, isSubject }) {
   const [open, setOpen] = useState(null);
+  const [published, setPublished] = useState(null);
+  const replyButton = useRef(null);
   const close = () => setOpen(null);
+  function onReplied(reply) {
+    close();
+    setPublished(reply);
+    replyButton.current?.focus();
+  }
   const { id, author, parent } = comment;
   const depth = inTree ? Math.min(comment.depth - 1, 6) : 0;
   if (comment.isDeleted) {
@@ -51,11 +70,11 @@ export function Comment({ comment, postId, inTree, isSubject }) {
         {!inTree && parent && <Link class="reply-to" href={permalink(postId, parent)}>in reply to {parent.author ? <>@{parent.author.handle}</> : 'a deleted comment'}</Link>}
         {open === 'edit' ? (
           <Form mutation={EditComment} submit="Save" complete={(input) => ({ ...input, commentId: id })} then={close}>
-            <Field label="Text" hiddenLabel name="text" as="textarea" rows="2" maxLength={10000} defaultValue={comment.text} />
+            <Field label="Text" hiddenLabel name="text" as="textarea" rows="2" defaultValue={comment.text} />
           </Form>
         ) : <Text text={comment.text} entities={comment.entities} />}
         <footer>
-          {comment.viewerCanReply && <button type="button" class="quiet" aria-expanded={open === 'reply'} onClick={() => setOpen(open === 'reply' ? null : 'reply')}>Reply</button>}
+          {comment.viewerCanReply && <button type="button" ref={replyButton} class="quiet" aria-expanded={open === 'reply'} onClick={() => setOpen(open === 'reply' ? null : 'reply')}>Reply</button>}
           {comment.viewerCanEdit && <button type="button" class="quiet" aria-expanded={open === 'edit'} onClick={() => setOpen(open === 'edit' ? null : 'edit')}>Edit</button>}
           {comment.viewerCanDelete && (
             <Confirm class="quiet" label="Delete" question="Delete this comment?" mutation={DeleteComment} input={{ commentId: id }}>
@@ -64,7 +83,8 @@ export function Comment({ comment, postId, inTree, isSubject }) {
           )}
           {comment.repliesCount > 0 && !inTree && <Link class="quiet button" href={permalink(postId, comment)}>{comment.repliesCount === 1 ? '1 reply' : `${comment.repliesCount} replies`}</Link>}
         </footer>
-        {open === 'reply' && <CommentForm postId={postId} parent={comment} then={close} />}
+        {open === 'reply' && <CommentForm postId={postId} parent={comment} then={onReplied} />}
+        <Published comment={published} postId={postId} />
       </div>
     </li>
   );

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { CreatePost, EditPost, SetPostAudience } from '../api/operations.js';
 import { AudiencePicker } from './Audience.jsx';
 import { Dialog } from './basics.jsx';
-import { Field, Form, useErrors } from './Form.jsx';
+import { Field, Form, useDrafted, useErrors, useSending } from './Form.jsx';
 
 const types = {
   status: { label: 'Text', Fields: StatusFields },
@@ -14,22 +14,22 @@ const types = {
 };
 const typeOf = { StatusPost: 'status', PhotoPost: 'photo', LinkPost: 'link', CheckinPost: 'checkin', PollPost: 'poll' };
 
-const TextArea = (props) => <Field as="textarea" rows="3" maxLength={10000} {...props} />;
+const TextArea = (props) => <Field as="textarea" rows="3" {...props} />;
 
 function StatusFields({ post }) {
   return <TextArea label="Text" hiddenLabel name="content.status.text" placeholder="What would you like to share?" defaultValue={post?.text} />;
 }
 
 function PhotoFields({ post }) {
-  const [url, setUrl] = useState(post?.url ?? '');
+  const [url, setUrl] = useState(useDrafted('content.photo.url') ?? post?.url ?? '');
   const [size, setSize] = useState(post);
   return (
     <>
-      <Field label="Address of the picture" name="content.photo.url" type="url" placeholder="https://…" value={url} onChange={(event) => setUrl(event.target.value)} />
+      <Field label="Picture URL" name="content.photo.url" type="url" placeholder="https://…" value={url} onChange={(event) => setUrl(event.target.value)} />
       {/^https?:/.test(url) && (
         <img class="photo" src={url} alt="Preview" onLoad={({ target }) => setSize({ width: target.naturalWidth, height: target.naturalHeight })} onError={() => setSize(null)} />
       )}
-      <Field label="What does it show?" hint="For people who can't see it" name="content.photo.alt" maxLength={1000} defaultValue={post?.alt} />
+      <Field label="What does it show?" hint="For people who can't see it" name="content.photo.alt" defaultValue={post?.alt} />
       <TextArea label="Caption" name="content.photo.caption" rows="2" defaultValue={post?.text} />
       <Hidden name="content.photo.width" type="number" value={size?.width || ''} />
       <Hidden name="content.photo.height" type="number" value={size?.height || ''} />
@@ -40,15 +40,17 @@ function PhotoFields({ post }) {
 function LinkFields({ post }) {
   return (
     <>
-      <Field label="Address of the page" name="content.link.url" type="url" placeholder="https://…" defaultValue={post?.url} />
-      <Field label="Its title" name="content.link.title" maxLength={300} defaultValue={post?.title} />
+      <Field label="Link URL" name="content.link.url" type="url" placeholder="https://…" defaultValue={post?.url} />
+      <Field label="Its title" name="content.link.title" defaultValue={post?.title} />
       <TextArea label="Text" name="content.link.text" rows="2" defaultValue={post?.text} />
     </>
   );
 }
 
 function CheckinFields({ post }) {
-  const [at, setAt] = useState(post ?? { latitude: '', longitude: '' });
+  const [at, setAt] = useState({
+    latitude: useDrafted('content.checkin.latitude') ?? post?.latitude ?? '', longitude: useDrafted('content.checkin.longitude') ?? post?.longitude ?? '',
+  });
   const [problem, setProblem] = useState('');
   const locate = () => navigator.geolocation.getCurrentPosition(({ coords }) => setAt(coords), (error) => setProblem(error.message));
   const degrees = (name, most) => (
@@ -57,7 +59,7 @@ function CheckinFields({ post }) {
   );
   return (
     <>
-      <Field label="Place" name="content.checkin.place" maxLength={200} defaultValue={post?.place} />
+      <Field label="Place" name="content.checkin.place" defaultValue={post?.place} />
       <div class="pair">{degrees('latitude', 90)}{degrees('longitude', 180)}</div>
       {navigator.geolocation && window.isSecureContext && <button type="button" onClick={locate}>Where I am now</button>}
       {problem && <p class="error" role="alert">{problem}</p>}
@@ -70,9 +72,11 @@ function CheckinFields({ post }) {
 }
 
 function PollFields({ post }) {
-  const [count, setCount] = useState(2);
+  const drafted = useDrafted('content.poll.options') ?? [];
+  const [count, setCount] = useState(Math.max(2, drafted.length));
+  const sending = useSending();
   const { messages, connected } = useErrors('content.poll.options');
-  const question = <TextArea label="Question" name="content.poll.question" rows="2" maxLength={1000} defaultValue={post?.text} />;
+  const question = <TextArea label="Question" name="content.poll.question" rows="2" defaultValue={post?.text} />;
   if (post) { // a poll keeps its options
     return <>{question}{post.options.map(({ id, text }) => <Hidden key={id} name="content.poll.options" data-list value={text} />)}</>;
   }
@@ -82,12 +86,12 @@ function PollFields({ post }) {
       <fieldset {...connected}>
         <legend>Options</legend>
         {Array.from({ length: count }, (_, i) => (
-          <input key={i} name="content.poll.options" data-list data-optional aria-label={`Option ${i + 1}`} placeholder={`Option ${i + 1}`} maxLength={200} dir="auto" />
+          <input key={i} name="content.poll.options" data-list data-optional aria-label={`Option ${i + 1}`} placeholder={`Option ${i + 1}`} defaultValue={drafted[i]} dir="auto" {...sending} />
         ))}
         {messages}
-        {count < 10 && <button type="button" onClick={() => setCount(count + 1)}>One more option</button>}
+        {count < 10 && <button type="button" onClick={() => setCount(count + 1)}>Add option</button>}
       </fieldset>
-      <Field label="Closes" hint="Empty: never" name="content.poll.closesAt" type="datetime-local" data-optional />
+      <Field label="Closes (optional)" name="content.poll.closesAt" type="datetime-local" data-optional />
     </>
   );
 }
@@ -107,7 +111,7 @@ export function Composer({ wallOwner }) {
         ))}
       </div>
       <Form
-        key={`${type} ${written}`} mutation={CreatePost} submit="Post"
+        key={`${type} ${written}`} mutation={CreatePost} submit="Post" draft={`post ${wallOwner?.id ?? ''}`}
         complete={(input) => ({ ...input, wallOwnerId: wallOwner?.id })}
         then={() => { setType('status'); setWritten(written + 1); }}
       >

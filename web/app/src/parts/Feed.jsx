@@ -2,22 +2,28 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useSubscription } from '@urql/preact';
 import { PostChanged } from '../api/operations.js';
+import { useMe } from '../session.jsx';
 import { Post } from './Post.jsx';
 import { Failure, Loading } from './states.jsx';
 
 const nearTop = 150; // in pixels
 
-// useHeldBack keeps new entries back while the reader is further down, where they would move what is being read.
+const isNearTop = () => window.scrollY < nearTop;
+const isWriting = () => document.activeElement?.matches('main :is(textarea, input)');
+
+// useHeldBack keeps new entries of others back while they would move what is being read or written.
 function useHeldBack(edges) {
-  const [top, setTop] = useState(null);
+  const me = useMe();
   const newest = edges[0]?.node.id ?? null;
+  const isMine = me?.id === edges[0]?.node.author.id;
+  const [top, setTop] = useState(newest);
   const held = Math.max(0, edges.findIndex(({ node }) => node.id === top));
   const show = () => setTop(newest);
   useLayoutEffect(() => {
-    if (window.scrollY < nearTop) show();
+    if (top === null || (isNearTop() && (isMine || !isWriting()))) show();
   }, [newest]);
   useEffect(() => {
-    const onScroll = () => window.scrollY < nearTop && show();
+    const onScroll = () => isNearTop() && !isWriting() && show();
     window.addEventListener('scroll', onScroll, { passive: true });
     return () => window.removeEventListener('scroll', onScroll);
   }, [newest]);

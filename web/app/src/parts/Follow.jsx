@@ -1,8 +1,8 @@
 // Following someone is having them in a circle.
 import { useState } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
-import { AddToCircle, Circles, CreateCircle, FollowUser, Profile, RemoveFromCircle, UnfollowUser } from '../api/operations.js';
-import { useAct } from '../hooks.js';
+import { AddToCircle, CreateCircle, FollowUser, Profile, RemoveFromCircle, UnfollowUser } from '../api/operations.js';
+import { useAct, useCircles } from '../hooks.js';
 import { Act, Dialog } from './basics.jsx';
 import { Field, Form } from './Form.jsx';
 import { Failure, Loading } from './states.jsx';
@@ -27,14 +27,13 @@ export function CirclesButton({ user }) {
 }
 
 function CirclesOf({ user }) {
-  const [{ data, error }, read] = useQuery({ query: Circles });
   const [add, adding] = useAct(AddToCircle);
-  const circles = data?.viewer?.circles?.edges;
-  if (!circles) return error ? <Failure error={error} again={read} /> : <Loading />;
+  const { circles, error, readAgain } = useCircles();
+  if (!circles) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
   return (
     <>
       <ul class="plain">
-        {circles.map(({ node }) => <CircleChoice key={node.id} circle={node} user={user} />)}
+        {circles.map((circle) => <CircleChoice key={circle.id} circle={circle} user={user} />)}
       </ul>
       <Form class="inline" mutation={CreateCircle} submit="Create" then={({ edge }, form) => { form.reset(); return add({ circleId: edge.node.id, userId: user.id }); }}>
         <Field label="A new circle" hiddenLabel name="name" placeholder="A new circle" maxLength={100} />

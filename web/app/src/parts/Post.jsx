@@ -5,12 +5,17 @@ import { AddReaction, DeletePost, RemoveReaction, VotePoll } from '../api/operat
 import { useAct } from '../hooks.js';
 import { useMe } from '../session.jsx';
 import { Audience } from './Audience.jsx';
+import { Boundary } from './Boundary.jsx';
 import { Avatar, Confirm, Name, Text, Time } from './basics.jsx';
 import { CommentForm, Preview } from './Comment.jsx';
 import { AudienceDialog, EditDialog } from './Composer.jsx';
 import { Drawing } from './icons.jsx';
 
-export function Post({ post, whole }) {
+export const Post = (props) => (
+  <Boundary fallback={<article class="post card"><p>This post can't be shown.</p></article>}><PostCard {...props} /></Boundary>
+);
+
+function PostCard({ post, whole }) {
   const me = useMe();
   const isMine = me?.id === post.author.id;
   const address = `/post/${post.id}`;
@@ -28,7 +33,7 @@ export function Post({ post, whole }) {
           </p>
         </div>
       </header>
-      <Content post={post} />
+      <Content post={post} fold={!whole} />
       <footer>
         <Reactions post={post} />
         <Link class="button" href={address}><Drawing of="comment" />{commentsOf(post)}</Link>
@@ -42,18 +47,22 @@ export function Post({ post, whole }) {
 
 const commentsOf = ({ commentCount }) => (commentCount === 1 ? '1 comment' : `${commentCount} comments`);
 
-function Content({ post }) {
+// The server accepts some addresses that browsers do not, such as http://1.2.3.4.5/.
+const hostOf = (url) => (URL.canParse(url) ? new URL(url).host : url);
+
+function Content({ post, fold }) {
+  const text = <Text {...post} fold={fold} />;
   switch (post.__typename) {
     case 'PhotoPost':
-      return <><Text {...post} /><Photo {...post} /></>;
+      return <>{text}<Photo {...post} /></>;
     case 'LinkPost':
-      return <><Text {...post} /><a class="link" href={post.url} rel="noreferrer nofollow" target="_blank"><bdi>{post.title || post.url}</bdi><small>{new URL(post.url).host}</small></a></>;
+      return <>{text}<a class="link" href={post.url} rel="noreferrer nofollow" target="_blank"><bdi>{post.title || post.url}</bdi><small>{hostOf(post.url)}</small></a></>;
     case 'CheckinPost':
-      return <><p class="place"><bdi>{post.place}</bdi> <small>{post.latitude.toFixed(4)}, {post.longitude.toFixed(4)}</small></p><Text {...post} />{post.photo && <Photo {...post.photo} />}</>;
+      return <><p class="place"><bdi>{post.place}</bdi> <small>{post.latitude.toFixed(4)}, {post.longitude.toFixed(4)}</small></p>{text}{post.photo && <Photo {...post.photo} />}</>;
     case 'PollPost':
-      return <><Text {...post} /><Poll post={post} /></>;
+      return <>{text}<Poll post={post} /></>;
     default:
-      return <Text {...post} />;
+      return text;
   }
 }
 
@@ -86,12 +95,14 @@ const kinds = { LIKE: 'Like', LOVE: 'Love', LAUGH: 'Laughter', WOW: 'Wow', SAD: 
 function Reactions({ post }) {
   const me = useMe();
   const [isOpen, setIsOpen] = useState(false);
+  const [picked, setPicked] = useState(null); // it stays there, because it has the focus
   const [add, adding] = useAct(AddReaction);
   const [remove, removing] = useAct(RemoveReaction);
   const counts = Object.fromEntries(post.reactionCounts.map(({ kind, count }) => [kind, count]));
-  const shown = Object.keys(kinds).filter((kind) => isOpen || counts[kind]);
+  const shown = Object.keys(kinds).filter((kind) => isOpen || counts[kind] || kind === picked);
   function toggle(kind) {
     setIsOpen(false);
+    setPicked(kind);
     if (post.viewerReaction === kind) remove({ postId: post.id });
     else add({ postId: post.id, kind });
   }

@@ -1,19 +1,18 @@
 // What is around every page: the navigation, the search, and who is signed in.
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
-import { Link, useLocation, useRoute } from 'wouter-preact';
+import { Link, useLocation, useRoute, useSearchParams } from 'wouter-preact';
 import { Circles, NotificationAdded, Notifications } from '../api/operations.js';
-import { useList, useLive } from '../hooks.js';
+import { useIsPaused, useList, useLive } from '../hooks.js';
 import { useSession } from '../session.jsx';
 import icon from '../icon.svg';
-import { Avatar } from './basics.jsx';
+import { Avatar, EntryLink } from './basics.jsx';
 import { Drawing } from './icons.jsx';
+import { SignOut } from './SignOut.jsx';
 
 export function Shell({ children }) {
   const { me } = useSession();
   const main = useRef(null);
-  const [path] = useLocation();
-  useEffect(() => window.scrollTo(0, 0), [path]);
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current.focus(); }}>Skip to the content</a>
@@ -24,7 +23,7 @@ export function Shell({ children }) {
       </header>
       <div class={me ? 'columns' : 'columns visitor'}>
         {me && <Navigation me={me} />}
-        <main id="main" ref={main} tabIndex="-1">{children}</main>
+        <main id="main" ref={main} tabIndex="-1"><LiveStatus />{children}</main>
         {me && <OwnCircles />}
       </div>
       <PageFooter />
@@ -32,8 +31,14 @@ export function Shell({ children }) {
   );
 }
 
+function LiveStatus() {
+  const isPaused = useIsPaused();
+  return <p class={isPaused ? 'hint' : 'hidden'} role="status">{isPaused && 'Live updates are paused. Reconnecting…'}</p>;
+}
+
 function Search() {
   const [, navigate] = useLocation();
+  const [search] = useSearchParams();
   function onSubmit(event) {
     event.preventDefault();
     navigate(`/people?q=${encodeURIComponent(new FormData(event.currentTarget).get('q').trim())}`);
@@ -41,13 +46,13 @@ function Search() {
   return (
     <form class="search" role="search" onSubmit={onSubmit}>
       <Drawing of="search" />
-      <input name="q" type="search" aria-label="Find people by name or handle" placeholder="Find people" maxLength={100} />
+      <input name="q" type="search" aria-label="Find people by name or handle" placeholder="Find people" maxLength={100} defaultValue={search.get('q') ?? ''} key={search.get('q')} />
     </form>
   );
 }
 
 const VisitorLinks = () => (
-  <nav aria-label="Account"><Link class="button" href="/sign-in">Sign in</Link></nav>
+  <nav aria-label="Account"><EntryLink class="button" href="/sign-in">Sign in</EntryLink></nav>
 );
 
 function Navigation({ me }) {
@@ -59,7 +64,7 @@ function Navigation({ me }) {
       <Entry to="/notifications" of="notifications">Notifications<Unread /></Entry>
       <Entry to="/wall" of="profile">My wall</Entry>
       <Entry to="/settings" of="settings">Settings</Entry>
-      <p class="signed-in">Signed in as <Link href={`/people/${me.handle}`}>@{me.handle}</Link></p>
+      <p class="signed-in">Signed in as <Link href={`/people/${me.handle}`}>@{me.handle}</Link> <SignOut class="quiet" /></p>
     </nav>
   );
 }

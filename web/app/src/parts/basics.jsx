@@ -1,7 +1,7 @@
 // The smallest parts: names, pictures, texts and times of people, buttons, dialogs.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
-import { useAct } from '../hooks.js';
+import { Link, useLocation } from 'wouter-preact';
+import { useAct, withoutBidi } from '../hooks.js';
 
 const profileOf = ({ handle }) => `/people/${handle}`;
 
@@ -27,16 +27,32 @@ export const PersonRow = ({ user, children }) => (
   </li>
 );
 
-// Text shows a text as its author wrote it, with links to the people that it mentions.
-export function Text({ text, entities = [] }) {
+const address = /(https?:\/\/[^\s<>"]*[^\s<>"'.,;:!?)\]}»”’…])/i;
+
+// withLinks makes links of the addresses in a text.
+const withLinks = (text) => text.split(address).map((part, i) => (
+  i % 2 && URL.canParse(part) ? <a href={part} rel="noreferrer nofollow" target="_blank">{part}</a> : part
+));
+
+const long = 1500; // characters
+
+// Text shows a text as its author wrote it, with links to addresses and to the people that it mentions. In lists, long texts are folded.
+export function Text({ text, entities = [], fold }) {
+  const [isWhole, setIsWhole] = useState(false);
+  const isFolded = fold && !isWhole && text.length > long;
   const parts = [];
   let end = 0;
   for (const entity of entities) {
     const word = text.slice(entity.start, entity.end);
-    parts.push(text.slice(end, entity.start), entity.user ? <Link href={profileOf(entity.user)}>{word}</Link> : <b class="tag">{word}</b>);
+    parts.push(withLinks(text.slice(end, entity.start)), entity.user ? <Link href={profileOf(entity.user)}>{word}</Link> : <b class="tag">{word}</b>);
     end = entity.end;
   }
-  return <p class="text" dir="auto">{parts}{text.slice(end)}</p>;
+  return (
+    <>
+      <p class={isFolded ? 'text folded' : 'text'} dir="auto">{parts}{withLinks(text.slice(end))}</p>
+      {isFolded && <button type="button" class="quiet" onClick={() => setIsWhole(true)}>Show all</button>}
+    </>
+  );
 }
 
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'narrow' });
@@ -50,10 +66,30 @@ function ago(date) {
   return unit ? relative.format(Math.ceil(seconds / length), unit) : 'just now';
 }
 
+// One timer for all times of the page.
+const clock = new EventTarget();
+setInterval(() => clock.dispatchEvent(new Event('tick')), 30_000);
+
+function useClock() {
+  const [, setTicks] = useState(0);
+  useEffect(() => {
+    const onTick = () => setTicks((ticks) => ticks + 1);
+    clock.addEventListener('tick', onTick);
+    return () => clock.removeEventListener('tick', onTick);
+  }, []);
+}
+
 export function Time({ at, href }) {
+  useClock();
   const date = new Date(at);
   const time = <time dateTime={at} title={absolute.format(date)}>{ago(date)}</time>;
   return href ? <Link class="when" href={href}>{time}</Link> : <span class="when">{time}</span>;
+}
+
+// EntryLink leads to the sign-in or the sign-up, which lead back to the page with the link.
+export function EntryLink(props) {
+  const [path] = useLocation();
+  return <Link state={{ from: history.state?.from ?? path + location.search }} {...props} />;
 }
 
 // Act is a button that carries out one mutation. Errors appear beside it.
@@ -74,15 +110,19 @@ export function Act({ mutation, input, then, children, ...rest }) {
 export function Dialog({ title, onClose, children }) {
   const dialog = useRef(null);
   const id = useId();
+  const pressed = useRef(null); // who selects a text may release the button outside
   useEffect(() => {
     const before = document.activeElement;
     dialog.current.showModal();
     return () => before?.focus?.();
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose} onClick={(event) => event.target === dialog.current && dialog.current.close()}>
+    <dialog
+      ref={dialog} aria-labelledby={id} onClose={onClose} onPointerDown={({ target }) => { pressed.current = target; }}
+      onClick={({ target }) => target === dialog.current && pressed.current === target && target.close()}
+    >
       <div class="inside">
-        <header><h2 id={id}>{title}</h2><button type="button" class="quiet" aria-label="Close" onClick={() => dialog.current.close()}>✕</button></header>
+        <header><h2 id={id}>{withoutBidi(title)}</h2><button type="button" class="quiet" aria-label="Close" onClick={() => dialog.current.close()}>✕</button></header>
         {children}
       </div>
     </dialog>

@@ -18,6 +18,13 @@ export const Failure = ({ error, again }) => (
   </div>
 );
 
+export const Broken = () => (
+  <div class="failure card" role="alert">
+    <p>This page can't be shown.</p>
+    <button type="button" onClick={() => location.reload()}>Reload the page</button>
+  </div>
+);
+
 export function Missing({ title, children = 'It may have been deleted, or it is not for you to see.' }) {
   useTitle(title);
   return <Empty title={title}><p>{children}</p></Empty>;
