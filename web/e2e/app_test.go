@@ -97,7 +97,8 @@ func (p *person) signUp(handle, name string) {
 	p.sees("Your news feed is empty")
 }
 
-// anotherTab opens the app in a second tab of the same browser. It has a window of its own, because hidden tabs draw nothing.
+// anotherTab opens the app in a second tab of the same browser. It has a window of its own, because
+// hidden tabs draw nothing.
 func (p *person) anotherTab() *person {
 	p.t.Helper()
 	var id target.ID
@@ -262,7 +263,8 @@ func TestAppSignedOut(t *testing.T) {
 	complainNot(t, visitor.complaints)
 }
 
-// TestAppForMembers: where only members read, and registration is closed, visitors can only sign in.
+// TestAppForMembers: where only members read, and registration is closed, visitors can only sign
+// in.
 func TestAppForMembers(t *testing.T) {
 	visitor := arrive(t, start(t, "--reading=members", "--registration=closed"))
 	visitor.sees("Sign in")
@@ -365,8 +367,8 @@ func TestAppWriting(t *testing.T) {
 	complainNot(t, ann.complaints)
 }
 
-// TestAppUnreadableAddress: a post whose address a browser can't read does not take the page with it, and neither does a fault in the
-// app.
+// TestAppUnreadableAddress: a post whose address a browser can't read does not take the page with
+// it, and neither does a fault in the app.
 func TestAppUnreadableAddress(t *testing.T) {
 	ann := arrive(t, start(t))
 	ann.signUp("ann", "Ann Lee")
@@ -400,7 +402,8 @@ func TestAppTabs(t *testing.T) {
 	ann.doesNotSee("Signed in as @bob")
 }
 
-// TestAppKeepsTheNextSession: a tab whose session has ended does not end the session that replaced it.
+// TestAppKeepsTheNextSession: a tab whose session has ended does not end the session that replaced
+// it.
 func TestAppKeepsTheNextSession(t *testing.T) {
 	ada := arrive(t, startDemo(t))
 	ada.signInToDemo()
@@ -415,7 +418,8 @@ func TestAppKeepsTheNextSession(t *testing.T) {
 	ada.sees("Signed in as @ada")
 }
 
-// TestAppRemovedPost: a post that is hidden while someone reads it is shown as gone, with the notifications about it.
+// TestAppRemovedPost: a post that is hidden while someone reads it is shown as gone, with the
+// notifications about it.
 func TestAppRemovedPost(t *testing.T) {
 	url := start(t)
 	ann, bob := arrive(t, url), arrive(t, url)
@@ -439,7 +443,8 @@ func TestAppRemovedPost(t *testing.T) {
 	bob.sees("No notifications yet")
 }
 
-// TestAppPostsOnce: sending again after an answer was lost does not post twice, also after a reload.
+// TestAppPostsOnce: sending again after an answer was lost does not post twice, also after a
+// reload.
 func TestAppPostsOnce(t *testing.T) {
 	ann := arrive(t, start(t))
 	ann.signUp("ann", "Ann Lee")
@@ -480,7 +485,8 @@ const loseAnswers = `
 		return answer;
 	};`
 
-// TestAppKeepsTexts: what is written and not sent survives other pages, other types of posts and a slip of the mouse.
+// TestAppKeepsTexts: what is written and not sent survives other pages, other types of posts and a
+// slip of the mouse.
 func TestAppKeepsTexts(t *testing.T) {
 	ann := arrive(t, start(t))
 	ann.signUp("ann", "Ann Lee")

@@ -47,7 +47,22 @@ export function useLive(query, variables, { list, readAgain }, cursor) {
     if (isLoaded && after === undefined) setAfter(cursor ?? null);
   }, [isLoaded]);
   useSubscription({ query, variables: { ...variables, after }, pause: after === undefined });
-  useEffect(() => (after === null ? client.onConnected(readAgain) : undefined), [after]);
+  useEffect(() => (after === null ? onceBegun(client, readAgain) : undefined), [after]);
+}
+
+// onceBegun reads after each connection, when the subscriptions of the page have begun. The protocol does not say when that is, so
+// it reads a second time.
+function onceBegun(client, readAgain) {
+  let later;
+  const stop = client.onConnected(() => {
+    readAgain();
+    clearTimeout(later);
+    later = setTimeout(readAgain, 2000);
+  });
+  return () => {
+    stop();
+    clearTimeout(later);
+  };
 }
 
 // useIsPaused is true when there has been no live connection for some seconds.
