@@ -6,11 +6,9 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/batch"
 	"plaza/social"
-	"plaza/storage/mongodb/internal/audience"
 	"plaza/storage/mongodb/internal/graph"
 	"plaza/storage/mongodb/internal/mdb"
 )
@@ -50,7 +48,7 @@ func (s *Store) readIncoming(ctx context.Context, viewer social.UserID, p social
 			return nil, err
 		}
 		if isWhole {
-			return s.newestFirst(ctx, ids)
+			return s.feeds.PostsInOrder(ctx, ids)
 		}
 		if follows, err = s.graph.Follows().Of(ctx, viewer, 0); err != nil {
 			return nil, err
@@ -90,7 +88,7 @@ func (s *Store) walkIncoming(ctx context.Context, viewer social.UserID, p social
 	w := incomingWalk{Store: s, viewer: viewer, circles: map[social.UserID][]social.CircleID{}}
 	rest := p
 	for rest.Limit = max(p.Limit, walkLeast); budget > 0; rest.Limit = min(2*rest.Limit, mdb.InBatch) {
-		passed, err := mdb.ReadList[addressedPost](ctx, s.posts, addressedList(rest))
+		passed, err := mdb.ReadList[postDoc](ctx, s.posts, addressedList(rest))
 		if err != nil {
 			return nil, false, err
 		}
@@ -98,41 +96,17 @@ func (s *Store) walkIncoming(ctx context.Context, viewer social.UserID, p social
 		if err != nil {
 			return nil, false, err
 		}
-		if p.Last {
-			ids = append(found, ids...)
-		} else {
-			ids = append(ids, found...)
-		}
+		ids = mdb.Join(ids, found, p)
 		if len(passed) < rest.Limit || len(ids) >= p.Limit {
 			return mdb.Cut(ids, p), true, nil
 		}
-		rest = behind(passed, rest)
+		rest = mdb.Behind(rest, passed, func(p *postDoc) social.Key { return social.Key(p.ID.Bytes()) })
 		budget -= len(passed)
 	}
 	return nil, false, nil
 }
 
-// addressedPost is what a walk reads of a post.
-type addressedPost struct {
-	ID        social.PostID
-	Author    social.UserID
-	WallOwner social.UserID
-	Audience  audience.Document
-}
-
-func (d *addressedPost) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
-	switch string(field) {
-	case "_id":
-		r.ID(v, &d.ID.ID)
-	case "author":
-		r.ID(v, &d.Author.ID)
-	case "wallOwner":
-		r.ID(v, &d.WallOwner.ID)
-	case "audience":
-		r.Inner(v, &d.Audience)
-	}
-}
-
+// addressedList lists the posts that are in an inbox, with what a walk looks at.
 func addressedList(p social.Page) mdb.ListQuery {
 	return mdb.ListQuery{
 		Filter: mdb.Doc("inbox", mdb.Doc("$exists", true)), Key: "seq", Value: mdb.IDKey, Desc: true, Page: p,
@@ -140,18 +114,8 @@ func addressedList(p social.Page) mdb.ListQuery {
 	}
 }
 
-// behind returns the page that follows after the posts that were read of a page.
-func behind(passed []addressedPost, p social.Page) social.Page {
-	if p.Last {
-		p.Before = social.Key(passed[0].ID.Bytes())
-	} else {
-		p.After = social.Key(passed[len(passed)-1].ID.Bytes())
-	}
-	return p
-}
-
 // toViewer returns those of the posts that are in the viewer's incoming.
-func (w *incomingWalk) toViewer(ctx context.Context, posts []addressedPost) ([]social.PostID, error) {
+func (w *incomingWalk) toViewer(ctx context.Context, posts []postDoc) ([]social.PostID, error) {
 	if err := w.meet(ctx, posts); err != nil {
 		return nil, err
 	}
@@ -164,7 +128,7 @@ func (w *incomingWalk) toViewer(ctx context.Context, posts []addressedPost) ([]s
 	return ids, nil
 }
 
-func (w *incomingWalk) isToViewer(p *addressedPost) bool {
+func (w *incomingWalk) isToViewer(p *postDoc) bool {
 	if p.WallOwner == w.viewer {
 		return p.Author != w.viewer
 	}
@@ -180,8 +144,8 @@ func (w *incomingWalk) isToViewer(p *addressedPost) bool {
 }
 
 // meet reads in which circles of the posts' authors the viewer is.
-func (w *incomingWalk) meet(ctx context.Context, posts []addressedPost) error {
-	authors := batch.Unique(mdb.Map(posts, func(p *addressedPost) social.UserID { return p.Author }))
+func (w *incomingWalk) meet(ctx context.Context, posts []postDoc) error {
+	authors := batch.Unique(mdb.Map(posts, func(p *postDoc) social.UserID { return p.Author }))
 	unmet := slices.DeleteFunc(authors, func(author social.UserID) bool {
 		_, isMet := w.circles[author]
 		return isMet
@@ -197,11 +161,4 @@ func (w *incomingWalk) meet(ctx context.Context, posts []addressedPost) error {
 		w.circles[edges[i].Owner] = edges[i].Circles()
 	}
 	return nil
-}
-
-// newestFirst reads posts in list order.
-func (s *Store) newestFirst(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
-	posts, err := postReader{s.posts, s.sequences}.ByID(ctx, ids)
-	slices.SortFunc(posts, func(a, b *social.Post) int { return b.ID.Compare(a.ID.ID) })
-	return posts, err
 }

@@ -7,7 +7,7 @@ import (
 	"plaza/social"
 )
 
-// popular is a user with so many followers that Incoming walks through posts.
+// popular is a user with enough followers for Incoming to walk through posts.
 type popular struct {
 	t         *testing.T
 	s         *Store

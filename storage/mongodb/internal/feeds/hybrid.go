@@ -66,7 +66,7 @@ func (f *hybridLayout) News(ctx context.Context, viewer social.UserID, p social.
 	news := knownList{
 		floor:  l.Floor,
 		ids:    func(ctx context.Context, p social.Page) ([]social.PostID, error) { return f.listedIDs(ctx, l, p) },
-		posts:  f.postsInOrder,
+		posts:  f.PostsInOrder,
 		deeper: func(ctx context.Context, p social.Page) ([]*social.Post, error) { return f.unkept.News(ctx, viewer, p) },
 	}
 	return news.page(ctx, p)

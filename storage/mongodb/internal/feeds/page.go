@@ -56,18 +56,10 @@ func (l *knownList) known(ctx context.Context, p social.Page) (posts []*social.P
 		if err != nil {
 			return nil, err
 		}
-		if p.Last {
-			posts = append(some, posts...)
-		} else {
-			posts = append(posts, some...)
-		}
+		posts = mdb.Join(posts, some, p)
 		if len(ids) < rest.Limit || len(posts) >= p.Limit {
 			return mdb.Cut(posts, p), nil
 		}
-		if p.Last {
-			rest.Before = social.Key(ids[0].Bytes())
-		} else {
-			rest.After = social.Key(ids[len(ids)-1].Bytes())
-		}
+		rest = mdb.Behind(rest, ids, func(post *social.PostID) social.Key { return social.Key(post.Bytes()) })
 	}
 }

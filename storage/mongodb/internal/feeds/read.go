@@ -144,7 +144,7 @@ func (e *base) recentlyPosted(ctx context.Context, ids []social.PostID) ([]*soci
 // recentAndGone does the same, and returns the ids of those that have been deleted. They are
 // forgotten.
 func (e *base) recentAndGone(ctx context.Context, ids []social.PostID) (posts []*social.Post, gone []social.PostID, err error) {
-	posts, err = e.postsInOrder(ctx, ids)
+	posts, err = e.PostsInOrder(ctx, ids)
 	if err != nil || len(posts) == len(ids) {
 		return posts, nil, err
 	}
@@ -209,7 +209,7 @@ func mergePosts[V any](ctx context.Context, e *base, field string, values []V, h
 		if err != nil {
 			return nil, err
 		}
-		posts, err := e.postsInOrder(ctx, ids)
+		posts, err := e.PostsInOrder(ctx, ids)
 		if err != nil || len(posts) == len(ids) || attempt == mergeAttempts {
 			return posts, err
 		}
@@ -256,8 +256,8 @@ func mergeIDs[V any](ctx context.Context, e *base, field string, values []V, p s
 	return ids, nil
 }
 
-// postsInOrder reads posts, newest first.
-func (e *base) postsInOrder(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
+// PostsInOrder reads posts, newest first. Those that are missing are left out.
+func (e *base) PostsInOrder(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

@@ -191,3 +191,21 @@ func Cut[T any](list []T, p social.Page) []T {
 	}
 	return list[:min(len(list), p.Limit)]
 }
+
+// Join adds the entries that were read next to those of a page. All are in list order.
+func Join[T any](list, next []T, p social.Page) []T {
+	if p.Last {
+		return append(next, list...)
+	}
+	return append(list, next...)
+}
+
+// Behind returns the page that is read next: behind the entries of a list that is not empty.
+func Behind[T any](p social.Page, list []T, key func(*T) social.Key) social.Page {
+	if p.Last {
+		p.Before = key(&list[0])
+	} else {
+		p.After = key(&list[len(list)-1])
+	}
+	return p
+}
