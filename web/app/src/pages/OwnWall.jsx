@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { OwnWall as Query, WallPostAdded } from '../api/operations.js';
 import { useList, useLive, useTitle } from '../hooks.js';
+import { Tabs } from '../parts/basics.jsx';
 import { Composer } from '../parts/Composer.jsx';
 import { Feed } from '../parts/Feed.jsx';
 import { Empty } from '../parts/states.jsx';
@@ -20,9 +21,7 @@ export function OwnWall() {
       <h1>My wall</h1>
       <p class="hint">What you write, and what others write to you. <Link href={`/people/${me.handle}`}>See it as others do</Link>.</p>
       <Composer />
-      <div class="tabs" role="group" aria-label="Posts">
-        {Object.entries(views).map(([value, label]) => <button type="button" key={value} aria-pressed={view === value} onClick={() => setView(value)}>{label}</button>)}
-      </div>
+      <Tabs label="Posts" options={views} chosen={view} onChoose={setView} />
       <Feed key={view} reading={reading}><Empty title="Your wall is empty"><p>Write the first post.</p></Empty></Feed>
     </>
   );

@@ -4,7 +4,7 @@ import { Link } from 'wouter-preact';
 import { isMissing } from '../api/client.js';
 import { CommentAdded, CommentChanged, Discussion, Post as Query, Thread as ThreadQuery } from '../api/operations.js';
 import { useList, useLive, useTitle } from '../hooks.js';
-import { EntryLink } from '../parts/basics.jsx';
+import { EntryLink, Tabs } from '../parts/basics.jsx';
 import { Comment, CommentForm } from '../parts/Comment.jsx';
 import { Changes, More } from '../parts/Feed.jsx';
 import { Post } from '../parts/Post.jsx';
@@ -45,9 +45,7 @@ function Thread({ post }) {
   const [order, setOrder] = useState('THREADED');
   return (
     <>
-      <div class="tabs" role="group" aria-label="Order of the comments">
-        {Object.entries(orders).map(([value, label]) => <button type="button" key={value} aria-pressed={order === value} onClick={() => setOrder(value)}>{label}</button>)}
-      </div>
+      <Tabs label="Order of the comments" options={orders} chosen={order} onChoose={setOrder} />
       <ThreadIn key={order} post={post} order={order} />
     </>
   );

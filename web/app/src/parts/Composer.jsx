@@ -2,16 +2,11 @@
 import { useState } from 'preact/hooks';
 import { CreatePost, EditPost, SetPostAudience } from '../api/operations.js';
 import { AudiencePicker } from './Audience.jsx';
-import { Dialog } from './basics.jsx';
+import { Dialog, Tabs } from './basics.jsx';
 import { Field, Form, useDrafted, useErrors, useSending } from './Form.jsx';
 
-const types = {
-  status: { label: 'Text', Fields: StatusFields },
-  photo: { label: 'Photo', Fields: PhotoFields },
-  link: { label: 'Link', Fields: LinkFields },
-  checkin: { label: 'Check-in', Fields: CheckinFields },
-  poll: { label: 'Poll', Fields: PollFields },
-};
+const labels = { status: 'Text', photo: 'Photo', link: 'Link', checkin: 'Check-in', poll: 'Poll' };
+const fieldsOf = { status: StatusFields, photo: PhotoFields, link: LinkFields, checkin: CheckinFields, poll: PollFields };
 const typeOf = { StatusPost: 'status', PhotoPost: 'photo', LinkPost: 'link', CheckinPost: 'checkin', PollPost: 'poll' };
 
 const TextArea = (props) => <Field as="textarea" rows="3" {...props} />;
@@ -102,14 +97,10 @@ const Hidden = (props) => <input hidden data-optional {...props} />;
 export function Composer({ wallOwner }) {
   const [type, setType] = useState('status');
   const [written, setWritten] = useState(0); // a new form for each post
-  const { Fields } = types[type];
+  const Fields = fieldsOf[type];
   return (
     <section class="composer card" aria-label={wallOwner ? 'Write on this wall' : 'Write a post'}>
-      <div class="tabs" role="group" aria-label="Type of post">
-        {Object.entries(types).map(([name, { label }]) => (
-          <button type="button" key={name} aria-pressed={type === name} onClick={() => setType(name)}>{label}</button>
-        ))}
-      </div>
+      <Tabs label="Type of post" options={labels} chosen={type} onChoose={setType} />
       <Form
         key={`${type} ${written}`} mutation={CreatePost} submit="Post" draft={`post ${wallOwner?.id ?? ''}`}
         complete={(input) => ({ ...input, wallOwnerId: wallOwner?.id })}
@@ -124,7 +115,7 @@ export function Composer({ wallOwner }) {
 }
 
 export function EditDialog({ post, onClose }) {
-  const { Fields } = types[typeOf[post.__typename]];
+  const Fields = fieldsOf[typeOf[post.__typename]];
   return (
     <Dialog title="Edit your post" onClose={onClose}>
       <Form mutation={EditPost} submit="Save" complete={(input) => ({ ...input, postId: post.id })} then={onClose}>

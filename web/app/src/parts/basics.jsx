@@ -92,6 +92,15 @@ export function EntryLink(props) {
   return <Link state={{ from: history.state?.from ?? path + location.search }} {...props} />;
 }
 
+// Tabs offers options, { value: label }, of which one is chosen.
+export const Tabs = ({ label, options, chosen, onChoose }) => (
+  <div class="tabs" role="group" aria-label={label}>
+    {Object.entries(options).map(([value, name]) => (
+      <button type="button" key={value} aria-pressed={chosen === value} onClick={() => onChoose(value)}>{name}</button>
+    ))}
+  </div>
+);
+
 // Act is a button that carries out one mutation. Errors appear beside it.
 export function Act({ mutation, input, then, children, ...rest }) {
   const [act, { busy, errors }] = useAct(mutation);
