@@ -126,25 +126,23 @@ func (r replyPolicyResolver) Circles(ctx context.Context, obj *model.ReplyPolicy
 
 // CreatePost resolves Mutation.createPost.
 func (r mutationResolver) CreatePost(ctx context.Context, input model.CreatePostInput) (*model.CreatePostPayload, error) {
-	post, mistakes, err := posts.write(ctx, r, func(viewer social.UserID) (social.PostID, error) {
+	var created *social.Post
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
 		post, err := newPost(input)
 		if err != nil {
-			return social.PostID{}, fault.All(err, r.Social.CheckPost(ctx, viewer, post))
+			return fault.All(err, r.Social.CheckPost(ctx, viewer, post))
 		}
-		created, err := r.Social.CreatePost(ctx, viewer, post)
-		if err != nil {
-			return social.PostID{}, err
-		}
-		return created.ID, nil
+		created, err = r.Social.CreatePost(ctx, viewer, post)
+		return err
 	})
-	if post == nil {
+	if err != nil || len(mistakes) > 0 {
 		return &model.CreatePostPayload{UserErrors: mistakes}, err
 	}
-	p := post.Domain()
+	post := model.NewPost(loaders.For(ctx).Viewer, created)
 	return &model.CreatePostPayload{
-		Post: post, NewsEdge: postEdge(newsCursors(p.Author), post), WallEdge: postEdge(wallCursors(p.WallOwner), post),
-		PostsEdge: postEdge(postsByCursors(p.Author), post), UserErrors: mistakes,
-	}, err
+		Post: post, NewsEdge: postEdge(newsCursors(created.Author), post), WallEdge: postEdge(wallCursors(created.WallOwner), post),
+		PostsEdge: postEdge(postsByCursors(created.Author), post), UserErrors: mistakes,
+	}, nil
 }
 
 // postEdge returns a post as an entry of a list.

