@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -517,5 +518,75 @@ func TestAppKeepsTexts(t *testing.T) {
 	ann.press(named("Sign out"))
 	ann.sees("Share with the right people.")
 	ann.do(until(`Object.keys(sessionStorage).length === 0`))
+	complainNot(t, ann.complaints)
+}
+
+// TestAppReports reports a post, a comment and a person; moderators read why. No one is offered to
+// report themselves.
+func TestAppReports(t *testing.T) {
+	data := t.TempDir()
+	url, _ := launch(t, "--addr", "127.0.0.1:0", "--data", data)
+	ann, bob := arrive(t, url), arrive(t, url)
+	ann.signUp("ann", "Ann Lee")
+	bob.signUp("bob", "Bob Berg")
+	ann.fill("Text", "Cheap watches")
+	ann.press(named("Post"))
+	ann.sees("0 comments")
+	bob.open("people/ann")
+	bob.press(near("Cheap watches"), named("0 comments"))
+	bob.fill("Your comment", "Rude words")
+	bob.press(named("Comment"))
+	bob.sees("Rude words")
+
+	report := func(p *person, where, reason, text string) {
+		t.Helper()
+		p.press(where, named("Report"))
+		p.press(named("Send report"))
+		p.do(until(`document.querySelector("dialog :invalid")`)) // a reason is required
+		p.choose(reason)
+		p.fill("What should the moderators know? (optional)", text)
+		p.press(named("Send report"))
+	}
+	thanked := func(p *person) {
+		t.Helper()
+		p.sees("Thank you.")
+		p.press(`//dialog`, named("Close"))
+		p.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
+	}
+	report(bob, near("Cheap watches"), "Spam", strings.Repeat("x", 2001))
+	bob.do(chromedp.WaitVisible(`dialog .field [role=alert]`, chromedp.ByQuery), chromedp.SetValue(`dialog textarea`, "Ten times", chromedp.ByQuery))
+	bob.press(named("Send report"))
+	thanked(bob)
+	ann.press(near("Cheap watches"), named("1 comment"))
+	report(ann, near("Rude words"), "Abuse", "Look")
+	thanked(ann)
+	ann.open("people/bob")
+	report(ann, `//main`, "Something else", "Everywhere")
+	thanked(ann)
+	for page, p := range map[string]*person{"people/ann": ann, "people/bob": bob} {
+		p.open(page)
+		p.sees("Edit your profile")
+		p.do(chromedp.WaitNotPresent(`//button[.="Report"]`, chromedp.BySearch))
+	}
+
+	var joined struct {
+		Data struct{ SignUp struct{ Token string } }
+	}
+	send(t, url, "", `mutation { signUp(input: {handle: "cleo", name: "Cleo Ray", password: "correct horse"}) { token } }`, &joined)
+	if out, err := exec.CommandContext(t.Context(), binary, "grant", "moderate", "cleo", "--data", data).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var cases json.RawMessage
+	send(t, url, joined.Data.SignUp.Token, `{ moderation { cases { nodes { subjectKind latestReports { reason text } } } } }`, &cases)
+	for _, want := range []string{
+		`"POST","latestReports":[{"reason":"SPAM","text":"Ten times"}]`,
+		`"COMMENT","latestReports":[{"reason":"ABUSE","text":"Look"}]`,
+		`"USER","latestReports":[{"reason":"OTHER","text":"Everywhere"}]`,
+	} {
+		if !strings.Contains(string(cases), want) {
+			t.Errorf("%s is missing in %s", want, cases)
+		}
+	}
+	complainNot(t, bob.complaints)
 	complainNot(t, ann.complaints)
 }

@@ -161,6 +161,7 @@ export const MuteUser = gql`mutation MuteUser($input: MuteUserInput!) { muteUser
 export const UnmuteUser = gql`mutation UnmuteUser($input: UnmuteUserInput!) { unmuteUser(input: $input) { user { id viewerIsMuting } ${errors} } }`;
 export const BlockUser = gql`mutation BlockUser($input: BlockUserInput!) { blockUser(input: $input) { user { id } ${errors} } }`;
 export const UnblockUser = gql`mutation UnblockUser($input: UnblockUserInput!) { unblockUser(input: $input) { user { id } ${errors} } }`;
+export const Report = gql`mutation Report($input: ReportInput!) { report(input: $input) { reportedId ${errors} } }`;
 export const MarkNotificationsRead = gql`
   mutation MarkNotificationsRead($input: MarkNotificationsReadInput!) {
     markNotificationsRead(input: $input) { viewer { id unreadNotificationsCount } ${errors} }

@@ -7,6 +7,7 @@ import { Act, Avatar, Confirm, Name, PersonRow, Text } from '../parts/basics.jsx
 import { Composer } from '../parts/Composer.jsx';
 import { Feed, More } from '../parts/Feed.jsx';
 import { CirclesButton, FollowButton } from '../parts/Follow.jsx';
+import { Report } from '../parts/Report.jsx';
 import { SignOut } from '../parts/SignOut.jsx';
 import { Empty, Failure, Loading, Missing } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
@@ -59,6 +60,7 @@ function Relations({ user }) {
       <Confirm class="quiet" label="Block" question={`Block ${user.name}?`} mutation={BlockUser} input={input} then={leave}>
         You will be invisible to each other, and no longer follow each other. You can undo the block in your settings.
       </Confirm>
+      <Report subjectId={user.id} question={`Report ${user.name}?`} />
       {user.viewerCircles.length > 0 && <p class="hint">In your circles: {user.viewerCircles.map(({ id, name }, i) => <span key={id}>{i > 0 && ', '}<Link href={`/circles/${id}`}><bdi>{name}</bdi></Link></span>)}</p>}
     </div>
   );

@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks';
 import { openDraft } from '../drafts.js';
 import { useCircles } from '../hooks.js';
 import { useMe } from '../session.jsx';
-import { useDrafted, useErrors } from './Form.jsx';
+import { Choice, useDrafted } from './Form.jsx';
 import { Drawing } from './icons.jsx';
 
 const kinds = {
-  PUBLIC: { label: 'Public', hint: 'Anyone can read this, even without an account.' },
-  CIRCLES: { label: 'All my circles', hint: 'The people you follow: everyone in any of your circles.' },
-  LISTED: { label: 'Chosen circles', hint: 'Only the members of these circles. They do not see which circles they are in.' },
-  ONLY_ME: { label: 'Only me', hint: 'Only you can read this.' },
+  PUBLIC: { label: 'Public', icon: <Drawing of="PUBLIC" />, hint: 'Anyone can read this, even without an account.' },
+  CIRCLES: { label: 'All my circles', icon: <Drawing of="CIRCLES" />, hint: 'The people you follow: everyone in any of your circles.' },
+  LISTED: { label: 'Chosen circles', icon: <Drawing of="LISTED" />, hint: 'Only the members of these circles. They do not see which circles they are in.' },
+  ONLY_ME: { label: 'Only me', icon: <Drawing of="ONLY_ME" />, hint: 'Only you can read this.' },
 };
 
 // useKind begins with the kind of the last new post, because authors rarely change their mind from post to post.
@@ -27,35 +27,27 @@ function useKind(audience) {
 
 export function AudiencePicker({ audience, wallOwner }) {
   const [kind, setKind] = useKind(audience);
-  const listed = audience?.circles ?? [];
+  return (
+    <Choice legend="Who can see it?" part="audience" name="audience.kind" options={kinds} chosen={kind} onChoose={setKind}>
+      {kind === 'LISTED' && <ListedCircles name="audience.circleIds" listed={audience?.circles} />}
+      <p class="hint">{kinds[kind].hint}{wallOwner && kind !== 'PUBLIC' && <> And <bdi>{wallOwner.name}</bdi>, whose wall it is.</>}</p>
+    </Choice>
+  );
+}
+
+function ListedCircles({ name, listed = [] }) {
   const { circles = [] } = useCircles();
-  const { messages, connected } = useErrors('audience');
-  const chosen = useDrafted('audience.circleIds') ?? listed.map(({ id }) => id);
+  const chosen = useDrafted(name) ?? listed.map(({ id }) => id);
   const notLoaded = listed.filter(({ id }) => !circles.some((circle) => circle.id === id));
   return (
-    <fieldset class="audience" {...connected}>
-      <legend>Who can see it?</legend>
-      <div class="chips">
-        {Object.entries(kinds).map(([value, { label }]) => (
-          <label class="chip" key={value}>
-            <input type="radio" name="audience.kind" value={value} checked={kind === value} onChange={() => setKind(value)} />
-            <Drawing of={value} />{label}
-          </label>
-        ))}
-      </div>
-      {kind === 'LISTED' && (
-        <div class="chips" role="group" aria-label="Circles">
-          {[...circles, ...notLoaded].map(({ id, name, membersCount }) => (
-            <label class="chip small" key={id}>
-              <input type="checkbox" name="audience.circleIds" data-list value={id} defaultChecked={chosen.includes(id)} />
-              <bdi>{name}</bdi> <span class="count">{membersCount}</span>
-            </label>
-          ))}
-        </div>
-      )}
-      <p class="hint">{kinds[kind].hint}{wallOwner && kind !== 'PUBLIC' && <> And <bdi>{wallOwner.name}</bdi>, whose wall it is.</>}</p>
-      {messages}
-    </fieldset>
+    <div class="chips" role="group" aria-label="Circles">
+      {[...circles, ...notLoaded].map(({ id, name: circle, membersCount }) => (
+        <label class="chip small" key={id}>
+          <input type="checkbox" name={name} data-list value={id} defaultChecked={chosen.includes(id)} />
+          <bdi>{circle}</bdi> <span class="count">{membersCount}</span>
+        </label>
+      ))}
+    </div>
   );
 }
 

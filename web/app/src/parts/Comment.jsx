@@ -1,8 +1,10 @@
 import { useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { AddComment, DeleteComment, EditComment } from '../api/operations.js';
+import { useMe } from '../session.jsx';
 import { Avatar, Confirm, Name, Text, Time } from './basics.jsx';
 import { Field, Form } from './Form.jsx';
+import { Report } from './Report.jsx';
 
 const permalink = (postId, { slug }) => `/post/${postId}/comment/${slug}`;
 
@@ -47,6 +49,7 @@ export function CommentForm({ postId, parent, short, then }) {
 
 // Comment is an entry of a thread. In a flat order it says to whom it replies; in a tree it is indented.
 export function Comment({ comment, postId, inTree, isSubject }) {
+  const me = useMe();
   const [open, setOpen] = useState(null);
   const [published, setPublished] = useState(null);
   const replyButton = useRef(null);
@@ -81,6 +84,7 @@ export function Comment({ comment, postId, inTree, isSubject }) {
               This can't be undone. If it has replies, they stay.
             </Confirm>
           )}
+          {me && me.id !== author.id && <Report subjectId={id} question="Report this comment?" />}
           {comment.repliesCount > 0 && !inTree && <Link class="quiet button" href={permalink(postId, comment)}>{comment.repliesCount === 1 ? '1 reply' : `${comment.repliesCount} replies`}</Link>}
         </footer>
         {open === 'reply' && <CommentForm postId={postId} parent={comment} then={onReplied} />}

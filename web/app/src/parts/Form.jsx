@@ -135,3 +135,23 @@ export function Field({ label, hint, name, as: Control = 'input', hiddenLabel, d
     </div>
   );
 }
+
+// Choice offers options, { value: { label, icon } }, of which one is chosen. Its errors are those of a part of the input, or of its name.
+export function Choice({ legend, name, part = name, options, chosen, onChoose, children }) {
+  const { messages, connected } = useErrors(part);
+  return (
+    <fieldset class="choice" {...connected}>
+      <legend>{legend}</legend>
+      <div class="chips">
+        {Object.entries(options).map(([value, { label, icon }]) => (
+          <label class="chip" key={value}>
+            <input type="radio" name={name} value={value} checked={chosen === value} required onChange={() => onChoose(value)} />
+            {icon}{label}
+          </label>
+        ))}
+      </div>
+      {children}
+      {messages}
+    </fieldset>
+  );
+}

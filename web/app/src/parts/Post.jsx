@@ -10,6 +10,7 @@ import { Avatar, Confirm, Name, Text, Time } from './basics.jsx';
 import { CommentForm, Preview } from './Comment.jsx';
 import { AudienceDialog, EditDialog } from './Composer.jsx';
 import { Drawing } from './icons.jsx';
+import { Report } from './Report.jsx';
 
 export const Post = (props) => (
   <Boundary fallback={<article class="post card"><p>This post can't be shown.</p></article>}><PostCard {...props} /></Boundary>
@@ -38,6 +39,7 @@ function PostCard({ post, whole }) {
         <Reactions post={post} />
         <Link class="button" href={address}><Drawing of="comment" />{commentsOf(post)}</Link>
         <Own post={post} />
+        {me && !isMine && <Report subjectId={post.id} question="Report this post?" />}
       </footer>
       {!whole && post.latestComments?.length > 0 && <ul class="preview">{post.latestComments.filter(({ author }) => author).map((comment) => <Preview key={comment.id} comment={comment} post={post} />)}</ul>}
       {!whole && post.viewerCanComment && <CommentForm postId={post.id} short />}

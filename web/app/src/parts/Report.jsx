@@ -1,0 +1,42 @@
+// Reporting to the moderators what breaks the rules.
+import { useState } from 'preact/hooks';
+import { Report as Mutation } from '../api/operations.js';
+import { Dialog } from './basics.jsx';
+import { Choice, Field, Form } from './Form.jsx';
+
+const reasons = {
+  SPAM: { label: 'Spam', hint: 'Advertising, deception, or the same thing again and again.' },
+  ABUSE: { label: 'Abuse', hint: 'Insults, harassment, or hatred of a group of people.' },
+  VIOLENCE: { label: 'Violence', hint: 'Violence, or calls for it.' },
+  SEXUAL: { label: 'Sexual content', hint: 'Sexual pictures or texts.' },
+  ILLEGAL: { label: 'Illegal', hint: 'Something that the law forbids.' },
+  OTHER: { label: 'Something else', hint: 'Please explain it.' },
+};
+
+// Report is a button that asks for a reason, and reports a post, a comment or a person.
+export function Report({ subjectId, question }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="quiet" onClick={() => setIsOpen(true)}>Report</button>
+      {isOpen && <Dialog title={question} onClose={() => setIsOpen(false)}><ReportForm subjectId={subjectId} /></Dialog>}
+    </>
+  );
+}
+
+const focus = (element) => element?.focus(); // the button that had the focus is gone
+
+function ReportForm({ subjectId }) {
+  const [reason, setReason] = useState(null);
+  const [isSent, setIsSent] = useState(false);
+  if (isSent) return <p role="status" tabIndex="-1" ref={focus}>Thank you. The moderators will look at it.</p>;
+  return (
+    <Form mutation={Mutation} submit="Send report" complete={(input) => ({ ...input, subjectId })} then={() => setIsSent(true)}>
+      <Choice legend="What is wrong?" name="reason" options={reasons} chosen={reason} onChoose={setReason}>
+        <p class="hint">{reasons[reason]?.hint}</p>
+      </Choice>
+      <Field label="What should the moderators know? (optional)" name="text" as="textarea" rows="3" />
+      <p class="hint">Only moderators read your report, and they do not see that it is from you. The reported person is not notified.</p>
+    </Form>
+  );
+}
