@@ -521,6 +521,42 @@ func TestAppKeepsTexts(t *testing.T) {
 	complainNot(t, ann.complaints)
 }
 
+// TestAppHistory: people who see an edited post read its earlier versions, the latest first.
+func TestAppHistory(t *testing.T) {
+	url := start(t)
+	ann, visitor := arrive(t, url), arrive(t, url)
+	ann.signUp("ann", "Ann Lee")
+	ann.press(named("Link"))
+	ann.fill("Link URL", "https://example.org/first")
+	ann.fill("Its title", "The first title")
+	ann.fill("Text", "First words")
+	ann.press(named("Post"))
+	edit := func(text, with string) {
+		t.Helper()
+		ann.press(near(text), named("Edit"))
+		ann.do(chromedp.SetValue(`dialog textarea`, with, chromedp.ByQuery))
+		ann.press(named("Save"))
+		ann.sees(with)
+		ann.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
+	}
+	edit("First words", "Second words")
+	edit("Second words", "Third words")
+
+	visitor.open("people/ann")
+	for _, p := range []*person{ann, visitor} {
+		p.press(near("Third words"), `//button[starts-with(., "edited")]`)
+		p.sees("Earlier versions", "The first title")
+		p.do(until(`[...document.querySelectorAll("dialog li .text")].map((text) => text.innerText).join() === "Second words,First words"`),
+			until(`document.querySelector("dialog li time").dateTime === document.querySelector(".about button time").dateTime`))
+		p.press(`//dialog`, named("Close"))
+	}
+	edit("Third words", "Fourth words") // what is in the cache by now is out of date
+	ann.press(near("Fourth words"), `//button[starts-with(., "edited")]`)
+	ann.sees("Third words", "Second words", "First words")
+	complainNot(t, ann.complaints)
+	complainNot(t, visitor.complaints)
+}
+
 // TestAppReports reports a post, a comment and a person; moderators read why. No one is offered to
 // report themselves.
 func TestAppReports(t *testing.T) {

@@ -78,6 +78,7 @@ export const SomePeople = gql`
     s: usersByName(startsWith: "s", first: 20) { ${people} }
   } ${person}`;
 export const Post = gql`query Post($id: ID!) { post(id: $id) { ...Shown } } ${shown}`;
+export const History = gql`query History($id: ID!) { post(id: $id) { id history { text url title place replacedAt } } }`;
 export const Thread = gql`
   query Thread($id: ID!, $order: CommentOrder!, $after: String) {
     post(id: $id) { id comments(order: $order, first: 20, after: $after) { edges { cursor node { ...Said } } ${pageInfo} } }

@@ -6,9 +6,10 @@ import { useAct } from '../hooks.js';
 import { useMe } from '../session.jsx';
 import { Audience } from './Audience.jsx';
 import { Boundary } from './Boundary.jsx';
-import { Avatar, Confirm, Name, Text, Time } from './basics.jsx';
+import { Address, Avatar, Confirm, Name, Text, Time } from './basics.jsx';
 import { CommentForm, Preview } from './Comment.jsx';
 import { AudienceDialog, EditDialog } from './Composer.jsx';
+import { HistoryDialog } from './History.jsx';
 import { Drawing } from './icons.jsx';
 import { Report } from './Report.jsx';
 
@@ -20,6 +21,7 @@ function PostCard({ post, whole }) {
   const me = useMe();
   const isMine = me?.id === post.author.id;
   const address = `/post/${post.id}`;
+  const [showsHistory, setShowsHistory] = useState(false);
   return (
     <article class="post card" aria-label={`Post by ${post.author.name}`}>
       <header>
@@ -29,7 +31,7 @@ function PostCard({ post, whole }) {
           {post.wallOwner && post.wallOwner.id !== post.author.id && <> <span aria-label="on the wall of">▸</span> <Name user={post.wallOwner} /></>}
           <p class="about">
             <Time at={post.createdAt} href={address} />
-            {post.editedAt && <span>edited</span>}
+            {post.editedAt && <button type="button" class="quiet" onClick={() => setShowsHistory(true)}>edited <Time at={post.editedAt} /></button>}
             <Audience audience={post.audience} isMine={isMine} />
           </p>
         </div>
@@ -43,14 +45,12 @@ function PostCard({ post, whole }) {
       </footer>
       {!whole && post.latestComments?.length > 0 && <ul class="preview">{post.latestComments.filter(({ author }) => author).map((comment) => <Preview key={comment.id} comment={comment} post={post} />)}</ul>}
       {!whole && post.viewerCanComment && <CommentForm postId={post.id} short />}
+      {showsHistory && <HistoryDialog post={post} onClose={() => setShowsHistory(false)} />}
     </article>
   );
 }
 
 const commentsOf = ({ commentCount }) => (commentCount === 1 ? '1 comment' : `${commentCount} comments`);
-
-// The server accepts some addresses that browsers do not, such as http://1.2.3.4.5/.
-const hostOf = (url) => (URL.canParse(url) ? new URL(url).host : url);
 
 function Content({ post, fold }) {
   const text = <Text {...post} fold={fold} />;
@@ -58,7 +58,7 @@ function Content({ post, fold }) {
     case 'PhotoPost':
       return <>{text}<Photo {...post} /></>;
     case 'LinkPost':
-      return <>{text}<a class="link" href={post.url} rel="noreferrer nofollow" target="_blank"><bdi>{post.title || post.url}</bdi><small>{hostOf(post.url)}</small></a></>;
+      return <>{text}<Address {...post} /></>;
     case 'CheckinPost':
       return <><p class="place"><bdi>{post.place}</bdi> <small>{post.latitude.toFixed(4)}, {post.longitude.toFixed(4)}</small></p>{text}{post.photo && <Photo {...post.photo} />}</>;
     case 'PollPost':

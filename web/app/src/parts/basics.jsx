@@ -34,6 +34,13 @@ const withLinks = (text) => text.split(address).map((part, i) => (
   i % 2 && URL.canParse(part) ? <a href={part} rel="noreferrer nofollow" target="_blank">{part}</a> : part
 ));
 
+// The server accepts some addresses that browsers do not, such as http://1.2.3.4.5/.
+const hostOf = (url) => (URL.canParse(url) ? new URL(url).host : url);
+
+export const Address = ({ url, title }) => (
+  <a class="link" href={url} rel="noreferrer nofollow" target="_blank"><bdi>{title || url}</bdi><small>{hostOf(url)}</small></a>
+);
+
 const long = 1500; // characters
 
 // Text shows a text as its author wrote it, with links to addresses and to the people that it mentions. In lists, long texts are folded.

@@ -1,0 +1,28 @@
+// The earlier versions of a post that was edited.
+import { useQuery } from '@urql/preact';
+import { History } from '../api/operations.js';
+import { Address, Dialog, Text, Time } from './basics.jsx';
+import { Failure, Loading } from './states.jsx';
+
+export function HistoryDialog({ post, onClose }) {
+  const [{ data, error }, read] = useQuery({ query: History, variables: { id: post.id }, requestPolicy: 'cache-and-network' });
+  const versions = data?.post?.history;
+  return (
+    <Dialog title="Earlier versions" onClose={onClose}>
+      {!versions && (error ? <Failure error={error} again={read} /> : <Loading />)}
+      {versions?.length === 0 && <p>There are no earlier versions that you can see.</p>}
+      <ol class="versions">
+        {versions?.map((version, i) => <Version key={i} {...version} />).reverse()}
+      </ol>
+    </Dialog>
+  );
+}
+
+const Version = ({ text, url, title, place, replacedAt }) => (
+  <li>
+    <p class="hint">Replaced <Time at={replacedAt} /></p>
+    {place && <p class="place"><bdi>{place}</bdi></p>}
+    <Text text={text} />
+    {url && <Address url={url} title={title} />}
+  </li>
+);
