@@ -557,6 +557,47 @@ func TestAppHistory(t *testing.T) {
 	complainNot(t, visitor.complaints)
 }
 
+// TestAppReplies: authors choose who may reply, for a new post and later. To others, the thread says
+// so in place of a form.
+func TestAppReplies(t *testing.T) {
+	url := start(t)
+	ann, bob := arrive(t, url), arrive(t, url)
+	ann.signUp("ann", "Ann Lee")
+	bob.signUp("bob", "Bob Berg")
+	ann.do(until(`!document.querySelector("details").open`))
+	ann.fill("Text", "A word to my circles")
+	ann.press(`//summary[.="Who can reply? Everyone"]`)
+	ann.press(`//details//label[contains(., "Chosen circles")]`)
+	ann.press(`//summary[.="Who can reply? Chosen circles"]`) // folded again
+	ann.press(named("Post"))
+	ann.do(until(`document.querySelector("details").open && document.querySelector("details .error")`))
+	ann.press(`//details//label[contains(., "Following")]`)
+	ann.press(named("Post"))
+	ann.sees("Replies: Following")
+	ann.do(chromedp.WaitVisible(`//summary[.="Who can reply? Everyone"]`, chromedp.BySearch))
+
+	bob.open("people/ann")
+	bob.press(near("A word to my circles"), named("0 comments"))
+	bob.sees("Ann Lee has limited who can reply.", "No comments yet.")
+	bob.do(chromedp.WaitNotPresent(`main textarea`, chromedp.ByQuery))
+	ann.press(near("A word to my circles"), named("Replies"))
+	ann.do(until(`document.querySelector("dialog [value=LISTED]").checked && document.querySelector("dialog [type=checkbox]").checked`))
+	ann.press(`//dialog//label[contains(., "Everyone")]`)
+	ann.press(named("Save"))
+	ann.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
+	ann.doesNotSee("Replies: Following")
+	bob.doesNotSee("has limited who can reply")
+	bob.fill("Your comment", "Thanks")
+	bob.press(named("Comment"))
+	bob.sees("1 comment", "Thanks")
+	ann.press(near("A word to my circles"), named("Replies"))
+	ann.press(`//dialog//label[contains(., "Only me")]`)
+	ann.press(named("Save"))
+	bob.sees("Ann Lee has limited who can reply.", "Thanks")
+	complainNot(t, ann.complaints)
+	complainNot(t, bob.complaints)
+}
+
 // TestAppReports reports a post, a comment and a person; moderators read why. No one is offered to
 // report themselves.
 func TestAppReports(t *testing.T) {

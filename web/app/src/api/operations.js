@@ -21,6 +21,7 @@ const shown = gql`
     author { ...Person }
     wallOwner { ...Person }
     audience { kind circles { id name } }
+    replyPolicy { kind circles { id name } }
     reactionCounts { kind count }
     entities { start end ... on MentionEntity { user { id handle } } ... on TagEntity { tag } }
     latestComments { ...Said }
@@ -121,6 +122,8 @@ export const CreatePost = gql`
 export const EditPost = gql`mutation EditPost($input: EditPostInput!) { editPost(input: $input) { post { ...Shown } ${errors} } } ${shown}`;
 export const SetPostAudience = gql`
   mutation SetPostAudience($input: SetPostAudienceInput!) { setPostAudience(input: $input) { post { ...Shown } ${errors} } } ${shown}`;
+export const SetReplyPolicy = gql`
+  mutation SetReplyPolicy($input: SetReplyPolicyInput!) { setReplyPolicy(input: $input) { post { ...Shown } ${errors} } } ${shown}`;
 export const DeletePost = gql`mutation DeletePost($input: DeletePostInput!) { deletePost(input: $input) { deletedPostId ${errors} } }`;
 const reacted = `post { id viewerReaction reactionCounts { kind count } }`;
 export const AddReaction = gql`mutation AddReaction($input: AddReactionInput!) { addReaction(input: $input) { ${reacted} ${errors} } }`;

@@ -26,6 +26,7 @@ export function PostPage({ id, slug }) {
       <Changes ids={[post.id]} />
       <section class="card" aria-label="Comments">
         {post.viewerCanComment && !slug && <CommentForm postId={post.id} />}
+        {me && !post.viewerCanComment && me.id !== post.author.id && <p class="hint"><bdi>{post.author.name}</bdi> has limited who can reply.</p>}
         {!me && <p class="hint"><EntryLink href="/sign-in">Sign in</EntryLink> to comment.</p>}
         {slug ? <Permalink post={post} slug={slug} /> : <Thread post={post} />}
       </section>

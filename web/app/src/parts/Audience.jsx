@@ -1,9 +1,9 @@
-// Who sees a post: how authors choose it, and how posts show it.
+// Who sees a post and who may reply: how authors choose it, and how posts show it.
 import { useState } from 'preact/hooks';
 import { openDraft } from '../drafts.js';
 import { useCircles } from '../hooks.js';
 import { useMe } from '../session.jsx';
-import { Choice, useDrafted } from './Form.jsx';
+import { Choice, useDrafted, useErrors } from './Form.jsx';
 import { Drawing } from './icons.jsx';
 
 const kinds = {
@@ -11,6 +11,13 @@ const kinds = {
   CIRCLES: { label: 'All my circles', icon: <Drawing of="CIRCLES" />, hint: 'The people you follow: everyone in any of your circles.' },
   LISTED: { label: 'Chosen circles', icon: <Drawing of="LISTED" />, hint: 'Only the members of these circles. They do not see which circles they are in.' },
   ONLY_ME: { label: 'Only me', icon: <Drawing of="ONLY_ME" />, hint: 'Only you can read this.' },
+};
+
+const replyKinds = {
+  EVERYONE: { label: 'Everyone', hint: 'Everyone who sees the post and has an account.' },
+  CIRCLES: { label: 'All my circles', hint: 'The people you follow, if they see the post.' },
+  LISTED: { label: 'Chosen circles', hint: 'The members of these circles, if they see the post. Others do not see which circles these are.' },
+  NOBODY: { label: 'Only me', hint: 'Only you can reply. You can change this later.' },
 };
 
 // useKind begins with the kind of the last new post, because authors rarely change their mind from post to post.
@@ -35,6 +42,27 @@ export function AudiencePicker({ audience, wallOwner }) {
   );
 }
 
+// ReplyPicker chooses who may reply. For a new post it is folded, because most are open to everyone.
+export function ReplyPicker({ policy }) {
+  const drafted = useDrafted('replies.kind');
+  const [kind, setKind] = useState(policy?.kind ?? drafted ?? 'EVERYONE');
+  const [isOpen, setIsOpen] = useState(kind !== 'EVERYONE');
+  const { messages } = useErrors('replies');
+  const picker = (
+    <Choice legend={policy ? 'Who can reply?' : <span class="hidden">Who can reply?</span>} part="replies" name="replies.kind" options={replyKinds} chosen={kind} onChoose={setKind}>
+      {kind === 'LISTED' && <ListedCircles name="replies.circleIds" listed={policy?.circles} />}
+      <p class="hint">{replyKinds[kind].hint}</p>
+    </Choice>
+  );
+  if (policy) return picker;
+  return (
+    <details class="replies" open={isOpen || Boolean(messages)} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>Who can reply? {replyKinds[kind].label}</summary>
+      {picker}
+    </details>
+  );
+}
+
 function ListedCircles({ name, listed = [] }) {
   const { circles = [] } = useCircles();
   const chosen = useDrafted(name) ?? listed.map(({ id }) => id);
@@ -51,14 +79,20 @@ function ListedCircles({ name, listed = [] }) {
   );
 }
 
-// Audience tells authors exactly who sees their post, and others that it is not for everyone.
-export function Audience({ audience: { kind, circles }, isMine }) {
-  if (!isMine && kind === 'PUBLIC') return null;
-  if (!isMine) return <span class="for"><Drawing of="CIRCLES" />Not public</span>;
+// Audience tells authors exactly who sees their post and who may reply, if that is not everyone, and others that it is not public.
+export function Audience({ post: { audience, replyPolicy }, isMine }) {
+  if (!isMine) return audience.kind === 'PUBLIC' ? null : <span class="for"><Drawing of="CIRCLES" />Not public</span>;
   return (
-    <span class="for">
-      <Drawing of={kind} />
-      {circles?.length ? circles.map(({ id, name }, i) => <bdi key={id}>{i > 0 && ', '}{name}</bdi>) : kinds[kind].label}
-    </span>
+    <>
+      <For icon={audience.kind} kinds={kinds} {...audience} />
+      {replyPolicy && replyPolicy.kind !== 'EVERYONE' && <For icon="comment" label="Replies: " kinds={replyKinds} {...replyPolicy} />}
+    </>
   );
 }
+
+const For = ({ icon, label, kinds, kind, circles }) => (
+  <span class="for">
+    <Drawing of={icon} />
+    <span>{label}{circles?.length ? circles.map(({ id, name }, i) => <span key={id}>{i > 0 && ', '}<bdi>{name}</bdi></span>) : kinds[kind].label}</span>
+  </span>
+);

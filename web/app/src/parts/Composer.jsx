@@ -1,7 +1,7 @@
 // Writing and editing posts of each type.
 import { useState } from 'preact/hooks';
-import { CreatePost, EditPost, SetPostAudience } from '../api/operations.js';
-import { AudiencePicker } from './Audience.jsx';
+import { CreatePost, EditPost, SetPostAudience, SetReplyPolicy } from '../api/operations.js';
+import { AudiencePicker, ReplyPicker } from './Audience.jsx';
 import { Dialog, Tabs } from './basics.jsx';
 import { Field, Form, useDrafted, useErrors, useSending } from './Form.jsx';
 
@@ -108,6 +108,7 @@ export function Composer({ wallOwner }) {
       >
         <Fields />
         <AudiencePicker wallOwner={wallOwner} />
+        <ReplyPicker />
       </Form>
       <p class="hidden" role="status">{written > 0 && 'Your post is published.'}</p>
     </section>
@@ -130,6 +131,17 @@ export function AudienceDialog({ post, onClose }) {
     <Dialog title="Who can see your post?" onClose={onClose}>
       <Form mutation={SetPostAudience} submit="Save" complete={(input) => ({ ...input, postId: post.id })} then={onClose}>
         <AudiencePicker audience={post.audience} wallOwner={post.wallOwner?.id === post.author.id ? null : post.wallOwner} />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function RepliesDialog({ post, onClose }) {
+  return (
+    <Dialog title="Who can reply to your post?" onClose={onClose}>
+      <Form mutation={SetReplyPolicy} submit="Save" complete={(input) => ({ ...input, postId: post.id })} then={onClose}>
+        <ReplyPicker policy={post.replyPolicy} />
+        <p class="hint">The comments that are there stay.</p>
       </Form>
     </Dialog>
   );

@@ -8,7 +8,7 @@ import { Audience } from './Audience.jsx';
 import { Boundary } from './Boundary.jsx';
 import { Address, Avatar, Confirm, Name, Text, Time } from './basics.jsx';
 import { CommentForm, Preview } from './Comment.jsx';
-import { AudienceDialog, EditDialog } from './Composer.jsx';
+import { AudienceDialog, EditDialog, RepliesDialog } from './Composer.jsx';
 import { HistoryDialog } from './History.jsx';
 import { Drawing } from './icons.jsx';
 import { Report } from './Report.jsx';
@@ -32,7 +32,7 @@ function PostCard({ post, whole }) {
           <p class="about">
             <Time at={post.createdAt} href={address} />
             {post.editedAt && <button type="button" class="quiet" onClick={() => setShowsHistory(true)}>edited <Time at={post.editedAt} /></button>}
-            <Audience audience={post.audience} isMine={isMine} />
+            <Audience post={post} isMine={isMine} />
           </p>
         </div>
       </header>
@@ -131,6 +131,7 @@ function Own({ post }) {
     <>
       {post.viewerCanEdit && <button type="button" class="quiet" onClick={() => setOpen('text')}>Edit</button>}
       {post.viewerCanEdit && <button type="button" class="quiet" onClick={() => setOpen('audience')}>Audience</button>}
+      {post.viewerCanEdit && <button type="button" class="quiet" onClick={() => setOpen('replies')}>Replies</button>}
       {post.viewerCanDelete && (
         <Confirm class="quiet" label="Delete" question="Delete this post?" mutation={DeletePost} input={{ postId: post.id }}>
           The post and all its comments will be gone. This can't be undone.
@@ -138,6 +139,7 @@ function Own({ post }) {
       )}
       {open === 'text' && <EditDialog post={post} onClose={close} />}
       {open === 'audience' && <AudienceDialog post={post} onClose={close} />}
+      {open === 'replies' && <RepliesDialog post={post} onClose={close} />}
     </>
   );
 }
