@@ -598,6 +598,35 @@ func TestAppReplies(t *testing.T) {
 	complainNot(t, bob.complaints)
 }
 
+// TestAppNotificationSettings: what happens while a kind of notifications is off notifies no one.
+func TestAppNotificationSettings(t *testing.T) {
+	url := start(t)
+	ann, bob := arrive(t, url), arrive(t, url)
+	ann.signUp("ann", "Ann Lee")
+	bob.signUp("bob", "Bob Berg")
+	ann.fill("Text", "Good morning")
+	ann.press(named("Post"))
+	ann.sees("0 comments")
+	ann.open("settings")
+	ann.do(until(`document.querySelectorAll("li :checked").length === 7`))
+	ann.choose("Comments on your posts")
+	oneIsOff := until(`document.querySelectorAll("li :checked").length === 6 && !document.querySelector("li input[type=checkbox]").checked`)
+	ann.do(oneIsOff, chromedp.Reload(), oneIsOff)
+
+	bob.open("people/ann")
+	bob.press(near("Good morning"), named("0 comments"))
+	bob.fill("Your comment", "Hello")
+	bob.press(named("Comment"))
+	bob.sees("1 comment")
+	bob.press(named("React"))
+	bob.press(named("Love: 0"))
+	ann.open("notifications")
+	ann.sees("Bob Berg reacted to your post")
+	ann.doesNotSee("commented on your post")
+	complainNot(t, ann.complaints)
+	complainNot(t, bob.complaints)
+}
+
 // TestAppReports reports a post, a comment and a person; moderators read why. No one is offered to
 // report themselves.
 func TestAppReports(t *testing.T) {

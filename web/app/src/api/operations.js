@@ -103,6 +103,7 @@ export const Notifications = gql`
   query Notifications($after: String) {
     viewer { id unreadNotificationsCount notifications(first: 20, after: $after) { edges { cursor node { ...Noticed } } ${pageInfo} } }
   } ${noticed}`;
+export const NotificationSettings = gql`query NotificationSettings { viewer { id notificationSettings { kind enabled } } }`;
 export const Blocked = gql`query Blocked($after: String) { viewer { id blockedUsers(first: 20, after: $after) { ${people} } } } ${person}`;
 export const Muted = gql`query Muted($after: String) { viewer { id mutedUsers(first: 20, after: $after) { ${people} } } } ${person}`;
 
@@ -165,6 +166,10 @@ export const MuteUser = gql`mutation MuteUser($input: MuteUserInput!) { muteUser
 export const UnmuteUser = gql`mutation UnmuteUser($input: UnmuteUserInput!) { unmuteUser(input: $input) { user { id viewerIsMuting } ${errors} } }`;
 export const BlockUser = gql`mutation BlockUser($input: BlockUserInput!) { blockUser(input: $input) { user { id } ${errors} } }`;
 export const UnblockUser = gql`mutation UnblockUser($input: UnblockUserInput!) { unblockUser(input: $input) { user { id } ${errors} } }`;
+export const SetNotificationSetting = gql`
+  mutation SetNotificationSetting($input: SetNotificationSettingInput!) {
+    setNotificationSetting(input: $input) { viewer { id notificationSettings { kind enabled } } ${errors} }
+  }`;
 export const Report = gql`mutation Report($input: ReportInput!) { report(input: $input) { reportedId ${errors} } }`;
 export const MarkNotificationsRead = gql`
   mutation MarkNotificationsRead($input: MarkNotificationsReadInput!) {

@@ -9,6 +9,7 @@ import { More } from '../parts/Feed.jsx';
 import { SignOut } from '../parts/SignOut.jsx';
 import { Failure, Loading } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
+import { NotificationSettings } from './NotificationSettings.jsx';
 
 const policies = { EVERYONE: 'Everyone', FOLLOWED: 'The people I follow', NOBODY: 'Only me' };
 
@@ -29,6 +30,7 @@ export function Settings() {
           </select>
         </div>
       </Section>
+      <NotificationSettings />
       <Section title="Password" mutation={ChangePassword} submit="Change password" done="Your password is changed. Your other sessions have ended.">
         <input hidden readOnly autoComplete="username" value={me.handle} />
         <Field label="Current password" name="currentPassword" type="password" autoComplete="current-password" />

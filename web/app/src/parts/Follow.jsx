@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
 import { AddToCircle, CreateCircle, FollowUser, Profile, RemoveFromCircle, UnfollowUser } from '../api/operations.js';
 import { useAct, useCircles } from '../hooks.js';
-import { Act, Dialog } from './basics.jsx';
+import { Act, Dialog, Toggle } from './basics.jsx';
 import { Field, Form } from './Form.jsx';
 import { Failure, Loading } from './states.jsx';
 
@@ -46,15 +46,10 @@ function CirclesOf({ user }) {
 
 function CircleChoice({ circle, user }) {
   const isIn = user.viewerCircles.some(({ id }) => id === circle.id);
-  const [change, { busy, errors }] = useAct(isIn ? RemoveFromCircle : AddToCircle);
   return (
     <li>
-      <label>
-        <input type="checkbox" checked={isIn} aria-disabled={busy} onChange={() => change({ circleId: circle.id, userId: user.id })} />
-        <bdi>{circle.name}</bdi>
-      </label>
+      <Toggle isOn={isIn} mutation={isIn ? RemoveFromCircle : AddToCircle} input={{ circleId: circle.id, userId: user.id }}><bdi>{circle.name}</bdi></Toggle>
       <span class="count">{circle.membersCount}</span>
-      {errors.map(({ message }) => <span class="error" role="alert" key={message}>{message}</span>)}
     </li>
   );
 }

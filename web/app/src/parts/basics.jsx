@@ -123,6 +123,17 @@ export function Act({ mutation, input, then, children, ...rest }) {
   );
 }
 
+// Toggle is a checkbox that carries out one mutation. Errors appear beside it.
+export function Toggle({ mutation, input, isOn, children }) {
+  const [act, { busy, errors }] = useAct(mutation);
+  return (
+    <>
+      <label><input type="checkbox" checked={isOn} aria-disabled={busy} onChange={() => act(input)} />{children}</label>
+      {errors.map(({ message }) => <span class="error" role="alert" key={message}>{message}</span>)}
+    </>
+  );
+}
+
 export function Dialog({ title, onClose, children }) {
   const dialog = useRef(null);
   const id = useId();

@@ -1,0 +1,27 @@
+import { useQuery } from '@urql/preact';
+import { NotificationSettings as Query, SetNotificationSetting } from '../api/operations.js';
+import { Toggle } from '../parts/basics.jsx';
+import { Failure, Loading } from '../parts/states.jsx';
+
+const labels = {
+  COMMENT: 'Comments on your posts', REPLY: 'Replies to your comments', MENTION: 'Mentions of you', REACTION: 'Reactions to your posts',
+  FOLLOW: 'New followers', WALL_POST: 'Posts on your wall', POLL_CLOSED: 'The end of polls that you wrote or voted in',
+};
+
+// NotificationSettings is the section of the settings that turns each kind of notifications on or off.
+export function NotificationSettings() {
+  const [{ data, error }, read] = useQuery({ query: Query, requestPolicy: 'cache-and-network' });
+  const settings = data?.viewer?.notificationSettings;
+  return (
+    <section class="card">
+      <h2>Notifications</h2>
+      {!settings && (error ? <Failure error={error} again={read} /> : <Loading />)}
+      <ul class="plain">
+        {settings?.map(({ kind, enabled }) => (
+          <li key={kind}><Toggle isOn={enabled} mutation={SetNotificationSetting} input={{ kind, enabled: !enabled }}>{labels[kind]}</Toggle></li>
+        ))}
+      </ul>
+      <p class="hint">You are not notified of what happens while a kind is off, even after you turn it on again. The notifications that you have stay.</p>
+    </section>
+  );
+}
