@@ -643,6 +643,7 @@ func TestAppReports(t *testing.T) {
 	bob.fill("Your comment", "Rude words")
 	bob.press(named("Comment"))
 	bob.sees("Rude words")
+	bob.do(chromedp.WaitNotPresent(`//li//button[.="Report"]`, chromedp.BySearch))
 
 	report := func(p *person, where, reason, text string) {
 		t.Helper()

@@ -42,10 +42,10 @@ function PostCard({ post, whole }) {
         <Link class="button" href={address}><Drawing of="comment" />{commentsOf(post)}</Link>
         <Own post={post} />
         {me && !isMine && <Report subjectId={post.id} question="Report this post?" />}
+        {showsHistory && <HistoryDialog post={post} onClose={() => setShowsHistory(false)} />}
       </footer>
       {!whole && post.latestComments?.length > 0 && <ul class="preview">{post.latestComments.filter(({ author }) => author).map((comment) => <Preview key={comment.id} comment={comment} post={post} />)}</ul>}
       {!whole && post.viewerCanComment && <CommentForm postId={post.id} short />}
-      {showsHistory && <HistoryDialog post={post} onClose={() => setShowsHistory(false)} />}
     </article>
   );
 }
