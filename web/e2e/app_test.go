@@ -549,6 +549,7 @@ func TestAppHistory(t *testing.T) {
 		p.do(until(`[...document.querySelectorAll("dialog li .text")].map((text) => text.innerText).join() === "Second words,First words"`),
 			until(`document.querySelector("dialog li time").dateTime === document.querySelector(".about button time").dateTime`))
 		p.press(`//dialog`, named("Close"))
+		p.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
 	}
 	edit("Third words", "Fourth words") // what is in the cache by now is out of date
 	ann.press(near("Fourth words"), `//button[starts-with(., "edited")]`)
@@ -590,6 +591,13 @@ func TestAppReplies(t *testing.T) {
 	bob.fill("Your comment", "Thanks")
 	bob.press(named("Comment"))
 	bob.sees("1 comment", "Thanks")
+	for _, whose := range []string{"Audience", "Replies"} { // which are not for chosen circles yet
+		ann.press(near("A word to my circles"), named(whose))
+		ann.press(`//dialog//label[contains(., "Chosen circles")]`)
+		ann.do(chromedp.WaitVisible(`//dialog//label[contains(., "Following")]`, chromedp.BySearch))
+		ann.press(`//dialog`, named("Close"))
+		ann.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
+	}
 	ann.press(near("A word to my circles"), named("Replies"))
 	ann.press(`//dialog//label[contains(., "Only me")]`)
 	ann.press(named("Save"))
@@ -651,7 +659,7 @@ func TestAppReports(t *testing.T) {
 		p.press(named("Send report"))
 		p.do(until(`document.querySelector("dialog :invalid")`)) // a reason is required
 		p.choose(reason)
-		p.fill("What should the moderators know? (optional)", text)
+		p.do(chromedp.SetValue(`dialog textarea`, text, chromedp.ByQuery))
 		p.press(named("Send report"))
 	}
 	thanked := func(p *person) {

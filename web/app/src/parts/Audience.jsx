@@ -36,7 +36,7 @@ export function AudiencePicker({ audience, wallOwner }) {
   const [kind, setKind] = useKind(audience);
   return (
     <Choice legend="Who can see it?" part="audience" name="audience.kind" options={kinds} chosen={kind} onChoose={setKind}>
-      {kind === 'LISTED' && <ListedCircles name="audience.circleIds" listed={audience?.circles} />}
+      {kind === 'LISTED' && <ListedCircles name="audience.circleIds" listed={audience?.circles ?? []} />}
       <p class="hint">{kinds[kind].hint}{wallOwner && kind !== 'PUBLIC' && <> And <bdi>{wallOwner.name}</bdi>, whose wall it is.</>}</p>
     </Choice>
   );
@@ -50,7 +50,7 @@ export function ReplyPicker({ policy }) {
   const { messages } = useErrors('replies');
   const picker = (
     <Choice legend={policy ? 'Who can reply?' : <span class="hidden">Who can reply?</span>} part="replies" name="replies.kind" options={replyKinds} chosen={kind} onChoose={setKind}>
-      {kind === 'LISTED' && <ListedCircles name="replies.circleIds" listed={policy?.circles} />}
+      {kind === 'LISTED' && <ListedCircles name="replies.circleIds" listed={policy?.circles ?? []} />}
       <p class="hint">{replyKinds[kind].hint}</p>
     </Choice>
   );
@@ -63,7 +63,7 @@ export function ReplyPicker({ policy }) {
   );
 }
 
-function ListedCircles({ name, listed = [] }) {
+function ListedCircles({ name, listed }) {
   const { circles = [] } = useCircles();
   const chosen = useDrafted(name) ?? listed.map(({ id }) => id);
   const notLoaded = listed.filter(({ id }) => !circles.some((circle) => circle.id === id));
