@@ -6,7 +6,7 @@ import { atEnd, atStart, inThread, toFront } from './lists.js';
 import { Circles, Discussion, Incoming, Me, News, Notifications, Thread, Wall } from './operations.js';
 
 const postTypes = ['CheckinPost', 'LinkPost', 'PhotoPost', 'PollPost', 'StatusPost'];
-const keyless = ['Audience', 'MentionEntity', 'Picture', 'ReactionCount', 'TagEntity', 'UserError'];
+const keyless = ['Audience', 'IdentityProvider', 'MentionEntity', 'Picture', 'ReactionCount', 'TagEntity', 'UserError'];
 
 const pagesOfList = relayPagination();
 
