@@ -4,7 +4,8 @@ package paging
 
 // Key is a sort key of a list in raw form: the 16 bytes of an id, a comment's TreePath, or a zone's
 // text. "" means none. A list's keys are unique, and stay valid while entries come and go: the
-// entry of a key need not exist.
+// entry of a key need not exist. The zero id, and its text as a TreePath, are less than the keys of
+// all entries.
 type Key string
 
 // Page selects a run of a list.

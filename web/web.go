@@ -30,6 +30,10 @@ type Config struct {
 	GraphiQL string `json:"graphiql,omitempty"`
 	// MembersOnly is set if visitors can read nothing.
 	MembersOnly bool `json:"membersOnly,omitempty"`
+	// Mail is set if mails are sent, so that people can reset a forgotten password.
+	Mail bool `json:"mail,omitempty"`
+	// Providers are the web origins of the OpenID providers that the app speaks to.
+	Providers []string `json:"-"`
 }
 
 // Demo is an account with a published password.
@@ -40,16 +44,22 @@ type Demo struct {
 	Threads []string `json:"threads"`
 }
 
-// AppPath and GraphiQLPath are where the pages are.
+// AppPath and GraphiQLPath are where the pages are. The links of mails lead to the other two.
 const (
-	AppPath      = "/app/"
-	GraphiQLPath = "/"
+	AppPath           = "/app/"
+	ResetPasswordPath = AppPath + "reset-password"
+	ConfirmEmailPath  = AppPath + "confirm-email"
+	GraphiQLPath      = "/"
 )
 
-// The pages load everything from this server. Not all browsers take 'self' to include websockets of
-// the same host.
-const ownOrigin = "default-src 'none'; script-src 'self'; connect-src 'self' ws: wss:; " +
-	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+// policy returns the Content-Security-Policy of a page that loads everything from this server, and
+// sends requests to it and to a few other origins. Not all browsers take 'self' to include
+// websockets of the same host.
+func policy(rest string, origins ...string) string {
+	connect := strings.Join(append([]string{"'self' ws: wss:"}, origins...), " ")
+	return "default-src 'none'; script-src 'self'; connect-src " + connect + "; " +
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " + rest
+}
 
 // page is one page with its files.
 type page struct {
@@ -64,7 +74,7 @@ type page struct {
 func GraphiQL(config Config) http.Handler {
 	return newPage("graphiql", GraphiQLPath, config,
 		// Monaco, the editor in GraphiQL, creates style elements at run time.
-		ownOrigin+"style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; img-src 'self' data:; font-src 'self' data:")
+		policy("style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; img-src 'self' data:; font-src 'self' data:"))
 }
 
 // App serves the web app at /app/, with its files. Every other path below is a page of the app,
@@ -72,7 +82,7 @@ func GraphiQL(config Config) http.Handler {
 func App(config Config) http.Handler {
 	p := newPage("app", AppPath, config,
 		// The pictures of users and posts are on other sites.
-		ownOrigin+"style-src 'self'; img-src 'self' data: https: http:")
+		policy("style-src 'self'; img-src 'self' data: https: http:", config.Providers...))
 	p.routes = AppPath
 	return p
 }

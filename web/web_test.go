@@ -95,6 +95,16 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// TestProvidersInPolicies: only the app sends requests to OpenID providers.
+func TestProvidersInPolicies(t *testing.T) {
+	for path, h := range pages(Config{Providers: []string{"https://id.example", "https://login.example:8443"}}) {
+		policy := h.(*page).policy
+		if strings.Contains(policy, "; connect-src 'self' ws: wss: https://id.example https://login.example:8443; ") != (path == AppPath) {
+			t.Errorf("%s: %s", path, policy)
+		}
+	}
+}
+
 // TestAssets: every file that a page refers to exists, is served from here, and may be cached
 // forever.
 func TestAssets(t *testing.T) {
@@ -172,6 +182,7 @@ func TestConfig(t *testing.T) {
 		{Config{}, `{"demo":null}`},
 		{Config{Demo: &Demo{Handle: "ada", Password: "secret", Threads: []string{"post_1"}}}, `{"demo":{"handle":"ada","password":"secret","threads":["post_1"]}}`},
 		{Config{App: AppPath, GraphiQL: GraphiQLPath, MembersOnly: true}, `{"demo":null,"app":"/app/","graphiql":"/","membersOnly":true}`},
+		{Config{Mail: true, Providers: []string{"https://id.example"}}, `{"demo":null,"mail":true}`},
 	} {
 		for path, h := range map[string]http.Handler{"/graphiql/config.json": GraphiQL(test.config), "/app/config.json": App(test.config)} {
 			res := get(t, h, path)

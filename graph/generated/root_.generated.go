@@ -3612,9 +3612,9 @@ type PageInfo {
   hasNextPage: Boolean!
   "Whether there are entries before this page."
   hasPreviousPage: Boolean!
-  "The cursor of the first edge, or of the place before it where this page had to stop; pass it as ` + "`" + `before` + "`" + ` to read the previous page. Null on an empty page at the beginning of a list."
+  "The cursor of the first edge, or of the place before it where this page had to stop; pass it as ` + "`" + `before` + "`" + ` to read the previous page. If a list of posts, comments or notifications is empty, this is the place before all entries that it will get: subscribe after it, or read on from there. Null on other empty pages at the beginning of a list."
   startCursor: String
-  "The cursor of the last edge, or of the place after it where this page had to stop; pass it as ` + "`" + `after` + "`" + ` to read the next page. Null on an empty page at the end of a list."
+  "The cursor of the last edge, or of the place after it where this page had to stop; pass it as ` + "`" + `after` + "`" + ` to read the next page. If a list of posts, comments or notifications is empty, this is the same as ` + "`" + `startCursor` + "`" + `. Null on other empty pages at the end of a list."
   endCursor: String
 }
 
@@ -3791,31 +3791,31 @@ Live updates over a websocket (` + "`" + `graphql-transport-ws` + "`" + `), or a
 type Subscription {
   "Posts that appear in your news, as they are written."
   newsItemAdded(
-    "Begin with what was written after this: the cursor of an item, or of an entry of Viewer.news. Without it, the subscription begins now."
+    "Begin with what was written after this: the cursor of an item, of an entry of Viewer.news, or of that list when it is empty. Without it, the subscription begins now."
     after: String
   ): NewsItemAdded! @scope(needs: READ_FEED)
   "Comments on one post, as they are written. A reply raises the ` + "`" + `repliesCount` + "`" + ` of its parent: select ` + "`" + `comment { parent { id repliesCount } }` + "`" + `."
   commentAdded(
     "The post's id."
     postId: ID!
-    "Begin with what was written after this: the cursor of an item, or of an entry of Post.comments in the order OLDEST or NEWEST. Without it, the subscription begins now."
+    "Begin with what was written after this: the cursor of an item, of an entry of Post.comments in the order OLDEST or NEWEST, or of that list when it is empty. Without it, the subscription begins now."
     after: String
   ): CommentAdded! @scope(needs: READ_PUBLIC)
   "Posts that others address to you, as they are written."
   incomingAdded(
-    "Begin with what was written after this: the cursor of an item, or of an entry of Viewer.incoming. Without it, the subscription begins now."
+    "Begin with what was written after this: the cursor of an item, of an entry of Viewer.incoming, or of that list when it is empty. Without it, the subscription begins now."
     after: String
   ): IncomingAdded! @scope(needs: READ_FEED)
   "Your notifications, when they are new, when they change, and when they disappear because of a deletion. Marking them as read sends nothing, and neither does what you do yourself to see less, such as a block. Notifications about people who unfollow or block you, or who deactivate or delete their account, disappear from the list without an item: read it again when you show it."
   notificationAdded(
-    "Begin with what happened after this: the cursor of an item, or of an entry of Viewer.notifications. Without it, the subscription begins now."
+    "Begin with what happened after this: the cursor of an item, of an entry of Viewer.notifications, or of that list when it is empty. Without it, the subscription begins now."
     after: String
   ): NotificationAdded! @scope(needs: READ_FEED)
   "Posts on a user's wall, as they are written."
   wallPostAdded(
     "The user's id."
     userId: ID!
-    "Begin with what was written after this: the cursor of an item, or of an entry of User.wall. Without it, the subscription begins now."
+    "Begin with what was written after this: the cursor of an item, of an entry of User.wall, or of that list when it is empty. Without it, the subscription begins now."
     after: String
   ): WallPostAdded! @scope(needs: READ_PUBLIC)
   """

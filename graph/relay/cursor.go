@@ -72,6 +72,20 @@ func (c Cursors) Decode(argument string, cursor *string) (paging.Key, error) {
 	return paging.Key(key), nil
 }
 
+// origin returns the key before all entries of a list in the order of their commits: whatever a list
+// gets comes after it, so a client that has read an empty list can continue from there. "": the list
+// has another order.
+func (k Kind) origin() paging.Key {
+	switch k {
+	case KindPost, KindComment, KindNotification:
+		return paging.Key(id.ID{}.Bytes())
+	case KindTree:
+		return paging.Key(id.ID{}.String())
+	default:
+		return ""
+	}
+}
+
 func (k Kind) fits(key []byte) bool {
 	switch k {
 	case KindProfile:

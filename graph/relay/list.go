@@ -16,14 +16,21 @@ type Read[T any] func(context.Context, paging.Page) (paging.Slice[T], error)
 type List[T any] struct {
 	cursors Cursors
 	read    Read[T]
+	origin  paging.Key // where the cursors of the empty list point; "": it has none
 }
 
 // ListOf returns the list that read reads.
-func ListOf[T any](cursors Cursors, read Read[T]) List[T] { return List[T]{cursors, read} }
+func ListOf[T any](cursors Cursors, read Read[T]) List[T] {
+	return List[T]{cursors, read, cursors.kind.origin()}
+}
 
 // Within limits the list to a range of time, which narrow converts to the bounds of a page. Cursors
-// stay those of the whole list; hasNextPage and hasPreviousPage apply to the range.
+// stay those of the whole list; hasNextPage and hasPreviousPage apply to the range. An empty range
+// has no cursors: the list may have entries.
 func (l List[T]) Within(since, until *time.Time, narrow func(social.TimeRange, paging.Page) (paging.Page, error)) List[T] {
+	if since != nil || until != nil {
+		l.origin = ""
+	}
 	read := l.read
 	l.read = func(ctx context.Context, p paging.Page) (paging.Slice[T], error) {
 		p, err := narrow(social.TimeRange{Since: since, Until: until}, p)
@@ -57,18 +64,30 @@ func (l List[T]) Page(ctx context.Context, args Args) (Page[T], error) {
 		c.Cursors[i] = l.cursors.Encode(key)
 	}
 	c.Info = l.pageInfo(page, slice)
-	if n := len(c.Cursors); n > 0 {
-		c.Info.StartCursor, c.Info.EndCursor = &c.Cursors[0], &c.Cursors[n-1]
-	}
-	if slice.End != "" {
-		end := l.cursors.Encode(slice.End)
-		if page.Last {
-			c.Info.StartCursor = &end
-		} else {
-			c.Info.EndCursor = &end
-		}
-	}
+	c.Info.StartCursor, c.Info.EndCursor = l.ends(page, slice, c.Cursors)
 	return c, nil
+}
+
+// ends returns the cursors of both ends of a page, given those of its entries.
+func (l List[T]) ends(page paging.Page, slice paging.Slice[T], cursors []string) (start, end *string) {
+	if n := len(cursors); n > 0 {
+		start, end = &cursors[0], &cursors[n-1]
+	}
+	switch {
+	case slice.End != "" && page.Last:
+		start = l.encode(slice.End)
+	case slice.End != "":
+		end = l.encode(slice.End)
+	case len(cursors) == 0 && page.After == "" && page.Before == "" && l.origin != "":
+		origin := l.encode(l.origin)
+		start, end = origin, origin
+	}
+	return start, end
+}
+
+func (l List[T]) encode(key paging.Key) *string {
+	cursor := l.cursors.Encode(key)
+	return &cursor
 }
 
 // pageInfo reports whether there are more entries before and after a page. Reading the page has

@@ -45,6 +45,7 @@ type Config struct {
 	PublishHook      *PublishHook      // decides what is published; nil: everything is
 	Providers        []issuer.Provider // OpenID providers whose users can sign in
 	MembersOnly      bool              // signed-out clients read nothing
+	SendsMail        bool              // Social's mails are sent, not only logged
 	PublicMaxAge     time.Duration     // how long caches may keep what a signed-out client reads by GET
 	AccessLog        bool              // log each request and operation
 	AuditLog         bool              // log sign-ins, and changes of accounts and rights

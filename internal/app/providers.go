@@ -2,6 +2,7 @@ package app
 
 import (
 	"log/slog"
+	"net/url"
 
 	"plaza/graph/model"
 	"plaza/issuer"
@@ -16,6 +17,17 @@ type providers struct {
 
 // Clients implements resolvers.Providers.
 func (p *providers) Clients() []*model.IdentityProvider { return p.clients }
+
+// providerOrigins returns the web origins of the providers.
+func (c *Config) providerOrigins() []string {
+	var origins []string
+	for _, each := range c.Providers {
+		if u, err := url.Parse(each.Issuer); err == nil {
+			origins = append(origins, u.Scheme+"://"+u.Host)
+		}
+	}
+	return origins
+}
 
 // providers returns what verifies ID tokens.
 func (c *Config) providers() *providers {

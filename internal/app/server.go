@@ -184,7 +184,7 @@ func (s *Server) addPages(mux *http.ServeMux) {
 
 // pageConfig returns what the pages need to know about this server.
 func (s *Server) pageConfig() web.Config {
-	config := web.Config{Demo: demoOf(s.community), MembersOnly: s.config.MembersOnly}
+	config := web.Config{Demo: demoOf(s.community), MembersOnly: s.config.MembersOnly, Mail: s.config.SendsMail, Providers: s.config.providerOrigins()}
 	if !s.config.NoGraphiQL {
 		config.GraphiQL = web.GraphiQLPath
 	}

@@ -13,9 +13,13 @@ func TestMailFlagsThatCannotWorkAreRefused(t *testing.T) {
 		ResetURL: "https://site.example/reset", ConfirmURL: "https://site.example/confirm",
 	}
 	for name, flags := range map[string]mailFlags{"all": right, "none": {}, "pages alone": {ResetURL: right.ResetURL}} {
-		if mails, err := flags.options(); err != nil || mails.Mailer == nil {
+		if mails, err := flags.options(false); err != nil || mails.Mailer == nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	withoutPages := mailFlags{SMTPURL: right.SMTPURL, From: right.From}
+	if mails, err := withoutPages.options(true); err != nil || mails.Mailer == nil {
+		t.Errorf("with the pages of the web app: %v", err)
 	}
 	for want, change := range map[string]func(*mailFlags){
 		"needs --mail-from":                        func(f *mailFlags) { f.From = "" },
@@ -31,7 +35,7 @@ func TestMailFlagsThatCannotWorkAreRefused(t *testing.T) {
 	} {
 		flags := right
 		change(&flags)
-		if _, err := flags.options(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+		if _, err := flags.options(false); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%+v: %v, not %q", flags, err, want)
 		}
 	}

@@ -160,7 +160,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 	if err != nil {
 		return err
 	}
-	mails, err := c.Mail.options()
+	mails, err := c.Mail.options(c.App == "on" && c.PublicURL != "")
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, MetricsAddr: c.MetricsAddr, BehindProxy: c.BehindProxy,
 		TrustedProxies: c.networks(), RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoApp: c.App == "off", NoIntrospection: c.Introspection == "off",
-		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), PublishHook: c.PublishHook.hook(), Providers: providers, MembersOnly: c.Reading == "members", PublicMaxAge: c.PublicMaxAge,
+		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, Issuer: c.JWT.options(), PublishHook: c.PublishHook.hook(), Providers: providers, MembersOnly: c.Reading == "members", SendsMail: c.Mail.SMTPURL != "", PublicMaxAge: c.PublicMaxAge,
 		SocketLimits: sockets, Social: network.Options{CacheSize: c.PeopleCache << 20, Accounts: accounts.Options{Registration: registrations[c.Registration], MemberInvitations: c.MemberInvites, Mails: mails}},
 		AccessLog: c.AccessLog == "on", AuditLog: common.AuditLog != "off", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),

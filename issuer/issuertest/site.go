@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/rs/cors"
 
 	"plaza/issuer"
 )
@@ -50,7 +51,7 @@ func New(t testing.TB) *Site {
 	flow := &codeFlow{site: s, t: t, begun: map[string]url.Values{}}
 	mux.HandleFunc("GET /authorize", flow.authorize)
 	mux.HandleFunc("POST /token", flow.token)
-	server := httptest.NewServer(mux)
+	server := httptest.NewServer(cors.AllowAll().Handler(mux))
 	t.Cleanup(server.Close)
 	s.URL = server.URL
 	s.Rotate(t, "first")

@@ -590,12 +590,15 @@ func threadListsInAllOrders(w *world) {
 			lists.descending = true
 			lists.want[selection(p, order)], lists.want[selection(other, order)] = reversed(thread), reversed(short)
 		case social.OrderThreaded:
-			lists.key, lists.gaps = commentTreeKey, []social.Key{gap.TreePath}
+			lists.key, lists.gaps, lists.origin = commentTreeKey, []social.Key{gap.TreePath}, treeOrigin
 			lists.want[selection(p, order)] = inTree(thread)
 		}
 		lists.check()
 	}
 }
+
+// treeOrigin is before all tree paths.
+var treeOrigin = social.Key(id.ID{}.String())
 
 func threadListsDirectReplies(w *world) {
 	ada := w.user()
@@ -621,7 +624,7 @@ func threadListsDiscussions(w *world) {
 	gap := newComment(p, thread[2], ada)
 	lists := listing[social.Thread, *social.Comment]{
 		w: w, name: "Thread under a comment", call: w.Thread, key: commentTreeKey,
-		gaps: []social.Key{gap.TreePath, thread[0].TreePath}, want: map[social.Thread][]*social.Comment{},
+		gaps: []social.Key{gap.TreePath, thread[0].TreePath}, origin: treeOrigin, want: map[social.Thread][]*social.Comment{},
 	}
 	for _, top := range thread[:5] {
 		under := slices.DeleteFunc(inTree(thread), func(c *social.Comment) bool {

@@ -1,10 +1,12 @@
 package storagetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
+	"plaza/id"
 	"plaza/social"
 )
 
@@ -35,6 +37,7 @@ type listing[K comparable, T any] struct {
 	descending bool         // the list has its greatest key first
 	want       map[K][]T    // the whole lists, in order
 	gaps       []social.Key // keys without an entry, to be used as bounds
+	origin     social.Key   // the least key, which no entry has; "": the zero id
 }
 
 // check compares the whole lists, walks them in both directions in pages of several sizes, and
@@ -157,7 +160,7 @@ func (l *listing[K, T]) checkBounds() {
 // bounds returns the keys to use as bounds of a list's pages: none, those of some entries, and some
 // without an entry.
 func (l *listing[K, T]) bounds(of K) []social.Key {
-	keys := append([]social.Key{""}, l.gaps...)
+	keys := append([]social.Key{"", cmp.Or(l.origin, keyOf(id.ID{}))}, l.gaps...)
 	items := l.want[of]
 	for _, i := range []int{0, len(items) / 2, len(items) - 1} {
 		if i >= 0 && i < len(items) {

@@ -468,8 +468,9 @@ func changesArePaged(w *world) {
 	if !slices.IsSortedFunc(orders, func(a, b social.NotificationID) int { return a.Compare(b.ID) }) {
 		w.t.Error("the orders do not grow")
 	}
+	orders = append(orders, social.NotificationID{}) // before all
 	for after, want := range map[int][]social.NotificationID{
-		0: {orders[2], orders[4], orders[1], orders[3]}, 1: {orders[2], orders[4], orders[3], orders[5]}, 4: {orders[5]}, 5: nil,
+		6: {orders[0], orders[2], orders[1], orders[3]}, 0: {orders[2], orders[4], orders[1], orders[3]}, 1: {orders[2], orders[4], orders[3], orders[5]}, 4: {orders[5]}, 5: nil,
 	} {
 		found, losses, err := w.NotificationChanges(w.ctx, ada.ID, social.Page{Before: keyOf(orders[after].ID), Limit: 2, Last: true})
 		w.ok(err, "NotificationChanges")
@@ -491,7 +492,7 @@ func notificationsArePaged(w *world) {
 		n.notify(notice(reacted(ada, newPostID()), ben)...)
 	}
 	all := w.notifications(ada)
-	key := func(i int) social.Key { return keyOf(all[i].Order.ID) }
+	key, origin := func(i int) social.Key { return keyOf(all[i].Order.ID) }, keyOf(id.ID{})
 	for name, c := range map[string]struct {
 		page social.Page
 		want []*social.Notification
@@ -501,6 +502,8 @@ func notificationsArePaged(w *world) {
 		"the last":   {social.Page{Limit: 3, Last: true}, all[4:]},
 		"before":     {social.Page{Limit: 2, Last: true, Before: key(5)}, all[3:5]},
 		"in between": {social.Page{Limit: 9, After: key(0), Before: key(3)}, all[1:3]},
+		"the oldest": {social.Page{Limit: 2, Last: true, Before: origin}, all[5:]},
+		"none":       {social.Page{Limit: 2, After: origin}, nil},
 	} {
 		page, err := w.Notifications(w.ctx, ada.ID, c.page)
 		w.ok(err, "Notifications")

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -295,11 +296,16 @@ func (s *secrets) queries(kind, hidden string) []question {
 	return queries
 }
 
+// origins matches the cursors of empty lists: those of two lists differ in the part that names the
+// list.
+var origins = regexp.MustCompile(`"[\w-]{10}A{21}"`)
+
 // mustBeAlike compares the two answers and their costs.
 func (s *secrets) mustBeAlike(t *testing.T, p plazatest.Person, q question) {
 	t.Helper()
 	hidden, hiddenCommands := s.ask(t, p, q.operation, q.hidden)
 	missing, missingCommands := s.ask(t, p, q.operation, q.missing)
+	hidden, missing = origins.ReplaceAllString(hidden, "null"), origins.ReplaceAllString(missing, "null")
 	if hidden != missing {
 		t.Errorf("%s: answers differ:\n hidden: %.600s\nmissing: %.600s", q.name, hidden, missing)
 	}

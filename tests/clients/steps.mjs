@@ -228,9 +228,9 @@ async function world(client) {
   return w
 }
 
-// plain removes what the comparison leaves out: the names of types, which a client adds. Clients give
-// an empty list empty cursors, and after a removal may keep a cursor of the entry that was at an end:
-// it is still a position, where the list ends.
+// plain removes what the comparison leaves out: the names of types, which a client adds. After a
+// removal, clients may keep a cursor of the entry that was at an end, also in an empty list: it is
+// still a position, where the list ends.
 const plain = (value) => JSON.parse(JSON.stringify(value, (key, part) => key === '__typename' ? undefined : part?.pageInfo ? { ...part, pageInfo: tidy(part) } : part))
 function tidy({ edges, pageInfo }) {
   const { startCursor, endCursor, ...rest } = pageInfo

@@ -6,6 +6,7 @@ import { Circle } from './pages/Circle.jsx';
 import { Circles } from './pages/Circles.jsx';
 import { Incoming } from './pages/Incoming.jsx';
 import { Landing } from './pages/Landing.jsx';
+import { ConfirmEmail, ForgotPassword, ResetPassword } from './pages/Mail.jsx';
 import { News } from './pages/News.jsx';
 import { Notifications } from './pages/Notifications.jsx';
 import { OwnWall } from './pages/OwnWall.jsx';
@@ -29,10 +30,13 @@ const forAll = {
   '/post/:id': PostPage, '/post/:id/comment/:slug': PostPage,
 };
 
+// Who has forgotten a password can't sign in, also where only members read.
+const forAccess = { '/forgot-password': ForgotPassword, '/reset-password': ResetPassword, '/confirm-email': ConfirmEmail };
+
 export function App() {
   const { me, notice } = useSession();
   const mustSignIn = !me && notice; // wherever that is, so that the same page opens afterwards
-  const pages = mustSignIn ? { '/sign-up': SignUp } : { ...(me ? forMembers : { ...forMembersOnly, ...forVisitors }), ...forAll };
+  const pages = { ...forAccess, ...(mustSignIn ? { '/sign-up': SignUp } : { ...(me ? forMembers : { ...forMembersOnly, ...forVisitors }), ...forAll }) };
   return (
     <Router base="/app">
       <Shell>

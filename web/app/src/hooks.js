@@ -37,32 +37,15 @@ export function useCircles() {
   return { ...reading, circles: list?.edges.map(({ node }) => node) };
 }
 
-// useLive subscribes after an entry of a list, once the list is loaded. A list without a cursor is read again when the
-// subscription has begun, so that nothing is missing in between.
-export function useLive(query, variables, { list, readAgain }, cursor) {
-  const client = useClient();
+// useLive subscribes after an entry of a list each time that the list has been read: the cursor that an empty list had before a
+// follow would bring all of it.
+export function useLive(query, variables, { list, fetching }, cursor) {
   const [after, setAfter] = useState();
-  const isLoaded = Boolean(list);
+  const isRead = Boolean(list) && !fetching;
   useEffect(() => {
-    if (isLoaded && after === undefined) setAfter(cursor ?? null);
-  }, [isLoaded]);
+    if (isRead) setAfter(cursor);
+  }, [isRead]);
   useSubscription({ query, variables: { ...variables, after }, pause: after === undefined });
-  useEffect(() => (after === null ? onceBegun(client, readAgain) : undefined), [after]);
-}
-
-// onceBegun reads after each connection, when the subscriptions of the page have begun. The protocol does not say when that is, so
-// it reads a second time.
-function onceBegun(client, readAgain) {
-  let later;
-  const stop = client.onConnected(() => {
-    readAgain();
-    clearTimeout(later);
-    later = setTimeout(readAgain, 2000);
-  });
-  return () => {
-    stop();
-    clearTimeout(later);
-  };
 }
 
 // useIsPaused is true when there has been no live connection for some seconds.

@@ -6,7 +6,9 @@ import { atEnd, atStart, inThread, toFront } from './lists.js';
 import { Circles, Discussion, Incoming, Me, News, Notifications, Thread, Wall } from './operations.js';
 
 const postTypes = ['CheckinPost', 'LinkPost', 'PhotoPost', 'PollPost', 'StatusPost'];
-const keyless = ['Audience', 'MentionEntity', 'NotificationSetting', 'Picture', 'PostVersion', 'ReactionCount', 'ReplyPolicy', 'TagEntity', 'UserError'];
+const keyless = [
+  'Audience', 'IdentityProvider', 'MentionEntity', 'NotificationSetting', 'Picture', 'PostVersion', 'ReactionCount', 'ReplyPolicy', 'TagEntity', 'UserError',
+];
 
 const pagesOfList = relayPagination();
 

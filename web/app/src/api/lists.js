@@ -3,7 +3,8 @@
 const has = (list, edge) => list.edges.some(({ node }) => node.id === edge.node.id);
 
 function withEdges(list, edges) {
-  const pageInfo = { ...list.pageInfo, startCursor: edges.at(0)?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null };
+  const { startCursor, endCursor } = list.pageInfo; // they stay valid when the last entry goes
+  const pageInfo = { ...list.pageInfo, startCursor: edges.at(0)?.cursor ?? startCursor, endCursor: edges.at(-1)?.cursor ?? endCursor };
   return { ...list, edges, pageInfo };
 }
 

@@ -51,7 +51,9 @@ const posts = `edges { cursor node { ...Shown } } ${pageInfo}`;
 const people = `edges { cursor node { ...Person } } ${pageInfo}`;
 
 export const Me = gql`query Me { viewer { id wallPolicy user { ...Person bio } } } ${person}`;
-export const Registration = gql`query Registration { registration }`;
+export const Registration = gql`query Registration { registration identityProviders { issuer clientId } }`;
+const emails = 'id email unconfirmedEmail';
+export const Emails = gql`query Emails { viewer { ${emails} } }`;
 export const News = gql`query News($after: String) { viewer { id news(first: 20, after: $after) { ${posts} } } } ${shown}`;
 export const Incoming = gql`query Incoming($after: String) { viewer { id incoming(first: 20, after: $after) { ${posts} } } } ${shown}`;
 export const OwnWall = gql`
@@ -109,6 +111,11 @@ export const Muted = gql`query Muted($after: String) { viewer { id mutedUsers(fi
 
 export const SignUp = gql`mutation SignUp($input: SignUpInput!) { signUp(input: $input) { token ${errors} } }`;
 export const SignIn = gql`mutation SignIn($input: SignInInput!) { signIn(input: $input) { token ${errors} } }`;
+export const SignInWithIdToken = gql`mutation SignInWithIdToken($input: SignInWithIdTokenInput!) { signInWithIdToken(input: $input) { token ${errors} } }`;
+export const RequestPasswordReset = gql`mutation RequestPasswordReset($input: RequestPasswordResetInput!) { requestPasswordReset(input: $input) { ${errors} } }`;
+export const ResetPassword = gql`mutation ResetPassword($input: ResetPasswordInput!) { resetPassword(input: $input) { handle ${errors} } }`;
+export const SetEmail = gql`mutation SetEmail($input: SetEmailInput!) { setEmail(input: $input) { viewer { ${emails} } ${errors} } }`;
+export const ConfirmEmail = gql`mutation ConfirmEmail($input: ConfirmEmailInput!) { confirmEmail(input: $input) { email ${errors} } }`;
 export const ChangePassword = gql`mutation ChangePassword($input: ChangePasswordInput!) { changePassword(input: $input) { viewer { id } ${errors} } }`;
 export const RevokeOtherSessions = gql`mutation RevokeOtherSessions { revokeOtherSessions { viewer { id } ${errors} } }`;
 export const UpdateProfile = gql`

@@ -28,7 +28,7 @@ export function PostPage({ id, slug }) {
         {post.viewerCanComment && !slug && <CommentForm postId={post.id} />}
         {me && !post.viewerCanComment && me.id !== post.author.id && <p class="hint"><bdi>{post.author.name}</bdi> has limited who can reply.</p>}
         {!me && <p class="hint"><EntryLink href="/sign-in">Sign in</EntryLink> to comment.</p>}
-        {slug ? <Permalink post={post} slug={slug} /> : <Thread post={post} />}
+        <Comments post={post} slug={slug} />
       </section>
     </>
   );
@@ -36,26 +36,31 @@ export function PostPage({ id, slug }) {
 
 const orders = { OLDEST: 'Oldest', NEWEST: 'Newest', THREADED: 'Threaded' };
 
-// cursorOf returns where live comments begin: the tree, and a list whose end is not loaded, have no place for that.
-function cursorOf(order, pageInfo) {
-  if (order === 'NEWEST') return pageInfo.startCursor;
-  return order === 'OLDEST' && !pageInfo.hasNextPage ? pageInfo.endCursor : null;
+const useThread = (id, order, requestPolicy) => useList(ThreadQuery, { id, order }, (data) => data.post?.comments, requestPolicy);
+
+// Comments reads the newest comment before all others: live ones begin after it, since the tree, and a list whose end is not loaded,
+// have no place for that.
+function Comments({ post, slug }) {
+  const { list, error, readAgain } = useThread(post.id, 'NEWEST', 'network-only');
+  if (!list) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
+  const newest = list.pageInfo.startCursor;
+  return slug ? <Permalink post={post} slug={slug} newest={newest} /> : <Thread post={post} newest={newest} />;
 }
 
-function Thread({ post }) {
+function Thread({ post, newest }) {
   const [order, setOrder] = useState('THREADED');
   return (
     <>
       <Tabs label="Order of the comments" options={orders} chosen={order} onChoose={setOrder} />
-      <ThreadIn key={order} post={post} order={order} />
+      <ThreadIn key={order} post={post} order={order} newest={newest} />
     </>
   );
 }
 
-function ThreadIn({ post, order }) {
-  const reading = useList(ThreadQuery, { id: post.id, order }, (data) => data.post?.comments, 'cache-and-network');
+function ThreadIn({ post, order, newest }) {
+  const reading = useThread(post.id, order, 'cache-and-network');
   const { list, error, readAgain } = reading;
-  useLive(CommentAdded, { id: post.id }, reading, list && cursorOf(order, list.pageInfo));
+  useAdded(post.id, reading, newest);
   useChanges(post.id, readAgain);
   if (!list) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
   if (list.edges.length === 0) return <p class="hint">No comments yet.</p>;
@@ -69,6 +74,12 @@ function ThreadIn({ post, order }) {
   );
 }
 
+// useAdded follows the comments after the one that was the newest before the list was read.
+function useAdded(id, reading, newest) {
+  const [after] = useState(newest);
+  useLive(CommentAdded, { id }, reading, after);
+}
+
 // useChanges follows edits and deletions of comments. It sends no past ones: after a lost connection, the comments are read again.
 function useChanges(id, readAgain) {
   const client = useClient();
@@ -77,11 +88,11 @@ function useChanges(id, readAgain) {
 }
 
 // Permalink shows one comment with what is above and below it.
-function Permalink({ post, slug }) {
+function Permalink({ post, slug, newest }) {
   const variables = { id: post.id, slug };
   const reading = useList(Discussion, variables, (data) => data.post?.comment?.discussion, 'cache-and-network');
   const { list, data, error, fetching, readAgain } = reading;
-  useSubscription({ query: CommentAdded, variables: { id: post.id } });
+  useAdded(post.id, reading, newest);
   useChanges(post.id, readAgain);
   const whole = <p><Link href={`/post/${post.id}`}>All comments</Link></p>;
   if (!list) {

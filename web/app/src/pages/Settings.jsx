@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { useMutation } from '@urql/preact';
+import { useMutation, useQuery } from '@urql/preact';
 import { messageOf } from '../api/client.js';
-import { Blocked, ChangePassword, Muted, RevokeOtherSessions, UnblockUser, UnmuteUser, UpdateProfile } from '../api/operations.js';
+import { Blocked, ChangePassword, Emails, Muted, RevokeOtherSessions, SetEmail, UnblockUser, UnmuteUser, UpdateProfile } from '../api/operations.js';
 import { useList, useTitle } from '../hooks.js';
 import { Act, PersonRow } from '../parts/basics.jsx';
 import { Field, Form } from '../parts/Form.jsx';
@@ -36,10 +36,27 @@ export function Settings() {
         <Field label="Current password" name="currentPassword" type="password" autoComplete="current-password" />
         <Field label="New password" hint="At least 8 characters" name="newPassword" type="password" autoComplete="new-password" />
       </Section>
+      <Email />
       <People title="Blocked" query={Blocked} listOf={({ viewer }) => viewer?.blockedUsers} none="You haven't blocked anyone." mutation={UnblockUser} undo="Unblock" then={renew} />
       <People title="Muted" query={Muted} listOf={({ viewer }) => viewer?.mutedUsers} none="You haven't muted anyone." mutation={UnmuteUser} undo="Unmute" />
       <Sessions />
     </>
+  );
+}
+
+// Email is about the address for a forgotten password.
+function Email() {
+  const { config } = useSession();
+  const [{ data }] = useQuery({ query: Emails, requestPolicy: 'cache-and-network' });
+  const { email, unconfirmedEmail } = data?.viewer ?? {};
+  if (!data || !(config.mail || email || unconfirmedEmail)) return null;
+  return (
+    <Section title="E-mail" mutation={SetEmail} submit="Save" done="Your address is saved." complete={({ email = null, ...input }) => ({ email, ...input })}>
+      <p class="hint">You alone see your address. A mail to it helps if you forget your password.</p>
+      {unconfirmedEmail && <p>A mail is on its way to {unconfirmedEmail}. Open the link in it to confirm the address.</p>}
+      <Field label="E-mail address" hint="Leave it empty to remove it" name="email" type="email" data-optional autoComplete="email" defaultValue={unconfirmedEmail ?? email ?? ''} />
+      <Field label="Your password" name="currentPassword" type="password" autoComplete="current-password" />
+    </Section>
   );
 }
 

@@ -1,8 +1,12 @@
+import { useState } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
+import { Link } from 'wouter-preact';
 import { Registration, SignIn as SignInMutation, SignUp as SignUpMutation } from '../api/operations.js';
+import { isBack } from '../api/provider.js';
 import { useAct, useTitle } from '../hooks.js';
 import { EntryLink } from '../parts/basics.jsx';
 import { Field, Form } from '../parts/Form.jsx';
+import { Back, Providers } from '../parts/Provider.jsx';
 import { Loading } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
 
@@ -14,8 +18,13 @@ const withHandle = (input) => ({ ...input, handle: input.handle.trim().replace(/
 const notices = { ended: 'Your session has ended. Please sign in again.', members: 'This Plaza is for members only. Please sign in.' };
 
 export function SignIn() {
+  const [isReturning, setIsReturning] = useState(isBack);
+  return isReturning ? <Back end={() => setIsReturning(false)} /> : <SignInForm />;
+}
+
+function SignInForm() {
   useTitle('Sign in');
-  const { begin, notice } = useSession();
+  const { config, begin, notice } = useSession();
   return (
     <section class="card narrow">
       <h1>Sign in</h1>
@@ -24,6 +33,8 @@ export function SignIn() {
         <Field label="Handle" {...handle} />
         <Field label="Password" name="password" type="password" autoComplete="current-password" />
       </Form>
+      {config.mail && <p><Link href="/forgot-password">Forgot your password?</Link></p>}
+      <Providers />
       <DemoButton />
       <Invitation />
     </section>
@@ -47,6 +58,7 @@ export function SignUp() {
         <Field label="Handle" hint="1 to 30 letters, digits or underscores" {...handle} maxLength={31} />
         <Field label="Password" hint="At least 8 characters" name="password" type="password" autoComplete="new-password" />
       </Form>
+      <Providers />
       <p>Already have an account? <EntryLink href="/sign-in">Sign in</EntryLink></p>
     </section>
   );

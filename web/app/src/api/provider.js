@@ -1,0 +1,54 @@
+// Sign-in with an OpenID provider: the authorization code flow with PKCE. docs/guide.md explains its steps.
+const memory = 'plaza sign-in'; // what the tab must know when the provider sends it back
+const redirectUri = `${location.origin}/app/sign-in`;
+
+const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
+const hash = async (text) => base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
+
+// Browsers compute hashes only on pages that came over HTTPS, or from this machine.
+export const canLeave = Boolean(crypto.subtle);
+
+export const hostOf = ({ issuer }) => new URL(issuer).host;
+
+async function ask(provider, url, init) {
+  const response = await fetch(url, init).catch(() => null);
+  const answer = await response?.json().catch(() => null);
+  if (!response?.ok || !answer) throw new Error(`${hostOf(provider)} does not answer as it should. Try again later.`);
+  return answer;
+}
+
+const settingsOf = (provider) => ask(provider, `${provider.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+
+// leave goes to the provider, { issuer, clientId }. from is where the person wants to go afterwards.
+export async function leave(provider, from) {
+  const { authorization_endpoint } = await settingsOf(provider);
+  const { issuer, clientId } = provider;
+  const begun = { issuer, clientId, from, verifier: random(), nonce: random(), state: random() };
+  sessionStorage.setItem(memory, JSON.stringify(begun));
+  const url = new URL(authorization_endpoint);
+  for (const [name, value] of Object.entries({
+    response_type: 'code', scope: 'openid profile', client_id: clientId, redirect_uri: redirectUri, state: begun.state,
+    nonce: await hash(begun.nonce), code_challenge: await hash(begun.verifier), code_challenge_method: 'S256',
+  })) url.searchParams.set(name, value);
+  location.assign(url);
+}
+
+// isBack: the provider has sent the tab here.
+export const isBack = () => new URLSearchParams(location.search).has('state');
+
+// comeBack returns { idToken, nonce, from }, once: the code works once.
+export async function comeBack() {
+  const answer = new URLSearchParams(location.search);
+  const begun = JSON.parse(sessionStorage.getItem(memory) ?? '{}');
+  sessionStorage.removeItem(memory);
+  history.replaceState({ from: begun.from }, '', redirectUri);
+  const isOurs = answer.get('state') === begun.state && (answer.get('iss') ?? begun.issuer) === begun.issuer;
+  if (!isOurs) throw new Error('This sign-in was begun elsewhere, or is over. Begin it again.');
+  if (answer.has('error')) throw new Error(answer.get('error_description') ?? `The provider says: ${answer.get('error')}`);
+  const { token_endpoint } = await settingsOf(begun);
+  const { id_token: idToken } = await ask(begun, token_endpoint, { method: 'POST', body: new URLSearchParams({
+    grant_type: 'authorization_code', code: answer.get('code'), redirect_uri: redirectUri, client_id: begun.clientId, code_verifier: begun.verifier,
+  }) });
+  return { idToken, nonce: begun.nonce };
+}
