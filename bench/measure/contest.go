@@ -125,14 +125,14 @@ func (c *Contest) measure(ctx context.Context, call *Call, progress func()) ([]R
 	return results, nil
 }
 
-// shortTurn is the length of the shortest turn before which mongod is flushed. Shorter ones are smoke
-// tests, which the flush of a busy mongod would take far longer than.
-const shortTurn = 50 * time.Millisecond
+// flushFrom is the shortest turn that mongod is flushed before. In smoke tests, which have shorter
+// ones, a flush takes longer than the test.
+const flushFrom = 50 * time.Millisecond
 
 // turn measures one turn: it makes calls until the time is over, or until most calls were made (0
 // means unlimited).
 func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, int, error) {
-	if c.Turn >= shortTurn {
+	if c.Turn >= flushFrom {
 		if err := c.Meter.flush(ctx); err != nil {
 			return Sample{}, 0, err
 		}

@@ -72,9 +72,9 @@ func (c Cursors) Decode(argument string, cursor *string) (paging.Key, error) {
 	return paging.Key(key), nil
 }
 
-// origin returns the key before all entries of a list in the order of their commits: whatever a list
-// gets comes after it, so a client that has read an empty list can continue from there. "": the list
-// has another order.
+// origin returns the key before all entries of a list in the order of their commits: whatever a
+// list gets comes after it, so a client that has read an empty list can continue from there. "":
+// the list has another order.
 func (k Kind) origin() paging.Key {
 	switch k {
 	case KindPost, KindComment, KindNotification:

@@ -87,13 +87,22 @@ func (c *Config) cors() *cors.Cors {
 // origins returns the web origins that may use the API: the allowed ones, and the server's own.
 // Behind a proxy, only the public URL contains the server's own origin.
 func (c *Config) origins() []string {
-	public, err := url.Parse(strings.ToLower(c.PublicURL))
-	if err != nil || public.Host == "" {
+	origin := originOf(c.PublicURL)
+	if origin == "" {
 		return c.AllowedOrigins
 	}
-	host := public.Host
-	if port, known := map[string]string{"http": ":80", "https": ":443"}[public.Scheme]; known {
+	return append(slices.Clone(c.AllowedOrigins), origin)
+}
+
+// originOf returns the web origin of an address; "" if it has none.
+func originOf(address string) string {
+	u, err := url.Parse(strings.ToLower(address))
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	host := u.Host
+	if port, known := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; known {
 		host = strings.TrimSuffix(host, port) // browsers omit the default port
 	}
-	return append(slices.Clone(c.AllowedOrigins), public.Scheme+"://"+host)
+	return u.Scheme + "://" + host
 }

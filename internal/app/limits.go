@@ -1,13 +1,11 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"plaza/ratelimit"
@@ -16,7 +14,6 @@ import (
 	"plaza/social/passwords"
 	"plaza/transport/codes"
 	"plaza/transport/execution"
-	"plaza/web"
 )
 
 // arrivalCost is the cost of each request and each operation on a socket for its client, in
@@ -55,16 +52,11 @@ func (c *Config) limits() *limits {
 	return newLimits()
 }
 
-// socialOptions returns the settings of the domain, with these limits, and its logs. The links of
-// mails lead to the web app, unless they lead elsewhere.
+// socialOptions returns the settings of the domain, with these limits, and its logs.
 func (c *Config) socialOptions(l *limits) network.Options {
 	o := c.Social
 	o.Accounts.Logger = slog.Default()
-	if c.PublicURL != "" && !c.NoApp {
-		public, mails := strings.TrimSuffix(c.PublicURL, "/"), &o.Accounts.Mails
-		mails.ResetURL = cmp.Or(mails.ResetURL, public+web.ResetPasswordPath)
-		mails.ConfirmURL = cmp.Or(mails.ConfirmURL, public+web.ConfirmEmailPath)
-	}
+	o.Accounts.Mails = c.mails()
 	if l != nil {
 		o.Accounts.Limits = l.signIns
 	}

@@ -2,7 +2,7 @@ package app
 
 import (
 	"log/slog"
-	"net/url"
+	"slices"
 
 	"plaza/graph/model"
 	"plaza/issuer"
@@ -22,11 +22,10 @@ func (p *providers) Clients() []*model.IdentityProvider { return p.clients }
 func (c *Config) providerOrigins() []string {
 	var origins []string
 	for _, each := range c.Providers {
-		if u, err := url.Parse(each.Issuer); err == nil {
-			origins = append(origins, u.Scheme+"://"+u.Host)
-		}
+		origins = append(origins, originOf(each.Issuer))
 	}
-	return origins
+	slices.Sort(origins)
+	return slices.Compact(origins)
 }
 
 // providers returns what verifies ID tokens.

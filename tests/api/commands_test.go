@@ -254,6 +254,21 @@ func TestCommandCountsOfMentions(t *testing.T) {
 	})
 }
 
+// TestCommandCountsOfNewPosts: a new post is stored, and returned without reading it.
+func TestCommandCountsOfNewPosts(t *testing.T) {
+	log := &commandLog{}
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: log.monitor()}))
+	author := plaza.As(t, "author")
+	author.Do(t, `{ viewer { user { handle } } }`, nil, nil)
+	const stored = 4 // the id, the post, its event, and the commit
+	commands, few := log.within(stored, func() {
+		author.Do(t, `mutation { createPost(input: {content: {status: {text: "Hello."}}, audience: {kind: PUBLIC}}) { post { `+plainFields+` } newsEdge { cursor } } }`, nil, nil)
+	})
+	if !few {
+		t.Errorf("a post takes %v, more than %d", commands, stored)
+	}
+}
+
 // fillNews creates 110 followed authors, 120 posts with comments in the reader's news, some of them
 // on the reader's wall, and a long thread. It returns the post of that thread. It bypasses the API,
 // because requests are what the test counts.

@@ -91,8 +91,8 @@ func (l emptyList) want(t *testing.T, s *plazatest.Socket, texts ...string) (cur
 	return cursor
 }
 
-// emptyLists returns a list of each kind that has a subscription, and the tree of a thread. Each has
-// its own reader and writer.
+// emptyLists returns a list of each kind that has a subscription, and the tree of a thread. Each
+// has its own reader and writer.
 func emptyLists(t *testing.T, plaza *plazatest.Plaza) map[string]emptyList {
 	t.Helper()
 	public, secret := plazatest.Public, map[string]any{"kind": "ONLY_ME"}
@@ -125,6 +125,7 @@ func emptyLists(t *testing.T, plaza *plazatest.Plaza) map[string]emptyList {
 		"notifications": item("notificationAdded", "", "notification { post { text } }"),
 	} {
 		reader, _, readerID := person()
+		guest, _, _ := person()
 		add := func(by plazatest.Person, text string) {
 			by.Mutate(t, "createPost", "post { id }", map[string]any{
 				"content": map[string]any{"status": map[string]any{"text": text}}, "audience": public, "wallOwnerId": readerID,
@@ -133,7 +134,7 @@ func emptyLists(t *testing.T, plaza *plazatest.Plaza) map[string]emptyList {
 		}
 		lists[name] = emptyList{
 			reader, `{ of: viewer { list: ` + name + `(%s) { %s } } }`, subscription, true,
-			func(text string) { add(writer, text) },
+			func(text string) { add(guest, text) },
 			func() {
 				blocking, _, _ := person()
 				add(blocking, "hidden")
@@ -161,8 +162,8 @@ func emptyLists(t *testing.T, plaza *plazatest.Plaza) map[string]emptyList {
 	return lists
 }
 
-// TestAnEmptyListHasACursor: it is before all entries that the list gets. Nothing is lost or arrives
-// twice after it, whether an entry was added before the subscription or afterwards.
+// TestAnEmptyListHasACursor: it is before all entries that the list gets. Nothing is lost or
+// arrives twice after it, whether an entry was added before the subscription or afterwards.
 func TestAnEmptyListHasACursor(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {

@@ -15,17 +15,17 @@ import (
 	"plaza/mailer/mailertest"
 )
 
-// TestAppForgottenPassword: someone with a confirmed e-mail address sets a new password by the links
-// of mails, which lead to the app, also where only members read.
+// TestAppForgottenPassword: someone with a confirmed e-mail address sets a new password by the
+// links of mails, which lead to the app, also where only members read.
 func TestAppForgottenPassword(t *testing.T) {
 	smtp := mailertest.Listen(t)
 	mira := arrive(t, start(t, "--reading=members", "--smtp-url=smtp://"+smtp.Address()+"?tls=off", "--mail-from=Plaza <plaza@site.example>", "--public-url=http://plaza.site.example"))
 	mira.signUp("mira", "Mira")
 	mira.open("settings")
 	mira.fill("E-mail address", "mira@site.example")
-	mira.fill("Your password", "correct horse")
+	mira.do(chromedp.SendKeys(`//section[h2="E-mail"]//input[@type="password"]`, "correct horse", chromedp.BySearch))
 	mira.press(`//section[h2="E-mail"]`, named("Save"))
-	mira.sees("A mail is on its way to mira@site.example")
+	mira.sees("We have sent a link to mira@site.example")
 	mira.open(linkIn(t, smtp))
 	mira.press(named("Confirm"))
 	mira.sees("mira@site.example is confirmed")
@@ -36,7 +36,7 @@ func TestAppForgottenPassword(t *testing.T) {
 	mira.press(named("Forgot your password?"))
 	mira.fill("Handle or e-mail address", "mira@site.example")
 	mira.press(named("Send me a link"))
-	mira.sees("a mail is on its way")
+	mira.sees("we have sent it a link")
 	link := linkIn(t, smtp)
 	mira.open(link)
 	mira.fill("New password", "battery staple")
@@ -81,7 +81,7 @@ func TestAppProvider(t *testing.T) {
 	mira.fill("Invitation", "mistyped")
 	mira.press(named("Create my account"))
 	mira.do(chromedp.WaitVisible(`.error`, chromedp.ByQuery))
-	mira.press(named("Back to the sign-in"))
+	mira.press(named("Back to sign-in"))
 	mira.press(named(ask))
 	mira.fill("Invitation", string(regexp.MustCompile(`invite_\w+`).Find(out)))
 	mira.press(named("Create my account"))
@@ -89,8 +89,10 @@ func TestAppProvider(t *testing.T) {
 
 	mira.press(named("Sign out"))
 	mira.open("sign-in?state=forged&code=forged")
-	mira.sees("This sign-in was begun elsewhere")
-	mira.press(named("Back to the sign-in"))
+	mira.sees("This sign-in has expired")
+	mira.press(named("Back to sign-in"))
+	mira.press(`//main`, named("Create an account"))
+	mira.press(`//main`, named("Sign in"))
 	mira.press(named(ask))
 	mira.do(chromedp.WaitVisible(`//*[.="Your news feed is empty"]`, chromedp.BySearch))
 	complainNot(t, mira.complaints)

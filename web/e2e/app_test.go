@@ -558,8 +558,8 @@ func TestAppHistory(t *testing.T) {
 	complainNot(t, visitor.complaints)
 }
 
-// TestAppReplies: authors choose who may reply, for a new post and later. To others, the thread says
-// so in place of a form.
+// TestAppReplies: authors choose who may reply, for a new post and later. To others, the thread
+// says so in place of a form.
 func TestAppReplies(t *testing.T) {
 	url := start(t)
 	ann, bob := arrive(t, url), arrive(t, url)
@@ -581,7 +581,7 @@ func TestAppReplies(t *testing.T) {
 	bob.press(near("A word to my circles"), named("0 comments"))
 	bob.sees("Ann Lee has limited who can reply.", "No comments yet.")
 	bob.do(chromedp.WaitNotPresent(`main textarea`, chromedp.ByQuery))
-	ann.press(near("A word to my circles"), named("Replies"))
+	ann.press(near("A word to my circles"), named("Who can reply"))
 	ann.do(until(`document.querySelector("dialog [value=LISTED]").checked && document.querySelector("dialog [type=checkbox]").checked`))
 	ann.press(`//dialog//label[contains(., "Everyone")]`)
 	ann.press(named("Save"))
@@ -591,14 +591,14 @@ func TestAppReplies(t *testing.T) {
 	bob.fill("Your comment", "Thanks")
 	bob.press(named("Comment"))
 	bob.sees("1 comment", "Thanks")
-	for _, whose := range []string{"Audience", "Replies"} { // which are not for chosen circles yet
+	for _, whose := range []string{"Audience", "Who can reply"} { // which are not for chosen circles yet
 		ann.press(near("A word to my circles"), named(whose))
 		ann.press(`//dialog//label[contains(., "Chosen circles")]`)
 		ann.do(chromedp.WaitVisible(`//dialog//label[contains(., "Following")]`, chromedp.BySearch))
 		ann.press(`//dialog`, named("Close"))
 		ann.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
 	}
-	ann.press(near("A word to my circles"), named("Replies"))
+	ann.press(near("A word to my circles"), named("Who can reply"))
 	ann.press(`//dialog//label[contains(., "Only me")]`)
 	ann.press(named("Save"))
 	bob.sees("Ann Lee has limited who can reply.", "Thanks")
@@ -606,7 +606,7 @@ func TestAppReplies(t *testing.T) {
 	complainNot(t, bob.complaints)
 }
 
-// TestAppNotificationSettings: what happens while a kind of notifications is off notifies no one.
+// TestAppNotificationSettings: while a kind is off, nothing of that kind arrives.
 func TestAppNotificationSettings(t *testing.T) {
 	url := start(t)
 	ann, bob := arrive(t, url), arrive(t, url)
@@ -635,8 +635,8 @@ func TestAppNotificationSettings(t *testing.T) {
 	complainNot(t, bob.complaints)
 }
 
-// TestAppReports reports a post, a comment and a person; moderators read why. No one is offered to
-// report themselves.
+// TestAppReports reports a post, a comment and a person; moderators read why. People
+// can't report themselves.
 func TestAppReports(t *testing.T) {
 	data := t.TempDir()
 	url, _ := launch(t, "--addr", "127.0.0.1:0", "--data", data)

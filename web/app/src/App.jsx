@@ -30,13 +30,14 @@ const forAll = {
   '/post/:id': PostPage, '/post/:id/comment/:slug': PostPage,
 };
 
-// Who has forgotten a password can't sign in, also where only members read.
-const forAccess = { '/forgot-password': ForgotPassword, '/reset-password': ResetPassword, '/confirm-email': ConfirmEmail };
+// People who forgot their password can't sign in, so these pages are open to everyone, even on a Plaza for members.
+const ofMails = { '/reset-password': ResetPassword, '/confirm-email': ConfirmEmail };
 
 export function App() {
-  const { me, notice } = useSession();
+  const { config, me, notice } = useSession();
   const mustSignIn = !me && notice; // wherever that is, so that the same page opens afterwards
-  const pages = { ...forAccess, ...(mustSignIn ? { '/sign-up': SignUp } : { ...(me ? forMembers : { ...forMembersOnly, ...forVisitors }), ...forAll }) };
+  const open = config.mail ? { '/forgot-password': ForgotPassword, ...ofMails } : ofMails;
+  const pages = { ...open, ...(mustSignIn ? { '/sign-up': SignUp } : { ...(me ? forMembers : { ...forMembersOnly, ...forVisitors }), ...forAll }) };
   return (
     <Router base="/app">
       <Shell>

@@ -125,7 +125,7 @@ func (l *Log) Changes(ctx context.Context, since social.ChangePosition) (changes
 }
 
 func (l *Log) changesSince(ctx context.Context, since social.ChangePosition) ([]social.Change, social.ChangePosition, error) {
-	// A scan, because the collection has nothing else, and an index makes it half as expensive again.
+	// A scan: the collection has only these documents, and an index costs half as much again.
 	counts, err := mdb.FindAll[changeCount](ctx, l.acknowledged, slots, changeSlots,
 		options.Find().SetProjection(mdb.Doc("count", 1)).SetHint(mdb.Doc("$natural", 1)))
 	if err != nil {

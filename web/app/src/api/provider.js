@@ -9,16 +9,23 @@ const hash = async (text) => base64url(new Uint8Array(await crypto.subtle.digest
 // Browsers compute hashes only on pages that came over HTTPS, or from this machine.
 export const canLeave = Boolean(crypto.subtle);
 
-export const hostOf = ({ issuer }) => new URL(issuer).host;
-
-async function ask(provider, url, init) {
+async function ask({ issuer }, url, init) {
   const response = await fetch(url, init).catch(() => null);
   const answer = await response?.json().catch(() => null);
-  if (!response?.ok || !answer) throw new Error(`${hostOf(provider)} does not answer as it should. Try again later.`);
+  if (!response?.ok || !answer) throw new Error(`${new URL(issuer).host} does not answer as it should. Try again later.`);
   return answer;
 }
 
-const settingsOf = (provider) => ask(provider, `${provider.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+// settingsOf reads the provider's addresses. The page's policy allows requests to the issuer's origin alone.
+async function settingsOf(provider) {
+  const { issuer } = provider;
+  const settings = await ask(provider, `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+  const { origin, host } = new URL(issuer);
+  if (!URL.canParse(settings.authorization_endpoint) || !URL.canParse(settings.token_endpoint) || new URL(settings.token_endpoint).origin !== origin) {
+    throw new Error(`This app can't sign in with ${host}.`);
+  }
+  return settings;
+}
 
 // leave goes to the provider, { issuer, clientId }. from is where the person wants to go afterwards.
 export async function leave(provider, from) {
@@ -37,14 +44,14 @@ export async function leave(provider, from) {
 // isBack: the provider has sent the tab here.
 export const isBack = () => new URLSearchParams(location.search).has('state');
 
-// comeBack returns { idToken, nonce, from }, once: the code works once.
+// comeBack returns { idToken, nonce }, once: the code works once. Where the person wants to go is in history.state then.
 export async function comeBack() {
   const answer = new URLSearchParams(location.search);
   const begun = JSON.parse(sessionStorage.getItem(memory) ?? '{}');
   sessionStorage.removeItem(memory);
   history.replaceState({ from: begun.from }, '', redirectUri);
   const isOurs = answer.get('state') === begun.state && (answer.get('iss') ?? begun.issuer) === begun.issuer;
-  if (!isOurs) throw new Error('This sign-in was begun elsewhere, or is over. Begin it again.');
+  if (!isOurs) throw new Error('This sign-in has expired, or began in another tab. Please start again.');
   if (answer.has('error')) throw new Error(answer.get('error_description') ?? `The provider says: ${answer.get('error')}`);
   const { token_endpoint } = await settingsOf(begun);
   const { id_token: idToken } = await ask(begun, token_endpoint, { method: 'POST', body: new URLSearchParams({

@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { ConfirmEmail as ConfirmEmailMutation, RequestPasswordReset, ResetPassword as ResetPasswordMutation } from '../api/operations.js';
 import { useTitle } from '../hooks.js';
-import { Field, Form } from '../parts/Form.jsx';
+import { Outcome, withoutAt } from '../parts/basics.jsx';
+import { Field, Form, NewPassword } from '../parts/Form.jsx';
 
 // Steps shows a form until it has been sent, and then what happens next: done(payload).
 function Steps({ title, done, children, ...form }) {
@@ -12,19 +13,19 @@ function Steps({ title, done, children, ...form }) {
   return (
     <section class="card narrow">
       <h1>{title}</h1>
-      {payload ? <div role="status">{done(payload)}</div> : <Form {...form} then={setPayload}>{children}</Form>}
+      {payload ? <Outcome>{done(payload)}</Outcome> : <Form {...form} then={setPayload}>{children}</Form>}
     </section>
   );
 }
 
-const withAccount = ({ account }) => ({ account: account.trim().replace(/^@/, '') });
+const withAccount = ({ account }) => ({ account: withoutAt(account) });
 
 export const ForgotPassword = () => (
   <Steps
     title="Forgot your password?" mutation={RequestPasswordReset} submit="Send me a link" complete={withAccount}
-    done={() => <p>If there is such an account, and it has a confirmed e-mail address, a mail is on its way to it. The link in it works for an hour.</p>}
+    done={() => <p>If this account exists and has a confirmed e-mail address, we have sent it a link. The link works for one hour.</p>}
   >
-    <p>You get a mail with a link to set a new one.</p>
+    <p>We'll e-mail you a link to set a new one.</p>
     <Field label="Handle or e-mail address" name="account" autoComplete="username" autoCapitalize="none" spellCheck={false} />
   </Steps>
 );
@@ -36,12 +37,12 @@ export function ResetPassword() {
       title="Set a new password" mutation={ResetPasswordMutation} submit="Set the password" complete={(input) => ({ ...input, token: search.get('token') ?? '' })}
       done={({ handle }) => (
         <>
-          <p>The password of @{handle} is set. All its sessions have ended.</p>
+          <p>The password of @{handle} is set. You are signed out everywhere.</p>
           <p><Link class="button" href="/sign-in">Sign in</Link></p>
         </>
       )}
     >
-      <Field label="New password" hint="At least 8 characters" name="newPassword" type="password" autoComplete="new-password" />
+      <NewPassword />
     </Steps>
   );
 }
@@ -51,7 +52,7 @@ export function ConfirmEmail() {
   return (
     <Steps
       title="Confirm your e-mail address" mutation={ConfirmEmailMutation} submit="Confirm" complete={() => ({ token: search.get('token') ?? '' })}
-      done={({ email }) => <p>{email} is confirmed. If you forget your password, a mail to it helps.</p>}
+      done={({ email }) => <p>{email} is confirmed. You can use it to reset a forgotten password.</p>}
     >
       <p>Is this your address? Then confirm it.</p>
     </Steps>

@@ -3,7 +3,7 @@ import { useQuery } from '@urql/preact';
 import { useSearchParams } from 'wouter-preact';
 import { PeopleByName, Profile } from '../api/operations.js';
 import { useDelayed, useList, useTitle } from '../hooks.js';
-import { PersonRow } from '../parts/basics.jsx';
+import { PersonRow, withoutAt } from '../parts/basics.jsx';
 import { More } from '../parts/Feed.jsx';
 import { FollowButton } from '../parts/Follow.jsx';
 import { Failure, Loading } from '../parts/states.jsx';
@@ -14,7 +14,7 @@ export function People() {
   useTitle('People');
   const me = useMe();
   const [search] = useSearchParams();
-  const startsWith = (search.get('q') ?? '').replace(/^@/, '');
+  const startsWith = withoutAt(search.get('q') ?? '');
   return (
     <>
       <h1>People</h1>
@@ -45,7 +45,7 @@ export function Found({ startsWith, children }) {
 // Finder searches while one writes.
 export function Finder({ label, children }) {
   const [text, setText] = useState('');
-  const startsWith = useDelayed(text.trim().replace(/^@/, ''), 250);
+  const startsWith = useDelayed(withoutAt(text), 250);
   return (
     <>
       <input type="search" aria-label={label} placeholder={label} value={text} maxLength={100} onInput={(event) => setText(event.target.value)} />

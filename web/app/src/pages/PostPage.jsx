@@ -38,7 +38,7 @@ const orders = { OLDEST: 'Oldest', NEWEST: 'Newest', THREADED: 'Threaded' };
 
 const useThread = (id, order, requestPolicy) => useList(ThreadQuery, { id, order }, (data) => data.post?.comments, requestPolicy);
 
-// Comments reads the newest comment before all others: live ones begin after it, since the tree, and a list whose end is not loaded,
+// Comments first reads a page of the newest: live ones begin after it, since the tree, and a list whose end is not loaded,
 // have no place for that.
 function Comments({ post, slug }) {
   const { list, error, readAgain } = useThread(post.id, 'NEWEST', 'network-only');

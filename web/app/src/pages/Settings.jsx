@@ -4,18 +4,18 @@ import { messageOf } from '../api/client.js';
 import { Blocked, ChangePassword, Emails, Muted, RevokeOtherSessions, SetEmail, UnblockUser, UnmuteUser, UpdateProfile } from '../api/operations.js';
 import { useList, useTitle } from '../hooks.js';
 import { Act, PersonRow } from '../parts/basics.jsx';
-import { Field, Form } from '../parts/Form.jsx';
+import { Field, Form, NewPassword } from '../parts/Form.jsx';
 import { More } from '../parts/Feed.jsx';
+import { NotificationSettings } from '../parts/NotificationSettings.jsx';
 import { SignOut } from '../parts/SignOut.jsx';
 import { Failure, Loading } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
-import { NotificationSettings } from './NotificationSettings.jsx';
 
 const policies = { EVERYONE: 'Everyone', FOLLOWED: 'The people I follow', NOBODY: 'Only me' };
 
 export function Settings() {
   useTitle('Settings');
-  const { me, renew } = useSession();
+  const { config, me, renew } = useSession();
   return (
     <>
       <h1>Settings</h1>
@@ -34,9 +34,9 @@ export function Settings() {
       <Section title="Password" mutation={ChangePassword} submit="Change password" done="Your password is changed. Your other sessions have ended.">
         <input hidden readOnly autoComplete="username" value={me.handle} />
         <Field label="Current password" name="currentPassword" type="password" autoComplete="current-password" />
-        <Field label="New password" hint="At least 8 characters" name="newPassword" type="password" autoComplete="new-password" />
+        <NewPassword />
       </Section>
-      <Email />
+      {config.mail && <Email />}
       <People title="Blocked" query={Blocked} listOf={({ viewer }) => viewer?.blockedUsers} none="You haven't blocked anyone." mutation={UnblockUser} undo="Unblock" then={renew} />
       <People title="Muted" query={Muted} listOf={({ viewer }) => viewer?.mutedUsers} none="You haven't muted anyone." mutation={UnmuteUser} undo="Unmute" />
       <Sessions />
@@ -46,16 +46,15 @@ export function Settings() {
 
 // Email is about the address for a forgotten password.
 function Email() {
-  const { config } = useSession();
-  const [{ data }] = useQuery({ query: Emails, requestPolicy: 'cache-and-network' });
-  const { email, unconfirmedEmail } = data?.viewer ?? {};
-  if (!data || !(config.mail || email || unconfirmedEmail)) return null;
+  const [{ data, error }, read] = useQuery({ query: Emails, requestPolicy: 'cache-and-network' });
+  if (!data?.viewer) return <section class="card"><h2>E-mail</h2>{error ? <Failure error={error} again={read} /> : <Loading />}</section>;
+  const { email, unconfirmedEmail } = data.viewer;
   return (
-    <Section title="E-mail" mutation={SetEmail} submit="Save" done="Your address is saved." complete={({ email = null, ...input }) => ({ email, ...input })}>
-      <p class="hint">You alone see your address. A mail to it helps if you forget your password.</p>
-      {unconfirmedEmail && <p>A mail is on its way to {unconfirmedEmail}. Open the link in it to confirm the address.</p>}
+    <Section title="E-mail" mutation={SetEmail} submit="Save" done="Saved." complete={(input) => ({ email: null, ...input })}>
+      <p class="hint">Only you can see your address. Plaza uses it to reset a forgotten password.</p>
+      {unconfirmedEmail && <p>We have sent a link to {unconfirmedEmail}. Open it to confirm the address.</p>}
       <Field label="E-mail address" hint="Leave it empty to remove it" name="email" type="email" data-optional autoComplete="email" defaultValue={unconfirmedEmail ?? email ?? ''} />
-      <Field label="Your password" name="currentPassword" type="password" autoComplete="current-password" />
+      <Field label="Current password" name="currentPassword" type="password" autoComplete="current-password" />
     </Section>
   );
 }

@@ -4,16 +4,15 @@ import { Link } from 'wouter-preact';
 import { Registration, SignIn as SignInMutation, SignUp as SignUpMutation } from '../api/operations.js';
 import { isBack } from '../api/provider.js';
 import { useAct, useTitle } from '../hooks.js';
-import { EntryLink } from '../parts/basics.jsx';
-import { Field, Form } from '../parts/Form.jsx';
+import { EntryLink, Errors, withoutAt } from '../parts/basics.jsx';
+import { Field, Form, InvitationField, NewPassword } from '../parts/Form.jsx';
 import { Back, Providers } from '../parts/Provider.jsx';
 import { Loading } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
 
 const handle = { name: 'handle', autoComplete: 'username', autoCapitalize: 'none', spellCheck: false };
 
-// withHandle accepts a handle as people write it to each other.
-const withHandle = (input) => ({ ...input, handle: input.handle.trim().replace(/^@/, '') });
+const withHandle = (input) => ({ ...input, handle: withoutAt(input.handle) });
 
 const notices = { ended: 'Your session has ended. Please sign in again.', members: 'This Plaza is for members only. Please sign in.' };
 
@@ -53,10 +52,10 @@ export function SignUp() {
     <section class="card narrow">
       <h1>Create an account</h1>
       <Form mutation={SignUpMutation} submit="Create my account" complete={withHandle} then={({ token }) => begin(token)}>
-        {data?.registration === 'INVITATION' && <Field label="Invitation" hint="The code that you were given" name="invitation" autoComplete="off" spellCheck={false} />}
+        {data?.registration === 'INVITATION' && <InvitationField />}
         <Field label="Name" hint="As others see it" name="name" autoComplete="name" maxLength={100} />
         <Field label="Handle" hint="1 to 30 letters, digits or underscores" {...handle} maxLength={31} />
-        <Field label="Password" hint="At least 8 characters" name="password" type="password" autoComplete="new-password" />
+        <NewPassword label="Password" name="password" />
       </Form>
       <Providers />
       <p>Already have an account? <EntryLink href="/sign-in">Sign in</EntryLink></p>
@@ -82,7 +81,7 @@ export function DemoButton() {
   return (
     <p>
       <button type="button" class="primary" aria-disabled={busy} onClick={signIn}>Look around as @{demo.handle}</button>
-      {errors.map(({ message }) => <span class="error" role="alert" key={message}>{message}</span>)}
+      <Errors of={errors} />
     </p>
   );
 }

@@ -5,6 +5,7 @@ import { useCircles } from '../hooks.js';
 import { useMe } from '../session.jsx';
 import { Choice, useDrafted, useErrors } from './Form.jsx';
 import { Drawing } from './icons.jsx';
+import { Failure, Loading } from './states.jsx';
 
 const kinds = {
   PUBLIC: { label: 'Public', icon: <Drawing of="PUBLIC" />, hint: 'Anyone can read this, even without an account.' },
@@ -35,9 +36,18 @@ function useKind(audience) {
 export function AudiencePicker({ audience, wallOwner }) {
   const [kind, setKind] = useKind(audience);
   return (
-    <Choice legend="Who can see it?" part="audience" name="audience.kind" options={kinds} chosen={kind} onChoose={setKind}>
-      {kind === 'LISTED' && <ListedCircles name="audience.circleIds" listed={audience?.circles ?? []} />}
-      <p class="hint">{kinds[kind].hint}{wallOwner && kind !== 'PUBLIC' && <> And <bdi>{wallOwner.name}</bdi>, whose wall it is.</>}</p>
+    <PeopleChoice part="audience" legend="Who can see it?" hasTitle={Boolean(audience)} kinds={kinds} kind={kind} onChoose={setKind} listed={audience?.circles}>
+      {wallOwner && kind !== 'PUBLIC' && <> And <bdi>{wallOwner.name}</bdi>, whose wall it is.</>}
+    </PeopleChoice>
+  );
+}
+
+// PeopleChoice chooses one of the kinds, and the circles where they are listed. Where a title above it asks the same, the legend is hidden.
+function PeopleChoice({ part, legend, hasTitle, kinds, kind, onChoose, listed, children }) {
+  return (
+    <Choice legend={hasTitle ? <span class="hidden">{legend}</span> : legend} part={part} name={`${part}.kind`} options={kinds} chosen={kind} onChoose={onChoose}>
+      {kind === 'LISTED' && <ListedCircles name={`${part}.circleIds`} listed={listed ?? []} />}
+      <p class="hint">{kinds[kind].hint}{children}</p>
     </Choice>
   );
 }
@@ -48,12 +58,7 @@ export function ReplyPicker({ policy }) {
   const [kind, setKind] = useState(policy?.kind ?? drafted ?? 'EVERYONE');
   const [isOpen, setIsOpen] = useState(kind !== 'EVERYONE');
   const { messages } = useErrors('replies');
-  const picker = (
-    <Choice legend={policy ? 'Who can reply?' : <span class="hidden">Who can reply?</span>} part="replies" name="replies.kind" options={replyKinds} chosen={kind} onChoose={setKind}>
-      {kind === 'LISTED' && <ListedCircles name="replies.circleIds" listed={policy?.circles ?? []} />}
-      <p class="hint">{replyKinds[kind].hint}</p>
-    </Choice>
-  );
+  const picker = <PeopleChoice part="replies" legend="Who can reply?" hasTitle kinds={replyKinds} kind={kind} onChoose={setKind} listed={policy?.circles} />;
   if (policy) return picker;
   return (
     <details class="replies" open={isOpen || Boolean(messages)} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
@@ -64,8 +69,9 @@ export function ReplyPicker({ policy }) {
 }
 
 function ListedCircles({ name, listed }) {
-  const { circles = [] } = useCircles();
+  const { circles, error, readAgain } = useCircles();
   const chosen = useDrafted(name) ?? listed.map(({ id }) => id);
+  if (!circles) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
   const notLoaded = listed.filter(({ id }) => !circles.some((circle) => circle.id === id));
   return (
     <div class="chips" role="group" aria-label="Circles">

@@ -141,7 +141,7 @@ export function RepliesDialog({ post, onClose }) {
     <Dialog title="Who can reply to your post?" onClose={onClose}>
       <Form mutation={SetReplyPolicy} submit="Save" complete={(input) => ({ ...input, postId: post.id })} then={onClose}>
         <ReplyPicker policy={post.replyPolicy} />
-        <p class="hint">The comments that are there stay.</p>
+        <p class="hint">Existing comments stay.</p>
       </Form>
     </Dialog>
   );

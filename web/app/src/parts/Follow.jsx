@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
 import { AddToCircle, CreateCircle, FollowUser, Profile, RemoveFromCircle, UnfollowUser } from '../api/operations.js';
 import { useAct, useCircles } from '../hooks.js';
-import { Act, Dialog, Toggle } from './basics.jsx';
+import { Act, Dialog, Errors, Toggle } from './basics.jsx';
 import { Field, Form } from './Form.jsx';
 import { Failure, Loading } from './states.jsx';
 
@@ -38,7 +38,7 @@ function CirclesOf({ user }) {
       <Form class="inline" mutation={CreateCircle} submit="Create" then={({ edge }, form) => { form.reset(); return add({ circleId: edge.node.id, userId: user.id }); }}>
         <Field label="A new circle" hiddenLabel name="name" placeholder="A new circle" maxLength={100} />
       </Form>
-      {adding.errors.map(({ message }) => <p class="error" role="alert" key={message}>{message}</p>)}
+      <Errors of={adding.errors} />
       <p class="hint">Circles are private: {user.name} never sees which ones you chose.</p>
     </>
   );

@@ -5,6 +5,7 @@ import { useContext, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { openDraft } from '../drafts.js';
 import { useAct } from '../hooks.js';
 import { useMe } from '../session.jsx';
+import { Errors } from './basics.jsx';
 
 // What the fields of a form need to know: { errors, busy, drafted }.
 const Around = createContext({});
@@ -93,7 +94,7 @@ export function Form({ mutation, complete = (input) => input, then, submit, draf
       }
       else form.current?.querySelector('[aria-invalid=true]')?.focus();
     } catch (error) {
-      setFailure(error.message);
+      setFailure(error);
     }
   }
 
@@ -102,8 +103,8 @@ export function Form({ mutation, complete = (input) => input, then, submit, draf
   return (
     <form ref={form} onSubmit={onSubmit} onKeyDown={sendByKey} onChange={keep} {...rest} onInput={(event) => { keep(); rest.onInput?.(event); }}>
       <Around.Provider value={{ errors, busy, drafted }}>{children}</Around.Provider>
-      {others.map(({ message }) => <p class="error" role="alert" key={message}>{message}</p>)}
-      {failure && <p class="error" role="alert">{failure}</p>}
+      <Errors of={others} />
+      {failure && <Errors of={[failure]} />}
       <div class="submit">
         <button class="primary" aria-disabled={busy}>{busy ? 'One moment…' : submit}</button>
       </div>
@@ -136,11 +137,17 @@ export function Field({ label, hint, name, as: Control = 'input', hiddenLabel, d
   );
 }
 
+// These fields are in several forms.
+export const InvitationField = () => <Field label="Invitation" hint="The code that you were given" name="invitation" autoComplete="off" spellCheck={false} />;
+export const NewPassword = ({ label = 'New password', name = 'newPassword' }) => (
+  <Field label={label} hint="At least 8 characters" name={name} type="password" autoComplete="new-password" />
+);
+
 // Choice offers options, { value: { label, icon } }, of which one is chosen. Its errors are those of a part of the input, or of its name.
 export function Choice({ legend, name, part = name, options, chosen, onChoose, children }) {
   const { messages, connected } = useErrors(part);
   return (
-    <fieldset class="choice" {...connected}>
+    <fieldset class="choice" tabIndex={messages ? -1 : undefined} {...connected}>
       <legend>{legend}</legend>
       <div class="chips">
         {Object.entries(options).map(([value, { label, icon }]) => (

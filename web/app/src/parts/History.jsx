@@ -1,10 +1,22 @@
 // The earlier versions of a post that was edited.
+import { useState } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
 import { History } from '../api/operations.js';
 import { Address, Dialog, Text, Time } from './basics.jsx';
 import { Failure, Loading } from './states.jsx';
 
-export function HistoryDialog({ post, onClose }) {
+// Edited says when, and opens them.
+export function Edited({ post }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="quiet" onClick={() => setIsOpen(true)}>edited <Time at={post.editedAt} /></button>
+      {isOpen && <HistoryDialog post={post} onClose={() => setIsOpen(false)} />}
+    </>
+  );
+}
+
+function HistoryDialog({ post, onClose }) {
   const [{ data, error }, read] = useQuery({ query: History, variables: { id: post.id }, requestPolicy: 'cache-and-network' });
   const versions = data?.post?.history;
   return (

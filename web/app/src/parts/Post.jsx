@@ -6,10 +6,10 @@ import { useAct } from '../hooks.js';
 import { useMe } from '../session.jsx';
 import { Audience } from './Audience.jsx';
 import { Boundary } from './Boundary.jsx';
-import { Address, Avatar, Confirm, Name, Text, Time } from './basics.jsx';
+import { Address, Avatar, Confirm, Errors, Name, Text, Time } from './basics.jsx';
 import { CommentForm, Preview } from './Comment.jsx';
 import { AudienceDialog, EditDialog, RepliesDialog } from './Composer.jsx';
-import { HistoryDialog } from './History.jsx';
+import { Edited } from './History.jsx';
 import { Drawing } from './icons.jsx';
 import { Report } from './Report.jsx';
 
@@ -21,7 +21,6 @@ function PostCard({ post, whole }) {
   const me = useMe();
   const isMine = me?.id === post.author.id;
   const address = `/post/${post.id}`;
-  const [showsHistory, setShowsHistory] = useState(false);
   return (
     <article class="post card" aria-label={`Post by ${post.author.name}`}>
       <header>
@@ -31,7 +30,7 @@ function PostCard({ post, whole }) {
           {post.wallOwner && post.wallOwner.id !== post.author.id && <> <span aria-label="on the wall of">▸</span> <Name user={post.wallOwner} /></>}
           <p class="about">
             <Time at={post.createdAt} href={address} />
-            {post.editedAt && <button type="button" class="quiet" onClick={() => setShowsHistory(true)}>edited <Time at={post.editedAt} /></button>}
+            {post.editedAt && <Edited post={post} />}
             <Audience post={post} isMine={isMine} />
           </p>
         </div>
@@ -42,7 +41,6 @@ function PostCard({ post, whole }) {
         <Link class="button" href={address}><Drawing of="comment" />{commentsOf(post)}</Link>
         <Own post={post} />
         {me && !isMine && <Report subjectId={post.id} question="Report this post?" />}
-        {showsHistory && <HistoryDialog post={post} onClose={() => setShowsHistory(false)} />}
       </footer>
       {!whole && post.latestComments?.length > 0 && <ul class="preview">{post.latestComments.filter(({ author }) => author).map((comment) => <Preview key={comment.id} comment={comment} post={post} />)}</ul>}
       {!whole && post.viewerCanComment && <CommentForm postId={post.id} short />}
@@ -83,7 +81,7 @@ function Poll({ post }) {
           <progress value={votesCount} max={Math.max(post.votesCount, 1)} aria-hidden="true" />
         </button>
       ))}
-      {errors.map(({ message }) => <p class="error" role="alert" key={message}>{message}</p>)}
+      <Errors of={errors} />
       <p class="hint">
         {post.votesCount === 1 ? '1 vote' : `${post.votesCount} votes`}
         {post.isClosed ? ' · closed' : post.closesAt && ` · closes ${new Date(post.closesAt).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`}
@@ -119,7 +117,7 @@ function Reactions({ post }) {
         </button>
       ))}
       {me && <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>{isOpen ? 'Close' : 'React'}</button>}
-      {[...adding.errors, ...removing.errors].map(({ message }) => <span class="error" role="alert" key={message}>{message}</span>)}
+      <Errors of={[...adding.errors, ...removing.errors]} />
     </div>
   );
 }
@@ -129,9 +127,13 @@ function Own({ post }) {
   const close = () => setOpen(null);
   return (
     <>
-      {post.viewerCanEdit && <button type="button" class="quiet" onClick={() => setOpen('text')}>Edit</button>}
-      {post.viewerCanEdit && <button type="button" class="quiet" onClick={() => setOpen('audience')}>Audience</button>}
-      {post.viewerCanEdit && <button type="button" class="quiet" onClick={() => setOpen('replies')}>Replies</button>}
+      {post.viewerCanEdit && (
+        <>
+          <button type="button" class="quiet" onClick={() => setOpen('text')}>Edit</button>
+          <button type="button" class="quiet" onClick={() => setOpen('audience')}>Audience</button>
+          <button type="button" class="quiet" onClick={() => setOpen('replies')}>Who can reply</button>
+        </>
+      )}
       {post.viewerCanDelete && (
         <Confirm class="quiet" label="Delete" question="Delete this post?" mutation={DeletePost} input={{ postId: post.id }}>
           The post and all its comments will be gone. This can't be undone.

@@ -1,30 +1,38 @@
-// Sign-in with OpenID providers, such as Keycloak or Google.
+// Sign-in with OpenID providers, such as Keycloak.
 import { useEffect, useState } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
-import { useLocation } from 'wouter-preact';
 import { Registration, SignInWithIdToken } from '../api/operations.js';
-import { canLeave, comeBack, hostOf, leave } from '../api/provider.js';
+import { canLeave, comeBack, leave } from '../api/provider.js';
 import { useAct, useTitle } from '../hooks.js';
 import { useSession } from '../session.jsx';
-import { Field, Form } from './Form.jsx';
+import { Errors, hostOf, useFrom } from './basics.jsx';
+import { Form, InvitationField } from './Form.jsx';
 import { Loading } from './states.jsx';
 
-// Providers offers them as buttons.
+// Providers is a button for each provider.
 export function Providers() {
   const [{ data }] = useQuery({ query: Registration });
-  const [path] = useLocation();
+  return data?.identityProviders.map((provider) => <ProviderButton key={provider.issuer + provider.clientId} provider={provider} />);
+}
+
+function ProviderButton({ provider }) {
+  const from = useFrom();
+  const [isLeaving, setIsLeaving] = useState(false);
   const [failure, setFailure] = useState(null);
-  if (!canLeave) return null;
-  const from = history.state?.from ?? (path === '/sign-in' ? '/' : path + location.search);
+  const host = hostOf(provider.issuer);
+  async function onClick() {
+    if (isLeaving) return;
+    setIsLeaving(true);
+    setFailure(null);
+    await leave(provider, from).catch(setFailure);
+    setIsLeaving(false);
+  }
+  if (!canLeave) return <p class="hint">Sign-in with {host} needs HTTPS.</p>;
   return (
-    <>
-      {data?.identityProviders.map((provider) => (
-        <p key={provider.issuer + provider.clientId}>
-          <button type="button" onClick={() => leave(provider, from).catch(setFailure)}>Sign in with {hostOf(provider)}</button>
-        </p>
-      ))}
-      {failure && <p class="error" role="alert">{failure.message}</p>}
-    </>
+    <p>
+      <button type="button" aria-disabled={isLeaving} onClick={onClick}>Sign in with {host}</button>
+      {failure && <Errors of={[failure]} />}
+    </p>
   );
 }
 
@@ -47,10 +55,10 @@ export function Back({ end }) {
       <h1>Sign in</h1>
       {errors.some(asksForInvitation) ? (
         <Form mutation={SignInWithIdToken} submit="Create my account" complete={(input) => ({ ...input, ...token })} then={finish}>
-          <Field label="Invitation" hint="The code that you were given" name="invitation" autoComplete="off" spellCheck={false} />
+          <InvitationField />
         </Form>
-      ) : (failure ? [failure] : errors).map(({ message }) => <p class="error" role="alert" key={message}>{message}</p>)}
-      <p><button type="button" class="quiet" onClick={end}>Back to the sign-in</button></p>
+      ) : <Errors of={failure ? [failure] : errors} />}
+      <p><button type="button" class="quiet" onClick={end}>Back to sign-in</button></p>
     </section>
   );
 }

@@ -1,7 +1,7 @@
 // Reporting to the moderators what breaks the rules.
 import { useState } from 'preact/hooks';
 import { Report as Mutation } from '../api/operations.js';
-import { Dialog } from './basics.jsx';
+import { Dialog, Outcome } from './basics.jsx';
 import { Choice, Field, Form } from './Form.jsx';
 
 const reasons = {
@@ -10,7 +10,7 @@ const reasons = {
   VIOLENCE: { label: 'Violence', hint: 'Violence, or calls for it.' },
   SEXUAL: { label: 'Sexual content', hint: 'Sexual pictures or texts.' },
   ILLEGAL: { label: 'Illegal', hint: 'Something that the law forbids.' },
-  OTHER: { label: 'Something else', hint: 'Please explain it.' },
+  OTHER: { label: 'Something else', hint: 'Please explain below.' },
 };
 
 // Report is a button that asks for a reason, and reports a post, a comment or a person.
@@ -24,19 +24,17 @@ export function Report({ subjectId, question }) {
   );
 }
 
-const focus = (element) => element?.focus(); // the button that had the focus is gone
-
 function ReportForm({ subjectId }) {
   const [reason, setReason] = useState(null);
   const [isSent, setIsSent] = useState(false);
-  if (isSent) return <p role="status" tabIndex="-1" ref={focus}>Thank you. The moderators will look at it.</p>;
+  if (isSent) return <Outcome><p>Thank you. The moderators will review it.</p></Outcome>;
   return (
     <Form mutation={Mutation} submit="Send report" complete={(input) => ({ ...input, subjectId })} then={() => setIsSent(true)}>
       <Choice legend="What is wrong?" name="reason" options={reasons} chosen={reason} onChoose={setReason}>
         <p class="hint">{reasons[reason]?.hint}</p>
       </Choice>
       <Field label="What should the moderators know? (optional)" name="text" as="textarea" rows="3" />
-      <p class="hint">Only moderators read your report, and they do not see that it is from you. The reported person is not notified.</p>
+      <p class="hint">Only moderators read your report, and they don't see who sent it. The person you report is not notified.</p>
     </Form>
   );
 }

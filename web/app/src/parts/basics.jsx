@@ -17,6 +17,9 @@ export function Avatar({ user, large }) {
   return <span class={`avatar ${tintOf(user.handle)} ${large ? 'large' : ''}`} aria-hidden="true">{[...user.name][0]}</span>;
 }
 
+// withoutAt accepts a handle as people write it to each other.
+export const withoutAt = (handle) => handle.trim().replace(/^@/, '');
+
 export const Name = ({ user }) => <Link class="name" href={profileOf(user)}><bdi>{user.name}</bdi></Link>;
 
 export const PersonRow = ({ user, children }) => (
@@ -35,7 +38,7 @@ const withLinks = (text) => text.split(address).map((part, i) => (
 ));
 
 // The server accepts some addresses that browsers do not, such as http://1.2.3.4.5/.
-const hostOf = (url) => (URL.canParse(url) ? new URL(url).host : url);
+export const hostOf = (url) => (URL.canParse(url) ? new URL(url).host : url);
 
 export const Address = ({ url, title }) => (
   <a class="link" href={url} rel="noreferrer nofollow" target="_blank"><bdi>{title || url}</bdi><small>{hostOf(url)}</small></a>
@@ -93,11 +96,21 @@ export function Time({ at, href }) {
   return href ? <Link class="when" href={href}>{time}</Link> : <span class="when">{time}</span>;
 }
 
-// EntryLink leads to the sign-in or the sign-up, which lead back to the page with the link.
-export function EntryLink(props) {
+// useFrom returns where someone goes after a sign-in: to the page where they were.
+export function useFrom() {
   const [path] = useLocation();
-  return <Link state={{ from: history.state?.from ?? path + location.search }} {...props} />;
+  return history.state?.from ?? (['/sign-in', '/sign-up'].includes(path) ? '/' : path + location.search);
 }
+
+// EntryLink leads to the sign-in or the sign-up, which lead back to the page with the link.
+export const EntryLink = (props) => <Link state={{ from: useFrom() }} {...props} />;
+
+export const Errors = ({ of }) => of.map(({ message }) => <span class="error" role="alert" key={message}>{message}</span>);
+
+const focus = (element) => element?.focus();
+
+// Outcome takes the place, and the focus, of a form that has been sent.
+export const Outcome = ({ children }) => <div role="status" tabIndex="-1" ref={focus}>{children}</div>;
 
 // Tabs offers options, { value: label }, of which one is chosen.
 export const Tabs = ({ label, options, chosen, onChoose }) => (
@@ -118,7 +131,7 @@ export function Act({ mutation, input, then, children, ...rest }) {
   return (
     <>
       <button type="button" aria-disabled={busy} onClick={onClick} {...rest}>{children}</button>
-      {errors.map(({ message }) => <span class="error" role="alert" key={message}>{message}</span>)}
+      <Errors of={errors} />
     </>
   );
 }
@@ -129,7 +142,7 @@ export function Toggle({ mutation, input, isOn, children }) {
   return (
     <>
       <label><input type="checkbox" checked={isOn} aria-disabled={busy} onChange={() => act(input)} />{children}</label>
-      {errors.map(({ message }) => <span class="error" role="alert" key={message}>{message}</span>)}
+      <Errors of={errors} />
     </>
   );
 }

@@ -1,11 +1,11 @@
 import { useQuery } from '@urql/preact';
 import { NotificationSettings as Query, SetNotificationSetting } from '../api/operations.js';
-import { Toggle } from '../parts/basics.jsx';
-import { Failure, Loading } from '../parts/states.jsx';
+import { Toggle } from './basics.jsx';
+import { Failure, Loading } from './states.jsx';
 
 const labels = {
   COMMENT: 'Comments on your posts', REPLY: 'Replies to your comments', MENTION: 'Mentions of you', REACTION: 'Reactions to your posts',
-  FOLLOW: 'New followers', WALL_POST: 'Posts on your wall', POLL_CLOSED: 'The end of polls that you wrote or voted in',
+  FOLLOW: 'New followers', WALL_POST: 'Posts on your wall', POLL_CLOSED: 'Polls you wrote or voted in, when they close',
 };
 
 // NotificationSettings is the section of the settings that turns each kind of notifications on or off.
@@ -21,7 +21,7 @@ export function NotificationSettings() {
           <li key={kind}><Toggle isOn={enabled} mutation={SetNotificationSetting} input={{ kind, enabled: !enabled }}>{labels[kind]}</Toggle></li>
         ))}
       </ul>
-      <p class="hint">You are not notified of what happens while a kind is off, even after you turn it on again. The notifications that you have stay.</p>
+      <p class="hint">While a kind is off, you get no notifications of that kind, not even later. Those you already have stay.</p>
     </section>
   );
 }
