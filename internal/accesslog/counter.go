@@ -19,6 +19,13 @@ type counter struct {
 // Unwrap gives http.ResponseController access to the wrapped writer.
 func (c *counter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
+// Flush sends what was written so far. Writers that wrap this one, such as the compressing one, look
+// for http.Flusher and not for Unwrap.
+func (c *counter) Flush() { _ = c.FlushError() }
+
+// FlushError is Flush for http.ResponseController.
+func (c *counter) FlushError() error { return http.NewResponseController(c.ResponseWriter).Flush() }
+
 func (c *counter) WriteHeader(status int) {
 	if c.status == 0 && status >= http.StatusOK { // others precede the response
 		c.status = status
