@@ -15,6 +15,7 @@ func TestMailsLeadToTheApp(t *testing.T) {
 		"one other page": {own, "https://site.example/reset", "https://plaza.example/app/confirm-email"},
 		"no app":         {Config{PublicURL: "https://plaza.example", NoApp: true}, "", ""},
 		"no public URL":  {Config{}, "", ""},
+		"below a path":   {Config{PublicURL: "https://site.example/plaza/"}, "", ""},
 	} {
 		if mails := c.config.mails(); mails.ResetURL != c.reset || mails.ConfirmURL != c.confirm {
 			t.Errorf("%s: %+v", name, mails)

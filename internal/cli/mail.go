@@ -14,8 +14,8 @@ import (
 type mailFlags struct {
 	SMTPURL    string `help:"The SMTP server that mails are sent to, such as smtp://user:password@mail.site.example:587 (STARTTLS, required; ?tls=off: plain text) or smtps://… (TLS from the start). Set it in the environment: other users of the machine see arguments. Without it, the links of mails are logged." env:"PLAZA_SMTP_URL" name:"smtp-url" placeholder:"URL"`
 	From       string `help:"With --smtp-url, required: the sender of mails, such as Plaza <plaza@site.example>." env:"PLAZA_MAIL_FROM" name:"mail-from" placeholder:"ADDRESS"`
-	ResetURL   string `help:"Page of the front end that sets a new password: the mail's link adds ?token= to it. Default: the page of the web app. With --smtp-url, that needs --public-url." env:"PLAZA_PASSWORD_RESET_URL" name:"password-reset-url" placeholder:"URL"`
-	ConfirmURL string `help:"Page of the front end that confirms an e-mail address: the mail's link adds ?token= to it. Default: the page of the web app. With --smtp-url, that needs --public-url." env:"PLAZA_EMAIL_CONFIRMATION_URL" name:"email-confirmation-url" placeholder:"URL"`
+	ResetURL   string `help:"Page of the front end that sets a new password: the mail's link adds ?token= to it. Default: the page of the web app. With --smtp-url, that needs a --public-url without a path." env:"PLAZA_PASSWORD_RESET_URL" name:"password-reset-url" placeholder:"URL"`
+	ConfirmURL string `help:"Page of the front end that confirms an e-mail address: the mail's link adds ?token= to it. Default: the page of the web app. With --smtp-url, that needs a --public-url without a path." env:"PLAZA_EMAIL_CONFIRMATION_URL" name:"email-confirmation-url" placeholder:"URL"`
 }
 
 // options returns how mails are sent. hasPages means that the web app has pages for their links, at
@@ -47,7 +47,7 @@ func checkPage(flag, text string, mayBeEmpty bool) error {
 		return nil
 	}
 	if text == "" {
-		return fmt.Errorf("--smtp-url needs %s, or the web app (--app=on) and --public-url: otherwise the links of mails lead nowhere", flag)
+		return fmt.Errorf("--smtp-url needs %s, or the web app (--app=on) and a --public-url without a path: otherwise the links of mails lead nowhere", flag)
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

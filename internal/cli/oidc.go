@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,6 +48,8 @@ func (p *providerFlag) check(registration string) error {
 		return errors.New("needs issuer=URL: the claim iss of the provider's tokens")
 	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("needs an issuer that looks like https://id.example: %q does not", p.Issuer)
+	case !isHost.MatchString(u.Hostname()):
+		return fmt.Errorf("needs an issuer whose host has only ASCII letters, digits, dots and hyphens (xn--… for others): %q has not", p.Issuer)
 	case u.RawQuery != "" || u.Fragment != "":
 		return fmt.Errorf("needs an issuer without ? and #, not %q", p.Issuer)
 	case p.ClientID == "":
@@ -56,6 +59,10 @@ func (p *providerFlag) check(registration string) error {
 	}
 	return nil
 }
+
+// isHost matches the names and IP addresses of hosts. Browsers would drop the whole policy of the web
+// app for another one.
+var isHost = regexp.MustCompile(`^[a-zA-Z0-9.:-]+$`)
 
 // providers returns the settings for the server, and warns of those that are risky.
 func (c *serveCommand) providers(ctx context.Context) ([]issuer.Provider, error) {

@@ -24,6 +24,8 @@ func TestProviders(t *testing.T) {
 		"issuer=https://id.example":                   "needs client-id",
 		"issuer=id.example,client-id=web":             "looks like https://",
 		"issuer=ftp://id.example,client-id=web":       "looks like https://",
+		"issuer=https://bücher.example,client-id=web": "only ASCII",
+		"issuer=https://*,client-id=web":              "only ASCII",
 		"issuer=https://id.example/?a=b,client-id=we": "without ? and #",
 	} {
 		var p providerFlag

@@ -160,7 +160,7 @@ func (c *serveCommand) run(ctx context.Context, common *commonFlags) error {
 	if err != nil {
 		return err
 	}
-	mails, err := c.Mail.options(c.App == "on" && c.PublicURL != "")
+	mails, err := c.Mail.options(c.App == "on" && app.HasPages(c.PublicURL))
 	if err != nil {
 		return err
 	}

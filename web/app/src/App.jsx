@@ -24,7 +24,7 @@ const forMembers = {
 };
 // Visitors sign in where they are, so that the page that they asked for opens afterwards.
 const forMembersOnly = Object.fromEntries(Object.keys(forMembers).map((path) => [path, SignIn]));
-const forVisitors = { '/': Landing, '/sign-in': SignIn, '/sign-up': SignUp };
+const forVisitors = { '/': Landing, '/sign-in/*?': SignIn, '/sign-up': SignUp };
 const forAll = {
   '/people': People, '/people/:handle': Profile, '/people/:handle/followers': Followers, '/people/:handle/following': Following,
   '/post/:id': PostPage, '/post/:id/comment/:slug': PostPage,

@@ -2,10 +2,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
 import { Registration, SignInWithIdToken } from '../api/operations.js';
-import { canLeave, comeBack, leave } from '../api/provider.js';
+import { canLeave, comeBack, leave, nameOf } from '../api/provider.js';
 import { useAct, useTitle } from '../hooks.js';
 import { useSession } from '../session.jsx';
-import { Errors, hostOf, useFrom } from './basics.jsx';
+import { Errors, useFrom } from './basics.jsx';
 import { Form, InvitationField } from './Form.jsx';
 import { Loading } from './states.jsx';
 
@@ -19,7 +19,7 @@ function ProviderButton({ provider }) {
   const from = useFrom();
   const [isLeaving, setIsLeaving] = useState(false);
   const [failure, setFailure] = useState(null);
-  const host = hostOf(provider.issuer);
+  const name = nameOf(provider);
   async function onClick() {
     if (isLeaving) return;
     setIsLeaving(true);
@@ -27,10 +27,10 @@ function ProviderButton({ provider }) {
     await leave(provider, from).catch(setFailure);
     setIsLeaving(false);
   }
-  if (!canLeave) return <p class="hint">Sign-in with {host} needs HTTPS.</p>;
+  if (!canLeave) return <p class="hint">Sign-in with {name} needs HTTPS.</p>;
   return (
     <p>
-      <button type="button" aria-disabled={isLeaving} onClick={onClick}>Sign in with {host}</button>
+      <button type="button" aria-disabled={isLeaving} onClick={onClick}>{isLeaving ? 'One moment…' : `Sign in with ${name}`}</button>
       {failure && <Errors of={[failure]} />}
     </p>
   );

@@ -38,7 +38,7 @@ const withLinks = (text) => text.split(address).map((part, i) => (
 ));
 
 // The server accepts some addresses that browsers do not, such as http://1.2.3.4.5/.
-export const hostOf = (url) => (URL.canParse(url) ? new URL(url).host : url);
+const hostOf = (url) => (URL.canParse(url) ? new URL(url).host : url);
 
 export const Address = ({ url, title }) => (
   <a class="link" href={url} rel="noreferrer nofollow" target="_blank"><bdi>{title || url}</bdi><small>{hostOf(url)}</small></a>
@@ -99,7 +99,7 @@ export function Time({ at, href }) {
 // useFrom returns where someone goes after a sign-in: to the page where they were.
 export function useFrom() {
   const [path] = useLocation();
-  return history.state?.from ?? (['/sign-in', '/sign-up'].includes(path) ? '/' : path + location.search);
+  return history.state?.from ?? (/^\/sign-(in|up)/.test(path) ? '/' : path + location.search);
 }
 
 // EntryLink leads to the sign-in or the sign-up, which lead back to the page with the link.
