@@ -74,6 +74,9 @@ func (l List[T]) ends(page paging.Page, slice paging.Slice[T], cursors []string)
 		start, end = &cursors[0], &cursors[n-1]
 	}
 	switch {
+	case slice.End != "" && len(cursors) == 0:
+		stopped := l.encode(slice.End)
+		start, end = stopped, stopped
 	case slice.End != "" && page.Last:
 		start = l.encode(slice.End)
 	case slice.End != "":

@@ -179,14 +179,17 @@ func TestManyHiddenPosts(t *testing.T) {
 					User map[string]struct {
 						Nodes    []struct{ ID string }
 						PageInfo struct {
-							HasNextPage bool
-							EndCursor   *string
+							HasNextPage            bool
+							StartCursor, EndCursor *string
 						}
 					}
 				}
-				stranger.Do(t, `query($after: String) { user(handle: "ivy") { `+list+`(first: 5, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } } }`,
+				stranger.Do(t, `query($after: String) { user(handle: "ivy") { `+list+`(first: 5, after: $after) { nodes { id } pageInfo { hasNextPage startCursor endCursor } } } }`,
 					map[string]any{"after": after}, &got)
 				page := got.User[list]
+				if page.PageInfo.StartCursor == nil {
+					t.Errorf("page %d of %s has no start", pages, list)
+				}
 				seen += len(page.Nodes)
 				more, after = page.PageInfo.HasNextPage, page.PageInfo.EndCursor
 			}
