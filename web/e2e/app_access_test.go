@@ -90,11 +90,11 @@ func TestAppProvider(t *testing.T) {
 
 	mira.press(named("Sign out"))
 	page := strings.TrimPrefix(ask, "Sign in with ")
-	for _, forged := range []string{page, "other.example"} { // the second is not where the tab's provider sends people
+	for forged, want := range map[string]string{page: page + " does not answer as it should", "other.example": "This sign-in has expired"} {
 		begun, _ := json.Marshal(map[string]string{"issuer": site.URL, "clientId": issuertest.Audience, "state": "known"})
 		mira.do(chromedp.Evaluate(`sessionStorage.setItem("plaza sign-in", `+quoted(string(begun))+`)`, nil))
 		mira.open("sign-in/" + forged + "?code=forged&state=known")
-		mira.sees(map[bool]string{true: page + " does not answer as it should", false: "This sign-in has expired"}[forged == page])
+		mira.sees(want)
 	}
 	mira.open("sign-in/" + page + "?code=forged&state=forged")
 	mira.sees("This sign-in has expired")

@@ -98,6 +98,34 @@ func (p *person) signUp(handle, name string) {
 	p.sees("Your news feed is empty")
 }
 
+// annAndBob are two people with accounts, each at their own browser.
+func annAndBob(t *testing.T, url string) (ann, bob *person) {
+	t.Helper()
+	ann, bob = arrive(t, url), arrive(t, url)
+	ann.signUp("ann", "Ann Lee")
+	bob.signUp("bob", "Bob Berg")
+	return ann, bob
+}
+
+// writes fills in the composer, and posts.
+func (p *person) writes(text string) {
+	p.t.Helper()
+	p.fill("Text", text)
+	p.press(named("Post"))
+}
+
+func (p *person) comments(text string) {
+	p.t.Helper()
+	p.fill("Your comment", text)
+	p.press(named("Comment"))
+}
+
+func (p *person) closesDialog() {
+	p.t.Helper()
+	p.press(`//dialog`, named("Close"))
+	p.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
+}
+
 // anotherTab opens the app in a second tab of the same browser. It has a window of its own, because
 // hidden tabs draw nothing.
 func (p *person) anotherTab() *person {
@@ -167,13 +195,11 @@ func TestAppTogether(t *testing.T) {
 	mira.press(named("Post"))
 	mira.sees("This must not be empty.", "This must have 1 to 50 entries.")
 	mira.do(chromedp.Click(`//fieldset//label[contains(., "Chess club")]`, chromedp.BySearch))
-	mira.fill("Text", "Knight to f3")
-	mira.press(named("Post"))
+	mira.writes("Knight to f3")
 	mira.do(chromedp.WaitVisible(near("Knight to f3")+`//*[contains(@class, "for")][contains(., "Chess club")]`, chromedp.BySearch))
 	noor.sees("Knight to f3", "Not public")
 	mira.choose("Public")
-	mira.fill("Text", "Hello, plaza")
-	mira.press(named("Post"))
+	mira.writes("Hello, plaza")
 	olaf.sees("Hello, plaza")
 	olaf.doesNotSee("Knight to f3")
 
@@ -182,8 +208,7 @@ func TestAppTogether(t *testing.T) {
 	for _, reader := range []*person{mira, noor} {
 		reader.sees("No comments yet.")
 	}
-	noor.fill("Your comment", "Pawn to d5")
-	noor.press(named("Comment"))
+	noor.comments("Pawn to d5")
 	mira.sees("Pawn to d5", "1 comment")
 	mira.press(near("Pawn to d5"), named("Reply"))
 	mira.fill("Your reply to Noor Haas", "Pawn to d4")
@@ -345,8 +370,7 @@ func TestAppWriting(t *testing.T) {
 	ann.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery), chromedp.WaitVisible(near("Tea?")+`//*[contains(@class, "for")][contains(., "Only me")]`, chromedp.BySearch))
 
 	ann.press(near("Tea?"), named("0 comments"))
-	ann.fill("Your comment", "First words")
-	ann.press(named("Comment"))
+	ann.comments("First words")
 	ann.press(near("First words"), named("Reply"))
 	ann.fill("Your reply to Ann Lee", "Second words")
 	ann.press(`//li`, named("Reply"), `[contains(@class, "primary")]`)
@@ -422,16 +446,11 @@ func TestAppKeepsTheNextSession(t *testing.T) {
 // TestAppRemovedPost: a post that is hidden while someone reads it is shown as gone, with the
 // notifications about it.
 func TestAppRemovedPost(t *testing.T) {
-	url := start(t)
-	ann, bob := arrive(t, url), arrive(t, url)
-	bob.signUp("bob", "Bob Berg")
-	ann.signUp("ann", "Ann Lee")
-	ann.fill("Text", "Here today, @bob")
-	ann.press(named("Post"))
+	ann, bob := annAndBob(t, start(t))
+	ann.writes("Here today, @bob")
 	bob.press(`//a[starts-with(normalize-space(.), "Notifications")]`)
 	bob.press(`//main//a[contains(., "mentioned you")]`)
-	bob.fill("Your comment", "Words about it")
-	bob.press(named("Comment"))
+	bob.comments("Words about it")
 	bob.sees("Words about it")
 	bob.do(chromedp.Reload())
 	bob.sees("Words about it")
@@ -459,8 +478,7 @@ func TestAppPostsOnce(t *testing.T) {
 		}
 	}
 	ann.do(chromedp.Evaluate(loseAnswers, nil))
-	ann.fill("Text", "Only once")
-	ann.press(named("Post"))
+	ann.writes("Only once")
 	ann.sees("Plaza does not answer.")
 	ann.do(chromedp.Evaluate(`window.fetch = window.reallyFetch`, nil))
 	ann.press(named("Post"))
@@ -468,8 +486,7 @@ func TestAppPostsOnce(t *testing.T) {
 	posts(1)
 
 	ann.do(chromedp.Evaluate(loseAnswers, nil))
-	ann.fill("Text", "Once more")
-	ann.press(named("Post"))
+	ann.writes("Once more")
 	ann.sees("Plaza does not answer.")
 	ann.do(chromedp.Reload())
 	ann.press(named("Post"))
@@ -529,8 +546,7 @@ func TestAppHistory(t *testing.T) {
 	ann.press(named("Link"))
 	ann.fill("Link URL", "https://example.org/first")
 	ann.fill("Its title", "The first title")
-	ann.fill("Text", "First words")
-	ann.press(named("Post"))
+	ann.writes("First words")
 	edit := func(text, with string) {
 		t.Helper()
 		ann.press(near(text), named("Edit"))
@@ -548,8 +564,7 @@ func TestAppHistory(t *testing.T) {
 		p.sees("Earlier versions", "The first title")
 		p.do(until(`[...document.querySelectorAll("dialog li .text")].map((text) => text.innerText).join() === "Second words,First words"`),
 			until(`document.querySelector("dialog li time").dateTime === document.querySelector(".about button time").dateTime`))
-		p.press(`//dialog`, named("Close"))
-		p.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
+		p.closesDialog()
 	}
 	edit("Third words", "Fourth words") // what is in the cache by now is out of date
 	ann.press(near("Fourth words"), `//button[starts-with(., "edited")]`)
@@ -561,10 +576,7 @@ func TestAppHistory(t *testing.T) {
 // TestAppReplies: authors choose who may reply, for a new post and later. To others, the thread
 // says so in place of a form.
 func TestAppReplies(t *testing.T) {
-	url := start(t)
-	ann, bob := arrive(t, url), arrive(t, url)
-	ann.signUp("ann", "Ann Lee")
-	bob.signUp("bob", "Bob Berg")
+	ann, bob := annAndBob(t, start(t))
 	ann.do(until(`!document.querySelector("details").open`))
 	ann.fill("Text", "A word to my circles")
 	ann.press(`//summary[.="Who can reply? Everyone"]`)
@@ -588,15 +600,13 @@ func TestAppReplies(t *testing.T) {
 	ann.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
 	ann.doesNotSee("Replies: Following")
 	bob.doesNotSee("has limited who can reply")
-	bob.fill("Your comment", "Thanks")
-	bob.press(named("Comment"))
+	bob.comments("Thanks")
 	bob.sees("1 comment", "Thanks")
 	for _, whose := range []string{"Audience", "Who can reply"} { // which are not for chosen circles yet
 		ann.press(near("A word to my circles"), named(whose))
 		ann.press(`//dialog//label[contains(., "Chosen circles")]`)
 		ann.do(chromedp.WaitVisible(`//dialog//label[contains(., "Following")]`, chromedp.BySearch))
-		ann.press(`//dialog`, named("Close"))
-		ann.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
+		ann.closesDialog()
 	}
 	ann.press(near("A word to my circles"), named("Who can reply"))
 	ann.press(`//dialog//label[contains(., "Only me")]`)
@@ -606,14 +616,10 @@ func TestAppReplies(t *testing.T) {
 	complainNot(t, bob.complaints)
 }
 
-// TestAppNotificationSettings: while a kind is off, nothing of that kind arrives.
+// TestAppNotificationSettings: while a kind is off, no notifications of that kind arrive.
 func TestAppNotificationSettings(t *testing.T) {
-	url := start(t)
-	ann, bob := arrive(t, url), arrive(t, url)
-	ann.signUp("ann", "Ann Lee")
-	bob.signUp("bob", "Bob Berg")
-	ann.fill("Text", "Good morning")
-	ann.press(named("Post"))
+	ann, bob := annAndBob(t, start(t))
+	ann.writes("Good morning")
 	ann.sees("0 comments")
 	ann.open("settings")
 	ann.do(until(`document.querySelectorAll("li :checked").length === 7`))
@@ -623,8 +629,7 @@ func TestAppNotificationSettings(t *testing.T) {
 
 	bob.open("people/ann")
 	bob.press(near("Good morning"), named("0 comments"))
-	bob.fill("Your comment", "Hello")
-	bob.press(named("Comment"))
+	bob.comments("Hello")
 	bob.sees("1 comment")
 	bob.press(named("React"))
 	bob.press(named("Love: 0"))
@@ -635,21 +640,17 @@ func TestAppNotificationSettings(t *testing.T) {
 	complainNot(t, bob.complaints)
 }
 
-// TestAppReports reports a post, a comment and a person; moderators read why. People
-// can't report themselves.
+// TestAppReports reports a post, a comment and a person; moderators read why. People can't report
+// themselves.
 func TestAppReports(t *testing.T) {
 	data := t.TempDir()
 	url, _ := launch(t, "--addr", "127.0.0.1:0", "--data", data)
-	ann, bob := arrive(t, url), arrive(t, url)
-	ann.signUp("ann", "Ann Lee")
-	bob.signUp("bob", "Bob Berg")
-	ann.fill("Text", "Cheap watches")
-	ann.press(named("Post"))
+	ann, bob := annAndBob(t, url)
+	ann.writes("Cheap watches")
 	ann.sees("0 comments")
 	bob.open("people/ann")
 	bob.press(near("Cheap watches"), named("0 comments"))
-	bob.fill("Your comment", "Rude words")
-	bob.press(named("Comment"))
+	bob.comments("Rude words")
 	bob.sees("Rude words")
 	bob.do(chromedp.WaitNotPresent(`//li//button[.="Report"]`, chromedp.BySearch))
 
@@ -665,8 +666,7 @@ func TestAppReports(t *testing.T) {
 	thanked := func(p *person) {
 		t.Helper()
 		p.sees("Thank you.")
-		p.press(`//dialog`, named("Close"))
-		p.do(chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
+		p.closesDialog()
 	}
 	report(bob, near("Cheap watches"), "Spam", strings.Repeat("x", 2001))
 	bob.do(chromedp.WaitVisible(`dialog .field [role=alert]`, chromedp.ByQuery), chromedp.SetValue(`dialog textarea`, "Ten times", chromedp.ByQuery))
@@ -704,4 +704,30 @@ func TestAppReports(t *testing.T) {
 	}
 	complainNot(t, bob.complaints)
 	complainNot(t, ann.complaints)
+}
+
+// TestAppOwnWall: a post that arrives while one's wall is read, before its subscription begins, is
+// not missing.
+func TestAppOwnWall(t *testing.T) {
+	ann, bob := annAndBob(t, start(t))
+	ann.do(chromedp.Evaluate(holdBack("WallPostAdded"), nil))
+	ann.press(named("My wall"))
+	ann.sees("Write the first post.")
+	bob.open("people/ann")
+	bob.writes("Hello, Ann")
+	bob.sees("0 comments")
+	ann.do(chromedp.Evaluate(`window.letGo()`, nil))
+	ann.sees("Hello, Ann")
+	complainNot(t, ann.complaints)
+}
+
+// holdBack keeps a subscription from the server until window.letGo is called.
+func holdBack(subscription string) string {
+	return `
+	const send = WebSocket.prototype.send, held = [];
+	WebSocket.prototype.send = function (message) {
+		if (String(message).includes("` + subscription + `")) held.push(() => send.call(this, message));
+		else send.call(this, message);
+	};
+	window.letGo = () => { WebSocket.prototype.send = send; held.forEach((go) => go()); };`
 }

@@ -48,6 +48,12 @@ export function useLive(query, variables, { list, fetching }, cursor) {
   useSubscription({ query, variables: { ...variables, after }, pause: after === undefined });
 }
 
+// useLiveAfter is useLive for a list without a place for that: before is a cursor that was read before the list.
+export function useLiveAfter(query, variables, reading, before) {
+  const [after] = useState(before); // the list that it is from grows
+  useLive(query, variables, reading, after);
+}
+
 // useIsPaused is true when there has been no live connection for some seconds.
 export function useIsPaused() {
   const client = useClient();

@@ -1,4 +1,6 @@
 // Sign-in with an OpenID provider: the authorization code flow with PKCE. docs/guide.md explains its steps.
+import { randomKey } from './client.js';
+
 const memory = 'plaza sign-in'; // what the tab must know when the provider sends it back
 
 // Each provider sends people back to a page of its own. With one for all, a hostile provider could send them to another one, and
@@ -8,7 +10,7 @@ export const nameOf = ({ issuer }) => issuer.replace(/^https?:\/\//, '').replace
 const redirectUriOf = (provider) => location.origin + pages + nameOf(provider);
 
 const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
+const random = () => randomKey() + randomKey(); // a verifier has at least 43 characters
 const hash = async (text) => base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
 
 // Browsers compute hashes only on pages that came over HTTPS, or from this machine.

@@ -3,7 +3,7 @@ import { useClient, useQuery, useSubscription } from '@urql/preact';
 import { Link } from 'wouter-preact';
 import { isMissing } from '../api/client.js';
 import { CommentAdded, CommentChanged, Discussion, Post as Query, Thread as ThreadQuery } from '../api/operations.js';
-import { useList, useLive, useTitle } from '../hooks.js';
+import { useList, useLiveAfter, useTitle } from '../hooks.js';
 import { EntryLink, Tabs } from '../parts/basics.jsx';
 import { Comment, CommentForm } from '../parts/Comment.jsx';
 import { Changes, More } from '../parts/Feed.jsx';
@@ -60,7 +60,7 @@ function Thread({ post, newest }) {
 function ThreadIn({ post, order, newest }) {
   const reading = useThread(post.id, order, 'cache-and-network');
   const { list, error, readAgain } = reading;
-  useAdded(post.id, reading, newest);
+  useLiveAfter(CommentAdded, { id: post.id }, reading, newest);
   useChanges(post.id, readAgain);
   if (!list) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
   if (list.edges.length === 0) return <p class="hint">No comments yet.</p>;
@@ -72,12 +72,6 @@ function ThreadIn({ post, order, newest }) {
       <More reading={reading} />
     </>
   );
-}
-
-// useAdded follows the comments after the one that was the newest before the list was read.
-function useAdded(id, reading, newest) {
-  const [after] = useState(newest);
-  useLive(CommentAdded, { id }, reading, after);
 }
 
 // useChanges follows edits and deletions of comments. It sends no past ones: after a lost connection, the comments are read again.
@@ -92,7 +86,7 @@ function Permalink({ post, slug, newest }) {
   const variables = { id: post.id, slug };
   const reading = useList(Discussion, variables, (data) => data.post?.comment?.discussion, 'cache-and-network');
   const { list, data, error, fetching, readAgain } = reading;
-  useAdded(post.id, reading, newest);
+  useLiveAfter(CommentAdded, { id: post.id }, reading, newest);
   useChanges(post.id, readAgain);
   const whole = <p><Link href={`/post/${post.id}`}>All comments</Link></p>;
   if (!list) {

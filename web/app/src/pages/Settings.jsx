@@ -4,7 +4,7 @@ import { messageOf } from '../api/client.js';
 import { Blocked, ChangePassword, Emails, Muted, RevokeOtherSessions, SetEmail, UnblockUser, UnmuteUser, UpdateProfile } from '../api/operations.js';
 import { useList, useTitle } from '../hooks.js';
 import { Act, PersonRow } from '../parts/basics.jsx';
-import { Field, Form, NewPassword } from '../parts/Form.jsx';
+import { CurrentPassword, Field, Form, NewPassword } from '../parts/Form.jsx';
 import { More } from '../parts/Feed.jsx';
 import { NotificationSettings } from '../parts/NotificationSettings.jsx';
 import { SignOut } from '../parts/SignOut.jsx';
@@ -33,7 +33,7 @@ export function Settings() {
       <NotificationSettings />
       <Section title="Password" mutation={ChangePassword} submit="Change password" done="Your password is changed. Your other sessions have ended.">
         <input hidden readOnly autoComplete="username" value={me.handle} />
-        <Field label="Current password" name="currentPassword" type="password" autoComplete="current-password" />
+        <CurrentPassword />
         <NewPassword />
       </Section>
       {config.mail && <Email />}
@@ -54,7 +54,7 @@ function Email() {
       <p class="hint">Only you can see your address. Plaza uses it to reset a forgotten password.</p>
       {unconfirmedEmail && <p>We have sent a link to {unconfirmedEmail}. Open it to confirm the address.</p>}
       <Field label="E-mail address" hint="Leave it empty to remove it" name="email" type="email" data-optional autoComplete="email" defaultValue={unconfirmedEmail ?? email ?? ''} />
-      <Field label="Current password" name="currentPassword" type="password" autoComplete="current-password" />
+      <CurrentPassword />
     </Section>
   );
 }

@@ -5,7 +5,7 @@ import { Registration, SignIn as SignInMutation, SignUp as SignUpMutation } from
 import { isBack } from '../api/provider.js';
 import { useAct, useTitle } from '../hooks.js';
 import { EntryLink, Errors, withoutAt } from '../parts/basics.jsx';
-import { Field, Form, InvitationField, NewPassword } from '../parts/Form.jsx';
+import { CurrentPassword, Field, Form, InvitationField, NewPassword } from '../parts/Form.jsx';
 import { Back, Providers } from '../parts/Provider.jsx';
 import { Loading } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
@@ -30,7 +30,7 @@ function SignInForm() {
       {notice && <p role="alert">{notices[notice]}</p>}
       <Form mutation={SignInMutation} submit="Sign in" complete={withHandle} then={({ token }) => begin(token)}>
         <Field label="Handle" {...handle} />
-        <Field label="Password" name="password" type="password" autoComplete="current-password" />
+        <CurrentPassword label="Password" name="password" />
       </Form>
       {config.mail && <p><Link href="/forgot-password">Forgot your password?</Link></p>}
       <Providers />

@@ -139,6 +139,9 @@ export function Field({ label, hint, name, as: Control = 'input', hiddenLabel, d
 
 // These fields are in several forms.
 export const InvitationField = () => <Field label="Invitation" hint="The code that you were given" name="invitation" autoComplete="off" spellCheck={false} />;
+export const CurrentPassword = ({ label = 'Current password', name = 'currentPassword' }) => (
+  <Field label={label} name={name} type="password" autoComplete="current-password" />
+);
 export const NewPassword = ({ label = 'New password', name = 'newPassword' }) => (
   <Field label={label} hint="At least 8 characters" name={name} type="password" autoComplete="new-password" />
 );
