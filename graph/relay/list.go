@@ -70,27 +70,23 @@ func (l List[T]) Page(ctx context.Context, args Args) (Page[T], error) {
 
 // ends returns the cursors of both ends of a page, given those of its entries.
 func (l List[T]) ends(page paging.Page, slice paging.Slice[T], cursors []string) (start, end *string) {
-	if n := len(cursors); n > 0 {
-		start, end = &cursors[0], &cursors[n-1]
+	at, isEmpty := slice.End, len(cursors) == 0
+	if !isEmpty {
+		start, end = &cursors[0], &cursors[len(cursors)-1]
+	} else if at == "" && page.After == "" && page.Before == "" {
+		at = l.origin
 	}
-	switch {
-	case slice.End != "" && len(cursors) == 0:
-		stopped := l.encode(slice.End)
-		start, end = stopped, stopped
-	case slice.End != "" && page.Last:
-		start = l.encode(slice.End)
-	case slice.End != "":
-		end = l.encode(slice.End)
-	case len(cursors) == 0 && page.After == "" && page.Before == "" && l.origin != "":
-		origin := l.encode(l.origin)
-		start, end = origin, origin
+	if at == "" {
+		return start, end
+	}
+	cursor := l.cursors.Encode(at)
+	if isEmpty || page.Last {
+		start = &cursor
+	}
+	if isEmpty || !page.Last {
+		end = &cursor
 	}
 	return start, end
-}
-
-func (l List[T]) encode(key paging.Key) *string {
-	cursor := l.cursors.Encode(key)
-	return &cursor
 }
 
 // pageInfo reports whether there are more entries before and after a page. Reading the page has

@@ -19,8 +19,8 @@ type counter struct {
 // Unwrap gives http.ResponseController access to the wrapped writer.
 func (c *counter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// Flush sends what was written so far. Writers that wrap this one, such as the compressing one, look
-// for http.Flusher and not for Unwrap.
+// Flush sends what was written so far. Writers that wrap this one, such as the compressing one,
+// look for http.Flusher and not for Unwrap.
 func (c *counter) Flush() { _ = c.FlushError() }
 
 // FlushError is Flush for http.ResponseController.

@@ -60,8 +60,8 @@ func (p *providerFlag) check(registration string) error {
 	return nil
 }
 
-// isHost matches the names and IP addresses of hosts. Browsers would drop the whole policy of the web
-// app for another one.
+// isHost matches the names and IP addresses of hosts. Browsers would drop the whole policy of the
+// web app for another one.
 var isHost = regexp.MustCompile(`^[a-zA-Z0-9.:-]+$`)
 
 // providers returns the settings for the server, and warns of those that are risky.
