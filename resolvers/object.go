@@ -74,4 +74,12 @@ func wrapNotification(n *social.Notification) *model.Notification {
 
 func wrapUser(u *social.User) *model.User { return &model.User{User: u} }
 
+func wrapUsers(users []*social.User) []*model.User {
+	wrapped := make([]*model.User, len(users))
+	for i, u := range users {
+		wrapped[i] = wrapUser(u)
+	}
+	return wrapped
+}
+
 func wrapCircle(c *social.Circle) *model.Circle { return &model.Circle{Circle: c} }

@@ -93,6 +93,16 @@ func (r viewerResolver) MutedUsers(ctx context.Context, obj *model.Viewer, first
 	return connectUsers(ctx, muted, relay.ArgsOf(first, after, last, before), to)
 }
 
+// SuggestedUsers resolves Viewer.suggestedUsers.
+func (r viewerResolver) SuggestedUsers(ctx context.Context, _ *model.Viewer, count int) ([]*model.SuggestedUser, error) {
+	found, err := loaders.For(ctx).Viewer.Suggestions(ctx, count)
+	suggested := make([]*model.SuggestedUser, len(found))
+	for i, s := range found {
+		suggested[i] = &model.SuggestedUser{User: wrapUser(s.User), FollowedBy: wrapUsers(s.FollowedBy)}
+	}
+	return suggested, err
+}
+
 // CommentErasure resolves Viewer.commentErasure.
 func (r viewerResolver) CommentErasure(ctx context.Context, _ *model.Viewer) (*social.Erasure, error) {
 	return loaders.For(ctx).Viewer.CommentErasure(ctx)

@@ -24,6 +24,7 @@ const (
 	MaxPollOptionLen   = 200
 	MaxEdits           = 50 // per post
 	MaxPageSize        = 100
+	MaxSuggestions     = 50 // of users to follow
 	DefaultPageSize    = 20
 	DefaultMaxDepth    = 32 // levels of a thread
 	MaxProperties      = 100

@@ -141,6 +141,12 @@ func InIncoming(viewer UserID, p *Post, toAuthor Relation) bool {
 	return IsAddressed(viewer, p)
 }
 
+// IsSuggested reports whether a user may be suggested to a viewer who has this relation to them:
+// another user whom the viewer sees, and neither follows nor mutes.
+func IsSuggested(viewer, other UserID, r Relation) bool {
+	return other != viewer && CanSeeUser(r) && !r.Follows && !r.Mutes
+}
+
 // IsAddressed reports whether a post is on the viewer's wall, or addressed to circles.
 func IsAddressed(viewer UserID, p *Post) bool {
 	return p.WallOwner == viewer || p.Audience.Kind == AudienceCircles || p.Audience.Kind == AudienceListed

@@ -219,6 +219,25 @@ func TestHiddenComments(t *testing.T) {
 	}
 }
 
+func TestSuggestions(t *testing.T) {
+	for name, r := range map[string]social.Relation{
+		"followed": {Follows: true}, "muted": {Mutes: true}, "blocked": {Blocks: true}, "blocking": {BlockedBy: true},
+		"deleted": {Gone: true}, "away": {Away: true},
+	} {
+		if social.IsSuggested(viewer, author, r) {
+			t.Errorf("someone who is %s is suggested", name)
+		}
+	}
+	if social.IsSuggested(viewer, viewer, social.Relation{}) {
+		t.Error("a user is suggested to themselves")
+	}
+	for _, r := range []social.Relation{{}, {Circles: []social.CircleID{family}}} {
+		if !social.IsSuggested(viewer, author, r) {
+			t.Errorf("someone with the relation %+v is not suggested", r)
+		}
+	}
+}
+
 // TestSignedOutIsNoAuthor guards against the zero id: a signed-out viewer is not the author of a
 // post without one.
 func TestSignedOutIsNoAuthor(t *testing.T) {

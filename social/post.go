@@ -142,6 +142,9 @@ type Posts interface {
 	// Posts reads by id; absent posts are missing in the map. Concurrent calls may share posts, so
 	// they must not be changed.
 	Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, error)
+	// PublicAuthors reads who wrote the public posts among the newest of all posts, the latest
+	// author first, each once.
+	PublicAuthors(ctx context.Context, newest int) ([]UserID, error)
 
 	// PutVote stores the user's vote for an option (an index), replacing an earlier one, with exact
 	// counts and the event in one transaction. ErrNotFound: no such post. The same vote again does

@@ -4441,6 +4441,11 @@ type Viewer {
     "Only items before this cursor."
     before: String
   ): UserConnection
+  "Users you may want to follow: first those whom most of the users follow that you followed last, then your followers, then authors of recent public posts. You neither follow nor mute any of them."
+  suggestedUsers(
+    "How many: 1 to 50."
+    count: Int! = 10
+  ): [SuggestedUser!]
   "Your notifications, latest first. A notification moves to the front when it is updated."
   notifications(
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
@@ -4496,6 +4501,14 @@ enum Right {
   MANAGE_ADS
   "See reports, and decide about them."
   MODERATE
+}
+
+"A user you may want to follow, and why."
+type SuggestedUser {
+  "The user."
+  user: User!
+  "Up to three users you follow, who follow the user."
+  followedBy: [User!]!
 }
 
 "The progress of ` + "`" + `deleteAllMyComments` + "`" + `."

@@ -25,6 +25,7 @@ type ViewerResolver interface {
 	Circles(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.Circle], error)
 	BlockedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
 	MutedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
+	SuggestedUsers(ctx context.Context, obj *model.Viewer, count int) ([]*model.SuggestedUser, error)
 	Notifications(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.Notification], error)
 	UnreadNotificationsCount(ctx context.Context, obj *model.Viewer) (int, error)
 	NotificationSettings(ctx context.Context, obj *model.Viewer) ([]*social.NotificationSetting, error)
@@ -247,6 +248,17 @@ func (ec *executionContext) field_Viewer_notifications_args(ctx context.Context,
 	return args, nil
 }
 
+func (ec *executionContext) field_Viewer_suggestedUsers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "count", ec.unmarshalNInt2int)
+	if err != nil {
+		return nil, err
+	}
+	args["count"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Viewer_wall_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -295,6 +307,20 @@ func (ec *executionContext) field_Viewer_wall_args(ctx context.Context, rawArgs 
 // endregion ************************** directives.gotpl **************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _SuggestedUser_user(ctx context.Context, field graphql.CollectedField, obj *model.SuggestedUser) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SuggestedUser", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return obj.User, nil
+	}, ec.marshalNUser2ᚖplazaᚋgraphᚋmodelᚐUser)
+}
+
+func (ec *executionContext) _SuggestedUser_followedBy(ctx context.Context, field graphql.CollectedField, obj *model.SuggestedUser) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SuggestedUser", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.User, error) {
+		return obj.FollowedBy, nil
+	}, ec.marshalNUser2ᚕᚖplazaᚋgraphᚋmodelᚐUserᚄ)
+}
 
 func (ec *executionContext) _Viewer_user(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
@@ -373,6 +399,18 @@ func (ec *executionContext) _Viewer_mutedUsers(ctx context.Context, field graphq
 		}
 		return ec.resolvers.Viewer().MutedUsers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 	}, ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
+}
+
+func (ec *executionContext) _Viewer_suggestedUsers(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.SuggestedUser, error) {
+		var nothing []*model.SuggestedUser
+		var err error
+		if fc.Args, err = ec.field_Viewer_suggestedUsers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Viewer().SuggestedUsers(ctx, obj, fc.Args["count"].(int))
+	}, ec.marshalOSuggestedUser2ᚕᚖplazaᚋgraphᚋmodelᚐSuggestedUserᚄ)
 }
 
 func (ec *executionContext) _Viewer_notifications(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
@@ -515,6 +553,26 @@ func (ec *executionContext) _CommentErasure(ctx context.Context, sel ast.Selecti
 	return out.Done(ctx)
 }
 
+var suggestedUserImplementors = []string{"SuggestedUser"}
+
+func (ec *executionContext) _SuggestedUser(ctx context.Context, sel ast.SelectionSet, obj *model.SuggestedUser) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, suggestedUserImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SuggestedUser")
+		case "user":
+			out.Set(i, true, ec._SuggestedUser_user(ctx, field, obj))
+		case "followedBy":
+			out.Set(i, true, ec._SuggestedUser_followedBy(ctx, field, obj))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
 var viewerImplementors = []string{"Viewer"}
 
 func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, obj *model.Viewer) graphql.Marshaler {
@@ -553,6 +611,10 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "mutedUsers":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_mutedUsers(ctx, field, obj)
+			})
+		case "suggestedUsers":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_suggestedUsers(ctx, field, obj)
 			})
 		case "notifications":
 			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
@@ -710,6 +772,16 @@ func (ec *executionContext) marshalNRight2ᚕplazaᚋsocialᚐRightᚄ(ctx conte
 	return ret
 }
 
+func (ec *executionContext) marshalNSuggestedUser2ᚖplazaᚋgraphᚋmodelᚐSuggestedUser(ctx context.Context, sel ast.SelectionSet, v *model.SuggestedUser) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._SuggestedUser(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNViewer2plazaᚋgraphᚋmodelᚐViewer(ctx context.Context, sel ast.SelectionSet, v model.Viewer) graphql.Marshaler {
 	return ec._Viewer(ctx, sel, &v)
 }
@@ -757,6 +829,53 @@ func (ec *executionContext) marshalOCommentErasure2ᚖplazaᚋsocialᚐErasure(c
 		return graphql.Null
 	}
 	return ec._CommentErasure(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSuggestedUser2ᚕᚖplazaᚋgraphᚋmodelᚐSuggestedUserᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.SuggestedUser) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNSuggestedUser2ᚖplazaᚋgraphᚋmodelᚐSuggestedUser(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer(ctx context.Context, sel ast.SelectionSet, v *model.Viewer) graphql.Marshaler {

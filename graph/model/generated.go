@@ -1385,6 +1385,14 @@ type StatusInput struct {
 type Subscription struct {
 }
 
+// A user you may want to follow, and why.
+type SuggestedUser struct {
+	// The user.
+	User *User `json:"user"`
+	// Up to three users you follow, who follow the user.
+	FollowedBy []*User `json:"followedBy"`
+}
+
 // The user to unblock.
 type UnblockUserInput struct {
 	// The user's id, from `viewer { blockedUsers }`.

@@ -624,7 +624,9 @@ func callPosts(w *town, ada, ben social.NewUser) {
 		w.ok(w.PutReaction(w.ctx, p.ID, ben.User.ID, kind, happened(social.EventReactionAdded)))
 	}
 	both := []social.PostID{p.ID, q.ID}
-	_, err := w.Posts(w.ctx, both)
+	_, err := w.PublicAuthors(w.ctx, 7)
+	w.ok(err)
+	_, err = w.Posts(w.ctx, both)
 	w.ok(err)
 	for _, posts := range [][]social.PostID{both, both[:1]} {
 		_, err = w.Histories(w.ctx, posts)

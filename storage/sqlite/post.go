@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"plaza/batch"
 	"plaza/social"
 	"plaza/storage/sqlite/internal/eventlog"
 	"plaza/storage/sqlite/internal/sqldb"
@@ -31,6 +32,7 @@ var (
 	takePost          = sqldb.Define(`DELETE FROM posts WHERE id = ? RETURNING author, audience, audience_circles`)
 	postExists        = sqldb.Define(`SELECT 1 FROM posts WHERE id = ?`)
 	postsByID         = sqldb.Define(`SELECT ` + postColumns + ` FROM posts WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
+	newestPosts       = sqldb.Define(`SELECT author, audience FROM posts INDEXED BY posts_by_time ORDER BY id DESC LIMIT ?`)
 	insertPostCircle  = sqldb.Define(`INSERT INTO post_circles (circle, post) VALUES (?, ?) ON CONFLICT DO NOTHING`)
 	deletePostCircles = sqldb.Define(`DELETE FROM post_circles WHERE post = ?`)
 	somePostsBy       = sqldb.Define(`SELECT id FROM posts INDEXED BY posts_by_author WHERE author = ? LIMIT ?`)
@@ -217,6 +219,23 @@ func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.Post
 			found[p.ID] = p
 		}
 		return found, nil
+	})
+}
+
+// PublicAuthors implements social.Posts.
+func (s *Store) PublicAuthors(ctx context.Context, newest int) ([]social.UserID, error) {
+	return sqldb.Read(ctx, s.db, func(tx sqldb.Reader) ([]social.UserID, error) {
+		var authors []social.UserID
+		err := tx.Each(newestPosts, func(scan sqldb.Scan) (bool, error) {
+			var author social.UserID
+			var audience social.AudienceKind
+			err := scan(sqldb.Into(&author.ID), &audience)
+			if audience == social.AudiencePublic {
+				authors = append(authors, author)
+			}
+			return true, err
+		}, newest)
+		return batch.Unique(authors), err
 	})
 }
 

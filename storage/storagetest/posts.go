@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"plaza/id"
 	"plaza/social"
 )
 
@@ -22,6 +23,7 @@ var postCases = []testCase{
 	{"DeletePostRemovesEverything", deletePostRemovesEverything},
 	{"DeletePostKeepsOtherPosts", deletePostKeepsOtherPosts},
 	{"PostsReadsByID", postsReadsByID},
+	{"PublicAuthorsAreTheLatestFirst", publicAuthorsAreTheLatestFirst},
 	{"PutVoteCountsOneVotePerUser", putVoteCountsOneVotePerUser},
 	{"PutReactionCountsOneReactionPerUser", putReactionCountsOneReactionPerUser},
 	{"PollsCloseOnce", pollsCloseOnce},
@@ -359,6 +361,25 @@ func postsReadsByID(w *world) {
 	}
 	ids = append(ids, ids[2], ids[4])
 	w.same(lookup(w, w.Posts, ids), want, "100 posts")
+}
+
+func publicAuthorsAreTheLatestFirst(w *world) {
+	people := w.users(6)
+	ada, ben, cem, dia, eva, fay := people[0], people[1], people[2], people[3], people[4], people[5]
+	w.insert(
+		statusBy(fay), // beyond the newest
+		statusBy(ada), statusBy(ben), statusBy(ada), on(ada, statusBy(cem)),
+		to(social.AudienceCircles, statusBy(dia)), to(social.AudienceOnlyMe, statusBy(ben)),
+	)
+	past := statusBy(eva)
+	past.ID = social.PostID{ID: id.At(now().Add(-time.Hour))}
+	w.insert(past)
+	authors, err := w.PublicAuthors(w.ctx, 6)
+	w.ok(err, "PublicAuthors")
+	w.same(authors, []social.UserID{cem.ID, ada.ID, ben.ID}, "the authors of 6 posts")
+	authors, err = w.PublicAuthors(w.ctx, 100)
+	w.ok(err, "PublicAuthors")
+	w.same(authors, []social.UserID{cem.ID, ada.ID, ben.ID, fay.ID, eva.ID}, "the authors of all posts")
 }
 
 func putVoteCountsOneVotePerUser(w *world) {

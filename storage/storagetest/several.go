@@ -378,6 +378,10 @@ func (all *several) Posts(ctx context.Context, ids []social.PostID) (map[social.
 	return all.next().Posts(ctx, ids)
 }
 
+func (all *several) PublicAuthors(ctx context.Context, newest int) ([]social.UserID, error) {
+	return all.next().PublicAuthors(ctx, newest)
+}
+
 func (all *several) PutVote(ctx context.Context, post social.PostID, user social.UserID, option int, e social.Event) error {
 	return all.next().PutVote(ctx, post, user, option, e)
 }

@@ -1333,6 +1333,7 @@ func (w *world) arguments() map[string][]bad {
 		"Query.ads(zone:)":                   site,
 		"Query.ads(keywords:)":               badKeywords("BAD_USER_INPUT", "BAD_USER_INPUT", "BAD_USER_INPUT"),
 		"Query.ads(visitor:)":                values("BAD_USER_INPUT", "a b", "ä", "a\x00", "a/b", strings.Repeat("a", 129), veryLong),
+		"Viewer.suggestedUsers(count:)":      values("BAD_USER_INPUT", 0, -1, 51, 1_000, -1<<31),
 		"Query.ads(count:)":                  values("BAD_USER_INPUT", 0, -1, 11, 1_000, -1<<31),
 		"Moderation.case(id:)":               notAnyID("case"),
 		"Moderation.cases(state:)":           {},

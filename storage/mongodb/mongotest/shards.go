@@ -28,7 +28,7 @@ var Scatters = []Scatter{
 	{"users", "find", "rights", "who has rights, once in a second at most"},
 	{"posts", "find", "author", "the posts of an author, and news merged at read: posts are on all shards"},
 	{"posts", "aggregate", "author", "the same, for many authors"},
-	{"posts", "find", "_id", "the ids of the newest posts of all, once on each server"},
+	{"posts", "find", "_id", "the ids of the newest posts of all, once on each server; their authors, for suggestions"},
 	{"posts", "find", "wallOwner", "a wall has posts by many"},
 	{"posts", "aggregate", "wallOwner", "the same, for many walls"},
 	{"posts", "find", "inbox", "Incoming depends on circles as they are now"},

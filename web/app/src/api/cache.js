@@ -7,7 +7,7 @@ import { Circles, Discussion, Incoming, Me, News, Notifications, Thread, Wall } 
 
 const postTypes = ['CheckinPost', 'LinkPost', 'PhotoPost', 'PollPost', 'StatusPost'];
 const keyless = [
-  'Audience', 'IdentityProvider', 'MentionEntity', 'NotificationSetting', 'Picture', 'PostVersion', 'ReactionCount', 'ReplyPolicy', 'TagEntity', 'UserError',
+  'Audience', 'IdentityProvider', 'MentionEntity', 'NotificationSetting', 'Picture', 'PostVersion', 'ReactionCount', 'ReplyPolicy', 'SuggestedUser', 'TagEntity', 'UserError',
 ];
 
 const pagesOfList = relayPagination();

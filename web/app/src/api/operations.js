@@ -71,15 +71,8 @@ export const Following = gql`
   query Following($handle: String!, $after: String) { user(handle: $handle) { id following(first: 20, after: $after) { ${people} } } } ${person}`;
 export const PeopleByName = gql`
   query PeopleByName($startsWith: String!, $after: String) { usersByName(startsWith: $startsWith, first: 20, after: $after) { ${people} } } ${person}`;
-// Names have no order of interest, so this takes some from different places in the alphabet.
-export const SomePeople = gql`
-  query SomePeople {
-    a: usersByName(startsWith: "a", first: 20) { ${people} }
-    e: usersByName(startsWith: "e", first: 20) { ${people} }
-    j: usersByName(startsWith: "j", first: 20) { ${people} }
-    m: usersByName(startsWith: "m", first: 20) { ${people} }
-    s: usersByName(startsWith: "s", first: 20) { ${people} }
-  } ${person}`;
+export const SuggestedUsers = gql`
+  query SuggestedUsers { viewer { id suggestedUsers(count: 5) { user { ...Person ...Followed } followedBy { id name } } } } ${person} ${followed}`;
 export const Post = gql`query Post($id: ID!) { post(id: $id) { ...Shown } } ${shown}`;
 export const History = gql`query History($id: ID!) { post(id: $id) { id history { text url title place replacedAt } } }`;
 export const Thread = gql`

@@ -1,13 +1,12 @@
 import { useQuery } from '@urql/preact';
 import { Link } from 'wouter-preact';
-import { News as Query, NewsItemAdded, SomePeople } from '../api/operations.js';
+import { News as Query, NewsItemAdded, SuggestedUsers } from '../api/operations.js';
 import { useList, useLive, useTitle } from '../hooks.js';
-import { PersonRow } from '../parts/basics.jsx';
+import { Names, PersonRow } from '../parts/basics.jsx';
 import { Composer } from '../parts/Composer.jsx';
 import { Feed } from '../parts/Feed.jsx';
-import { FollowButton } from '../parts/Follow.jsx';
+import { FollowToggle } from '../parts/Follow.jsx';
 import { Empty } from '../parts/states.jsx';
-import { useMe } from '../session.jsx';
 
 export function News() {
   useTitle('News');
@@ -28,14 +27,19 @@ export function News() {
 }
 
 export function Suggestions() {
-  const me = useMe();
-  const [{ data }] = useQuery({ query: SomePeople });
-  const people = Object.values(data ?? {}).flatMap((list) => list?.edges?.slice(0, 2) ?? []).filter(({ node }) => node.id !== me?.id);
-  if (people.length === 0) return null;
+  const [{ data }] = useQuery({ query: SuggestedUsers });
+  const suggested = data?.viewer?.suggestedUsers ?? [];
+  if (suggested.length === 0) return null;
   return (
     <>
-      <h3>Some people here</h3>
-      <ul class="plain">{people.map(({ node }) => <PersonRow key={node.id} user={node}>{me && <FollowButton handle={node.handle} />}</PersonRow>)}</ul>
+      <h3>People you may want to follow</h3>
+      <ul class="plain">
+        {suggested.map(({ user, followedBy }) => (
+          <PersonRow key={user.id} user={user} note={followedBy.length > 0 && <>Followed by <Names of={followedBy} /></>}>
+            <FollowToggle user={user} />
+          </PersonRow>
+        ))}
+      </ul>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import { MarkNotificationsRead, Notifications as Query } from '../api/operations.js';
 import { useAct, useList, useTitle } from '../hooks.js';
-import { Act, Avatar, Time } from '../parts/basics.jsx';
+import { Act, Avatar, Names, Time } from '../parts/basics.jsx';
 import { Changes, More } from '../parts/Feed.jsx';
 import { Empty, Failure, Loading } from '../parts/states.jsx';
 
@@ -47,7 +47,7 @@ function Entry({ notification }) {
     <li class={isRead ? '' : 'unread'}>
       {actors[0] && <Avatar user={actors[0]} />}
       <Link href={addressOf(notification)} onClick={() => { if (!isRead) mark({ notificationIds: [id] }); }}>
-        {actors.map(({ name }, i) => <span key={i}>{i > 0 && (i === actors.length - 1 && others === 0 ? ' and ' : ', ')}<b><bdi>{name}</bdi></b></span>)}
+        <Names of={actors} more={others > 0} />
         {others > 0 && ` and ${others} ${others === 1 ? 'other' : 'others'}`} {kind === 'FOLLOW' && actorsCount > 1 ? followPlural : verbs[kind]}
         {(comment ?? post)?.text && <span class="excerpt" dir="auto">{(comment ?? post).text.slice(0, 140)}</span>}
       </Link>

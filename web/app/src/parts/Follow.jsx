@@ -9,8 +9,10 @@ import { Failure, Loading } from './states.jsx';
 
 export function FollowButton({ handle }) {
   const [{ data }] = useQuery({ query: Profile, variables: { handle } });
-  const user = data?.user;
-  if (!user) return null;
+  return data?.user ? <FollowToggle user={data.user} /> : null;
+}
+
+export function FollowToggle({ user }) {
   if (user.viewerFollows) return <Act mutation={UnfollowUser} input={{ userId: user.id }}>Unfollow</Act>;
   return <Act class="primary" mutation={FollowUser} input={{ userId: user.id }}>Follow</Act>;
 }

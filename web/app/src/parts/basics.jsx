@@ -22,10 +22,15 @@ export const withoutAt = (handle) => handle.trim().replace(/^@/, '');
 
 export const Name = ({ user }) => <Link class="name" href={profileOf(user)}><bdi>{user.name}</bdi></Link>;
 
-export const PersonRow = ({ user, children }) => (
+// Names lists the names of people; more will follow if more is set.
+export const Names = ({ of: people, more }) => people.map(({ name }, i) => (
+  <span key={i}>{i > 0 && (i === people.length - 1 && !more ? ' and ' : ', ')}<b><bdi>{name}</bdi></b></span>
+));
+
+export const PersonRow = ({ user, note, children }) => (
   <li class="person">
     <Avatar user={user} />
-    <span class="who"><Name user={user} /><small>@{user.handle}</small></span>
+    <span class="who"><Name user={user} /><small>@{user.handle}</small>{note && <small>{note}</small>}</span>
     {children}
   </li>
 );
