@@ -269,6 +269,22 @@ func TestAppOfTheDemo(t *testing.T) {
 	complainNot(t, ada.complaints)
 }
 
+// TestAppSuggestions: newcomers see whom they may follow, and then whom those follow.
+func TestAppSuggestions(t *testing.T) {
+	ann := arrive(t, startDemo(t))
+	ann.signUp("ann", "Ann Lee")
+	ann.sees("People you may want to follow")
+	ann.do(keepPicture("suggestions.png"))
+	ann.open("people/ada")
+	ann.press(named("Follow"))
+	ann.sees("Unfollow")
+	ann.open("people")
+	ann.sees("Followed by Ada")
+	ann.doesNotSee("@ada")
+	ann.do(keepPicture("suggestions-2.png"))
+	complainNot(t, ann.complaints)
+}
+
 // TestAppSignedOut: visitors read what is public, in all orders, and are offered nothing else.
 func TestAppSignedOut(t *testing.T) {
 	visitor := arrive(t, startDemo(t))
