@@ -3,6 +3,7 @@ package storage
 
 import (
 	"context"
+	"time"
 
 	"plaza/ads"
 	"plaza/social"
@@ -20,6 +21,12 @@ type NewsCounter interface {
 	// NewsPages counts the pages of news that were read from posts and follows since the store was
 	// opened: recent ones, all of whose ids were in memory, and those with older posts.
 	NewsPages() (recent, older int64)
+}
+
+// Clock is a Store whose time is not this machine's.
+type Clock interface {
+	// Now returns the time that all servers of the database share, to within the time of a command.
+	Now() time.Time
 }
 
 // Store is a storage engine: everything that Plaza needs from one. Every engine passes the suite in

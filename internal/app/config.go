@@ -16,6 +16,7 @@ import (
 	"plaza/resolvers/advertising"
 	"plaza/resolvers/gate"
 	"plaza/social/network"
+	"plaza/storage"
 	"plaza/transport/connections"
 )
 
@@ -60,6 +61,21 @@ type Config struct {
 	Social     network.Options
 	Ads        adserver.Options
 	LoaderWait time.Duration // how long loaders wait to fill a batch; 0 for loaders.DefaultWait
+}
+
+// keepTimeOf takes the time from the database, if the store can tell it: its servers compare times
+// that they have not stored themselves, such as the ends of sessions, polls and leases.
+func (c *Config) keepTimeOf(st storage.Store) {
+	clock, ok := st.(storage.Clock)
+	if !ok {
+		return
+	}
+	if c.Social.Now == nil {
+		c.Social.Now = clock.Now
+	}
+	if c.Ads.Now == nil {
+		c.Ads.Now = clock.Now
+	}
 }
 
 // issuer returns what verifies the tokens of another site; nil: none are accepted.

@@ -64,6 +64,7 @@ type Server struct {
 func New(st storage.Store, c Config) *Server { return newServer(st, &c, c.limits(), nil) }
 
 func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Community) *Server {
+	c.keepTimeOf(st)
 	s := &Server{store: st, ads: adserver.New(st.Ads(), c.Ads), config: c, limits: limiting, community: community}
 	domain := c.socialOptions(limiting)
 	domain.Reviews = c.PublishHook.reviews(func(o webhook.Outcome, took time.Duration) { s.Metrics.PublishHook(string(o), took) })

@@ -29,8 +29,8 @@ type Service struct {
 type Options struct {
 	Now func() time.Time // default: time.Now
 	// NewID creates all ids, which contain the creation time; set it to create data in the past.
-	// Default: id.New; posts, comments, follows, blocks
-	// and mutes then get their ids from the store, in commit order.
+	// Default: new ids of the time that Now returns; posts, comments, follows, blocks and mutes then
+	// get their ids from the store, in commit order.
 	NewID    func() id.ID
 	MaxDepth int // levels of a thread; default: DefaultMaxDepth
 
@@ -55,7 +55,7 @@ func New(store social.Store, o Options) *Service {
 		s.now = time.Now
 	}
 	if s.newID == nil {
-		s.newID = id.New
+		s.newID = func() id.ID { return id.At(s.now()) }
 		s.givenID = func() id.ID { return id.ID{} }
 	}
 	if s.maxDepth <= 0 {

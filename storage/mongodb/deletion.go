@@ -48,7 +48,7 @@ func (d deletions) Begin(ctx context.Context, user social.UserID) error {
 	if err := d.s.graph.MarkGone(ctx, user); err != nil {
 		return err
 	}
-	now := time.Now()
+	now := d.s.Now()
 	return d.s.jobs.AddAs(ctx, jobs.Job{ID: deletionID(user), Kind: jobDelete, Author: user, MadeAt: now, Due: now})
 }
 
@@ -124,7 +124,7 @@ func (d deletion) removeUntil(ctx context.Context, deadline time.Time, remove fu
 func (s *Store) addSweep(ctx context.Context, from *jobs.Job, after time.Duration) error {
 	return s.jobs.AddOnce(ctx, jobs.Job{
 		ID: jobs.ID{ID: id.Derive(from.ID.Time(), string(jobSweep)+from.Author.ID.String())}, Kind: jobSweep, Author: from.Author,
-		MadeAt: time.Now().Add(after), Due: time.Now().Add(after),
+		MadeAt: s.Now().Add(after), Due: s.Now().Add(after),
 	})
 }
 

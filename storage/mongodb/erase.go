@@ -55,7 +55,7 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 // addErasure stores the job, or extends the existing one. It becomes due when this call should have
 // ended.
 func (s *Store) addErasure(ctx context.Context, user social.UserID, upTo social.CommentID) error {
-	now := time.Now()
+	now := s.Now()
 	return s.jobs.Extend(ctx, jobs.Job{
 		ID: eraseID(user), Kind: jobErase, Author: user, UpTo: upTo, MadeAt: now, Due: now.Add(s.erasing.inCall + time.Second),
 	})

@@ -32,7 +32,7 @@ func addOwn(t *testing.T, s *Store, n int) {
 
 // otherQueue is the queue as another server has it.
 func otherQueue(s *Store) *jobs.Queue {
-	q := jobs.NewQueue(jobsOf(s), jobSweep)
+	q := jobs.NewQueue(jobsOf(s), jobSweep, time.Now)
 	q.Know(pushJob)
 	return q
 }

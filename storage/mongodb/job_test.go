@@ -393,7 +393,7 @@ func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
 // fails, and returns the error.
 func tryLater(t *testing.T, s *Store, limit time.Duration) error {
 	t.Helper()
-	q := jobs.NewQueue(jobsOf(s), jobSweep) // which searches from the beginning
+	q := jobs.NewQueue(jobsOf(s), jobSweep, time.Now) // which searches from the beginning
 	q.Know(s.feeds.JobKinds()...)
 	j := must(q.Claim(t.Context(), time.Now().Add(time.Hour)))(t)
 	if j == nil {

@@ -46,10 +46,10 @@ func TestServerWithoutHeartbeatsRefusesWrites(t *testing.T) {
 	fail := func(mode string, commands bson.A, collection string) {
 		failWith(unknownError, mode, commands, collection)
 	}
-	fail("alwaysOn", bson.A{"update"}, "servers")
+	fail("alwaysOn", bson.A{"findAndModify"}, "servers")
 	testtime.Eventually(t, "a refusal", func() bool { return errors.Is(write(), social.ErrUnavailable) })
 	testtime.Eventually(t, "a reading", func() bool { return read() == nil })
-	fail("off", bson.A{"update"}, "servers")
+	fail("off", bson.A{"findAndModify"}, "servers")
 	testtime.Eventually(t, "a success", func() bool { return write() == nil })
 	fail("alwaysOn", bson.A{"find"}, "settings")
 	testtime.Eventually(t, "a refusal", func() bool { return errors.Is(read(), social.ErrUnavailable) })
@@ -58,7 +58,7 @@ func TestServerWithoutHeartbeatsRefusesWrites(t *testing.T) {
 	}
 	fail("off", bson.A{"find"}, "settings")
 	testtime.Eventually(t, "a success", func() bool { return write() == nil && read() == nil })
-	failWith(outOfDiskSpace, "alwaysOn", bson.A{"update"}, "servers")
+	failWith(outOfDiskSpace, "alwaysOn", bson.A{"findAndModify"}, "servers")
 	testtime.Eventually(t, "a full disk", func() bool { return errors.Is(w.Ping(w.ctx), social.ErrNoRoom) })
 	if err := write(); !errors.Is(err, social.ErrNoRoom) || !errors.Is(err, social.ErrUnavailable) {
 		t.Errorf("a post for a full disk: %v", err)
@@ -66,7 +66,7 @@ func TestServerWithoutHeartbeatsRefusesWrites(t *testing.T) {
 	if err := read(); err != nil {
 		t.Errorf("a reading from a full disk: %v", err)
 	}
-	fail("off", bson.A{"update"}, "servers")
+	fail("off", bson.A{"findAndModify"}, "servers")
 	testtime.Eventually(t, "room", func() bool { return w.Ping(w.ctx) == nil && write() == nil })
 }
 

@@ -106,7 +106,7 @@ func (s *Store) Migrations(ctx context.Context) (all []MigrationState, err error
 
 func (s *Store) threadMover() migrate.Mover {
 	return threads.NewMover(threads.MoverConfig{
-		DB: s.db, Posts: s.posts, Layouts: s.threadLayouts, Indexes: s.indexes, Gone: s.graph.Gone, Logger: s.logger,
+		DB: s.db, Posts: s.posts, Layouts: s.threadLayouts, Indexes: s.indexes, Gone: s.graph.Gone, Now: s.Now, Logger: s.logger,
 	})
 }
 

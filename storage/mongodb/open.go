@@ -181,11 +181,12 @@ func newStore(d deployment, self string, o Options) *Store {
 		threadMutes: db.Collection("threadMutes"),
 		openPolls:   db.Collection("openPolls"),
 		settings:    db.Collection("settings"),
-		jobs:        jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
-		erasing: defaultEraseTimes, walk: cmp.Or(o.walk, defaultWalk),
+		sequences:   db.Collection("sequences"),
+		erasing:     defaultEraseTimes, walk: cmp.Or(o.walk, defaultWalk), clock: cmp.Or(o.clock, cluster.NewClock(time.Now)),
 
 		threadLayouts: map[string]threads.Layout{},
 	}
+	s.jobs = jobs.NewQueue(db.Collection("jobs"), jobSweep, s.clock.Now)
 	s.member = s.newMember(d, self, o)
 	s.db = s.member.DB
 	s.shareWrites()
@@ -234,14 +235,14 @@ func newStore(d deployment, self string, o Options) *Store {
 	s.jobs.Know(s.jobKinds()...)
 	s.threadPages = batch.NewShared(s.readThread)
 	s.singlePosts = batch.NewShared(s.readPost)
-	s.threads = threads.New(s.posts, func(ctx context.Context) *threads.InUse { return &s.inUse(ctx).threads }, s.writes)
+	s.threads = threads.New(s.posts, func(ctx context.Context) *threads.InUse { return &s.inUse(ctx).threads }, s.writes, s.clock.Now)
 	return s
 }
 
 // newMember returns the store's membership in the servers of its database.
 func (s *Store) newMember(d deployment, self string, o Options) *cluster.Member[inUse] {
 	c := cluster.Config[inUse]{
-		Client: d.client, Primary: d.primary, Database: s.address.Database, Self: self, Routed: d.routed, Jobs: s.jobs, Edition: thisEdition(),
+		Client: d.client, Primary: d.primary, Database: s.address.Database, Self: self, Routed: d.routed, Clock: s.clock, Jobs: s.jobs, Edition: thisEdition(),
 		Settings: []string{commentsSetting().Name, feedsSetting().Name, graphSetting().Name}, Use: s.use,
 		Timeout: o.Timeout, Heartbeat: orDefault(o.Heartbeat, defaultHeartbeat), Lease: orDefault(o.Lease, defaultLease),
 		TransactionLife: s.transactionLife, Logger: s.logger, Outdated: o.Outdated,

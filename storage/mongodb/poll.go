@@ -26,7 +26,7 @@ const clockSlack = time.Hour
 func (s *Store) ClosePolls(ctx context.Context, limit int) (closed int, err error) {
 	err = s.db.Write(ctx, "close polls", nil, func(ctx context.Context) error {
 		due := mdb.Doc(
-			"closesAt", mdb.Doc("$lte", time.Now().Add(clockSlack)), // bounds what is read; the database's clock decides
+			"closesAt", mdb.Doc("$lte", s.Now().Add(clockSlack)), // bounds what is read; the database's clock decides
 			"$expr", mdb.Doc("$lte", bson.A{"$closesAt", "$$NOW"}))
 		polls, err := mdb.FindAll[openPollDoc](ctx, s.openPolls, due, limit,
 			options.Find().SetSort(mdb.Doc("closesAt", 1)).SetLimit(int64(limit)).SetHint(byClosing))

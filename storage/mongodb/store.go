@@ -89,6 +89,7 @@ type Options struct {
 
 	edition *cluster.Edition // set by tests
 	walk    walkLimits       // the same
+	clock   *cluster.Clock   // the same
 }
 
 // Store is a storage.Store on MongoDB.
@@ -139,6 +140,7 @@ type Store struct {
 	keys *idempotency.Store // the same
 
 	threadLayouts   map[string]threads.Layout
+	clock           *cluster.Clock // the database's
 	transactionLife time.Duration
 	walk            walkLimits
 
@@ -156,6 +158,7 @@ type Store struct {
 var (
 	_ storage.Store       = (*Store)(nil)
 	_ storage.NewsCounter = (*Store)(nil)
+	_ storage.Clock       = (*Store)(nil)
 )
 
 // Parts of the contract that a single package implements. They are embedded under these names,
@@ -179,6 +182,9 @@ func (s *Store) Description() storage.Description {
 		Engine: "MongoDB", Database: strings.Join(s.address.Hosts, ",") + "/" + s.address.Database, Layouts: maps.Clone(s.member.Now().Layouts),
 	}
 }
+
+// Now implements storage.Clock. The database's clock decides.
+func (s *Store) Now() time.Time { return s.clock.Now() }
 
 // Ping returns an error if the primary does not answer, or had no disk space for the last
 // heartbeat.

@@ -19,6 +19,7 @@ type Config[L any] struct {
 	Database string
 	Self     string // the server's id
 	Routed   bool   // the client is connected to a mongos
+	Clock    *Clock // which the heartbeats set
 	Jobs     mdb.Jobs
 	Edition  Edition
 	Settings []string // the names of what servers have to agree on
@@ -45,7 +46,7 @@ func New[L any](c Config[L]) *Member[L] {
 			Heartbeat: c.Heartbeat, lease: c.Lease, timeout: c.Timeout, transactionLife: c.TransactionLife, Routed: c.Routed,
 			changed: make(chan struct{}, 1),
 		},
-		use: c.Use, renewed: make(chan struct{}), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), outdated: c.Outdated,
+		clock: c.Clock, use: c.Use, renewed: make(chan struct{}), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), outdated: c.Outdated,
 	}
 	m.DB = mdb.NewDB(m.settings, c.Timeout, m, c.Jobs, c.Primary)
 	return m

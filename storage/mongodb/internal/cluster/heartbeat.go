@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/storage/mongodb/internal/mdb"
@@ -15,6 +17,10 @@ import (
 
 // errStaleBeat means that the server has adopted another heartbeat since this one began.
 var errStaleBeat = errors.New("a later heartbeat has overtaken this one")
+
+// wrongClock is the difference between the clocks of a server and of the database that operators
+// are warned of.
+const wrongClock = 10 * time.Second
 
 // run renews the lease until ctx ends. A heartbeat that hangs, for example on a dead connection,
 // does not delay the next one, which takes another connection.
@@ -126,13 +132,40 @@ func (m *Member[L]) Renew(ctx context.Context) error {
 	d := mdb.Doc("v", mdb.FirstVersion, "process", m.process, "app", AppName(m.ID), "user", m.user,
 		"adopted", oldest.Generations, "knows", m.Edition.Newest, "writes", oldest.written, "lease", m.lease.Milliseconds())
 	update := mdb.Doc("$set", d, "$currentDate", mdb.Doc("at", true))
-	renewed, err := m.collection.UpdateOne(ctx, mdb.Doc("_id", m.ID), update)
-	if err == nil && renewed.MatchedCount == 0 {
+	err := m.put(ctx, update, false)
+	if errors.Is(err, mongo.ErrNoDocuments) {
 		// The first update is no upsert: a heartbeat that Leave has cancelled may still arrive
 		// after the document was removed.
-		_, err = m.collection.UpdateOne(ctx, mdb.Doc("_id", m.ID), update, options.UpdateOne().SetUpsert(true))
+		err = m.put(ctx, update, true)
 	}
 	return err
+}
+
+// put updates the description of the server, and reads the database's time from it.
+func (m *Member[L]) put(ctx context.Context, update bson.D, upsert bool) error {
+	var stored struct {
+		At time.Time `bson:"at"`
+	}
+	began := m.clock.machine()
+	err := m.collection.FindOneAndUpdate(ctx, mdb.Doc("_id", m.ID), update, options.FindOneAndUpdate().
+		SetUpsert(upsert).SetReturnDocument(options.After).SetProjection(mdb.Doc("at", 1))).Decode(&stored)
+	if err != nil {
+		return err
+	}
+	m.clock.learn(stored.At, began, m.clock.machine())
+	m.noteClock(ctx)
+	return nil
+}
+
+// noteClock logs when the server's clock has become wrong, or right again.
+func (m *Member[L]) noteClock(ctx context.Context) {
+	ahead := m.clock.Ahead()
+	switch wrong := ahead.Abs() >= wrongClock; {
+	case wrong && !m.wrongClock.Swap(true):
+		m.logger.WarnContext(ctx, "this machine's clock differs from the database's, whose time the server uses: correct one of them", "databaseAheadMs", ahead.Milliseconds())
+	case !wrong && m.wrongClock.Swap(false):
+		m.logger.InfoContext(ctx, "this machine's clock agrees with the database's again")
+	}
 }
 
 // tell logs changes of settings for the operator.

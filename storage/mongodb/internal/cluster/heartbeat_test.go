@@ -16,7 +16,7 @@ import (
 // no answer, not even an error.
 func TestHeartbeatsThatHangAreOvertaken(t *testing.T) {
 	t.Parallel()
-	h := mdbtest.NewHolder("update", "servers")
+	h := mdbtest.NewHolder("findAndModify", "servers")
 	s := open(t, &event.CommandMonitor{Started: h.Started}, time.Millisecond, testtime.Scale(200*time.Millisecond))
 	t.Cleanup(h.Release) // before the server leaves
 	h.Hold(3)

@@ -19,6 +19,7 @@ import (
 type Member[L any] struct {
 	*roster
 
+	clock    *Clock
 	use      func(map[string]*Setting) (L, error)
 	stop     context.CancelFunc
 	stopped  chan struct{}
@@ -35,8 +36,9 @@ type Member[L any] struct {
 	renewed     chan struct{} // closed by the next heartbeat that succeeds
 	left        bool
 
-	full    atomic.Bool // the last heartbeat found the database's disk full
-	failing atomic.Bool // the failure of heartbeats was logged
+	full       atomic.Bool // the last heartbeat found the database's disk full
+	failing    atomic.Bool // the failure of heartbeats was logged
+	wrongClock atomic.Bool // the difference between the clocks was logged
 }
 
 // IsFull reports whether the last heartbeat found the database's disk full.

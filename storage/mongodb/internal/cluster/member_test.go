@@ -33,7 +33,7 @@ func open(t *testing.T, monitor *event.CommandMonitor, heartbeat, lease time.Dur
 	}
 	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
 	s := New(Config[string]{
-		Client: client, Primary: primary, Database: mongotest.NameIn(t, uri), Self: id.New().String(), Jobs: noJobs{}, Settings: settingNames,
+		Client: client, Clock: NewClock(time.Now), Primary: primary, Database: mongotest.NameIn(t, uri), Self: id.New().String(), Jobs: noJobs{}, Settings: settingNames,
 		Use:     func(settings map[string]*Setting) (string, error) { return settings[settingNames[0]].Value, nil },
 		Timeout: testtime.Patience(), Heartbeat: heartbeat, Lease: lease, TransactionLife: time.Minute,
 	})

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -48,7 +47,7 @@ func (q *Queue) Extend(ctx context.Context, j Job) error {
 
 // Hasten makes a job due now, unless a worker has it.
 func (q *Queue) Hasten(ctx context.Context, job ID) error {
-	_, err := q.jobs.UpdateOne(ctx, mdb.Doc("_id", job, "lease", mdb.Doc("$exists", false)), mdb.Doc("$set", mdb.Doc("due", time.Now())))
+	_, err := q.jobs.UpdateOne(ctx, mdb.Doc("_id", job, "lease", mdb.Doc("$exists", false)), mdb.Doc("$set", mdb.Doc("due", q.now())))
 	return err
 }
 

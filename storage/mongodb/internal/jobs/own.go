@@ -208,7 +208,7 @@ func (q *Queue) removeDone(ctx context.Context) error {
 func (q *Queue) GiveBack(ctx context.Context) error {
 	waiting := q.own.drain()
 	if len(waiting) > 0 {
-		_, err := q.jobs.UpdateMany(ctx, heldAll(waiting), free(), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
+		_, err := q.jobs.UpdateMany(ctx, heldAll(waiting), q.free(), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 		if err != nil {
 			return err
 		}

@@ -123,6 +123,7 @@ func (q *Queue) Know(kinds ...Kind) {
 // Queue is the durable queue: documents of the collection jobs.
 type Queue struct {
 	jobs  *mongo.Collection
+	now   func() time.Time // the database's time, which all servers share
 	last  atomic.Pointer[search]
 	again Kind          // not counted until it is due, because it only repeats a job
 	kinds []Kind        // those that this server can do; a newer server may add and do others
@@ -131,9 +132,9 @@ type Queue struct {
 }
 
 // NewQueue returns the queue of a collection. Jobs of the kind again repeat work that was done;
-// Backlog does not count them before they are due.
-func NewQueue(jobs *mongo.Collection, again Kind) *Queue {
-	return &Queue{jobs: jobs, again: again, ready: make(chan struct{}, workerCount)}
+// Backlog does not count them before they are due. The function now returns the database's time.
+func NewQueue(jobs *mongo.Collection, again Kind, now func() time.Time) *Queue {
+	return &Queue{jobs: jobs, now: now, again: again, ready: make(chan struct{}, workerCount)}
 }
 
 // Add stores jobs, inside the transaction that causes them. If few are waiting, they are leased for
@@ -142,7 +143,7 @@ func (q *Queue) Add(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	now := time.Now()
+	now := q.now()
 	for i := range jobs {
 		j := &jobs[i]
 		j.ID, j.Version, j.MadeAt, j.Due = ID{id.New()}, mdb.FirstVersion, now, now
@@ -178,7 +179,7 @@ func (q *Queue) AddOnce(ctx context.Context, j Job) error {
 // second one counts as a repetition, too.
 func (q *Queue) AddNext(ctx context.Context, from, j Job) error {
 	name := fmt.Sprint(j.Kind, from.ID.ID, j.After.ID)
-	j.ID, j.Version, j.MadeAt, j.Due = ID{id.Derive(from.ID.Time(), name)}, mdb.FirstVersion, from.MadeAt, time.Now()
+	j.ID, j.Version, j.MadeAt, j.Due = ID{id.Derive(from.ID.Time(), name)}, mdb.FirstVersion, from.MadeAt, q.now()
 	if from.Attempts > 1 {
 		j.Attempts = 1
 	}
@@ -252,8 +253,8 @@ func heldAll(jobs []*Job) bson.D {
 }
 
 // free makes jobs due for all servers.
-func free() bson.D {
-	return mdb.Doc("$set", mdb.Doc("due", time.Now(), "attempts", 0), "$unset", mdb.Doc("lease", 1))
+func (q *Queue) free() bson.D {
+	return mdb.Doc("$set", mdb.Doc("due", q.now(), "attempts", 0), "$unset", mdb.Doc("lease", 1))
 }
 
 // Finish removes a job that was done: see removeDone.
@@ -265,7 +266,7 @@ func (q *Queue) Finish(ctx context.Context, j *Job) error {
 // Continue makes a job that has done a part of its work due again immediately, after those that are
 // already due.
 func (q *Queue) Continue(ctx context.Context, j *Job) error {
-	_, err := q.jobs.UpdateOne(ctx, held(j), free())
+	_, err := q.jobs.UpdateOne(ctx, held(j), q.free())
 	q.Wake()
 	return err
 }
@@ -273,7 +274,7 @@ func (q *Queue) Continue(ctx context.Context, j *Job) error {
 // Postpone schedules another attempt of a failed job, or gives the job up. If the database has
 // failed, the pause is short, so that the job is done within seconds after the outage.
 func (q *Queue) Postpone(ctx context.Context, j *Job, reason error) error {
-	now := time.Now()
+	now := q.now()
 	set, unset := mdb.Doc("error", reason.Error(), "failedAt", now), mdb.Doc("lease", 1)
 	attempts := j.Attempts
 	if mdb.IsUnavailable(reason) {
@@ -298,7 +299,7 @@ func PauseAfter(attempts int) time.Duration {
 
 // notAsleep excludes jobs of the kind again that are not due yet.
 func (q *Queue) notAsleep(filter bson.D) bson.D {
-	asleep := mdb.Doc("kind", q.again, "attempts", 0, "due", mdb.Doc("$gt", time.Now().Add(time.Second)))
+	asleep := mdb.Doc("kind", q.again, "attempts", 0, "due", mdb.Doc("$gt", q.now().Add(time.Second)))
 	return append(filter, bson.E{Key: "$nor", Value: bson.A{asleep}})
 }
 
@@ -343,7 +344,7 @@ func (q *Queue) oldest(ctx context.Context) (time.Time, error) {
 // Revive gives dead jobs new attempts, which count as repetitions: a part of the work may be done.
 func (q *Queue) Revive(ctx context.Context) (int, error) {
 	result, err := q.jobs.UpdateMany(ctx, isDead(),
-		mdb.Doc("$set", mdb.Doc("due", time.Now(), "attempts", 1)), options.UpdateMany().SetHint(byFailure))
+		mdb.Doc("$set", mdb.Doc("due", q.now(), "attempts", 1)), options.UpdateMany().SetHint(byFailure))
 	if err != nil {
 		return 0, err
 	}

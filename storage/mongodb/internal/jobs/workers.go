@@ -75,7 +75,7 @@ func (w *Workers) workOn(ctx context.Context) {
 func (w *Workers) Once(ctx context.Context) (did bool, err error) {
 	var j *Job
 	err = w.db.Read(ctx, "claim job", func(ctx context.Context) error {
-		j, err = w.queue.Next(ctx, time.Now())
+		j, err = w.queue.Next(ctx, w.queue.now())
 		return err
 	})
 	if err != nil || j == nil {

@@ -38,7 +38,7 @@ func (t *Threads) homes(ctx context.Context, post social.PostID) ([]Layout, erro
 	if err := mdb.OrNotFound(t.posts.FindOne(ctx, mdb.Doc("_id", post), only).Decode(&d)); err != nil {
 		return nil, err
 	}
-	if d.Copying.Until.After(time.Now()) {
+	if d.Copying.Until.After(t.now()) {
 		return nil, fmt.Errorf("%w: the thread of post %s is being copied", mdb.ErrConflict, post.ID)
 	}
 	all := []Layout{used.read}
@@ -103,9 +103,11 @@ type Threads struct {
 	posts  *mongo.Collection
 	inUse  func(context.Context) *InUse
 	writes func(collection string) int // the version in which documents are written now
+	now    func() time.Time            // the database's time
 }
 
-// New returns the threads of posts, in the layouts that calls use.
-func New(posts *mongo.Collection, inUse func(context.Context) *InUse, writes func(collection string) int) *Threads {
-	return &Threads{posts: posts, inUse: inUse, writes: writes}
+// New returns the threads of posts, in the layouts that calls use. The function now returns the
+// database's time.
+func New(posts *mongo.Collection, inUse func(context.Context) *InUse, writes func(collection string) int, now func() time.Time) *Threads {
+	return &Threads{posts: posts, inUse: inUse, writes: writes, now: now}
 }

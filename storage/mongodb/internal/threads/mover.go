@@ -37,6 +37,7 @@ type MoverConfig struct {
 	Indexes *indexes.Builder
 	// Gone returns those of the users who have deleted their accounts.
 	Gone   func(ctx context.Context, users []social.UserID) (map[social.UserID]bool, error)
+	Now    func() time.Time // the database's time
 	Logger *slog.Logger
 }
 
@@ -241,7 +242,7 @@ func (v Mover) copyParts(ctx context.Context, m *migrate.Run, filter bson.D, pos
 	attempt, revision := id.New().String(), 0
 	err := m.Transaction(ctx, "begin to copy a thread", nil, func(ctx context.Context) error {
 		var d threadHead
-		err := mdb.OrNotFound(v.c.Posts.FindOneAndUpdate(ctx, filter, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt)), "$unset", mdb.Doc("homes", 1)),
+		err := mdb.OrNotFound(v.c.Posts.FindOneAndUpdate(ctx, filter, mdb.Doc("$set", mdb.Doc("copying", v.newCopying(attempt)), "$unset", mdb.Doc("homes", 1)),
 			options.FindOneAndUpdate().SetProjection(mdb.Doc("threadRevision", 1))).Decode(&d))
 		revision = d.Revision
 		return err
@@ -264,14 +265,14 @@ func (v Mover) copyParts(ctx context.Context, m *migrate.Run, filter bson.D, pos
 	}
 	// Remove the parts of an earlier attempt. A process that was paused must not remove what
 	// another one has copied.
-	err = v.changeCopying(ctx, m, still, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt))), func(ctx context.Context) error {
+	err = v.changeCopying(ctx, m, still, mdb.Doc("$set", mdb.Doc("copying", v.newCopying(attempt))), func(ctx context.Context) error {
 		return to.RemoveThread(ctx, post)
 	})
 	if err != nil {
 		return err
 	}
 	for _, part := range parts {
-		err := v.changeCopying(ctx, m, still, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt))), part.Store)
+		err := v.changeCopying(ctx, m, still, mdb.Doc("$set", mdb.Doc("copying", v.newCopying(attempt))), part.Store)
 		if err != nil {
 			return err
 		}
@@ -279,8 +280,8 @@ func (v Mover) copyParts(ctx context.Context, m *migrate.Run, filter bson.D, pos
 	return v.changeCopying(ctx, m, still, v.isCopied(m), func(context.Context) error { return nil })
 }
 
-func newCopying(attempt string) Copying {
-	return Copying{By: attempt, Until: time.Now().Add(copyLease)}
+func (v Mover) newCopying(attempt string) Copying {
+	return Copying{By: attempt, Until: v.c.Now().Add(copyLease)}
 }
 
 // giveUp unlocks a thread whose copy has failed.
