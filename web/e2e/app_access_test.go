@@ -71,7 +71,8 @@ func linkIn(t *testing.T, smtp *mailertest.Server) string {
 // comes back to the page where they wanted to go.
 func TestAppProvider(t *testing.T) {
 	site, data := issuertest.New(t), t.TempDir()
-	url, _ := launch(t, "--registration=invitation", "--oidc-provider=issuer="+site.URL+",client-id="+issuertest.Audience, "--addr=127.0.0.1:0", "--data="+data)
+	smtp := mailertest.Listen(t)
+	url, _ := launch(t, "--registration=invitation", "--smtp-url=smtp://"+smtp.Address()+"?tls=off", "--mail-from=Plaza <plaza@site.example>", "--public-url=http://plaza.site.example", "--oidc-provider=issuer="+site.URL+",client-id="+issuertest.Audience, "--addr=127.0.0.1:0", "--data="+data)
 	out, err := exec.CommandContext(t.Context(), binary, "invitation", "create", "--data="+data).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +87,8 @@ func TestAppProvider(t *testing.T) {
 	mira.press(named(ask))
 	mira.fill("Invitation", string(regexp.MustCompile(`invite_\w+`).Find(out)))
 	mira.press(named("Create my account"))
-	mira.sees("Signed in as @mira", "About you")
+	mira.sees("Signed in as @mira", "About you", "Sign out everywhere else")
+	mira.doesNotSee("Loading…", "Current password", "E-mail address")
 
 	mira.press(named("Sign out"))
 	page := strings.TrimPrefix(ask, "Sign in with ")

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useMutation, useQuery } from '@urql/preact';
 import { messageOf } from '../api/client.js';
-import { Blocked, ChangePassword, Emails, Muted, RevokeOtherSessions, SetEmail, UnblockUser, UnmuteUser, UpdateProfile } from '../api/operations.js';
+import { Account, Blocked, ChangePassword, Muted, RevokeOtherSessions, SetEmail, UnblockUser, UnmuteUser, UpdateProfile } from '../api/operations.js';
 import { useList, useTitle } from '../hooks.js';
 import { Act, PersonRow } from '../parts/basics.jsx';
 import { CurrentPassword, Field, Form, NewPassword } from '../parts/Form.jsx';
@@ -15,7 +15,7 @@ const policies = { EVERYONE: 'Everyone', FOLLOWED: 'The people I follow', NOBODY
 
 export function Settings() {
   useTitle('Settings');
-  const { config, me, renew } = useSession();
+  const { me, renew } = useSession();
   return (
     <>
       <h1>Settings</h1>
@@ -31,12 +31,7 @@ export function Settings() {
         </div>
       </Section>
       <NotificationSettings />
-      <Section title="Password" mutation={ChangePassword} submit="Change password" done="Your password is changed. Your other sessions have ended.">
-        <input hidden readOnly autoComplete="username" value={me.handle} />
-        <CurrentPassword />
-        <NewPassword />
-      </Section>
-      {config.mail && <Email />}
+      <Credentials />
       <People title="Blocked" query={Blocked} listOf={({ viewer }) => viewer?.blockedUsers} none="You haven't blocked anyone." mutation={UnblockUser} undo="Unblock" then={renew} />
       <People title="Muted" query={Muted} listOf={({ viewer }) => viewer?.mutedUsers} none="You haven't muted anyone." mutation={UnmuteUser} undo="Unmute" />
       <Sessions />
@@ -44,20 +39,33 @@ export function Settings() {
   );
 }
 
-// Email is about the address for a forgotten password.
-function Email() {
-  const [{ data, error }, read] = useQuery({ query: Emails, requestPolicy: 'cache-and-network' });
-  if (!data?.viewer) return <section class="card"><h2>E-mail</h2>{error ? <Failure error={error} again={read} /> : <Loading />}</section>;
-  const { email, unconfirmedEmail } = data.viewer;
+// Credentials are the password, and the address for a forgotten one. Who signs in with an OpenID provider has neither.
+function Credentials() {
+  const { config, me } = useSession();
+  const [{ data, error }, read] = useQuery({ query: Account, requestPolicy: 'cache-and-network' });
+  const account = data?.viewer;
+  if (!account) return <section class="card"><h2>Password</h2>{error ? <Failure error={error} again={read} /> : <Loading />}</section>;
+  if (!account.hasPassword) return null;
   return (
-    <Section title="E-mail" mutation={SetEmail} submit="Save" done="Saved." complete={(input) => ({ email: null, ...input })}>
-      <p class="hint">Only you can see your address. Plaza uses it to reset a forgotten password.</p>
-      {unconfirmedEmail && <p>We have sent a link to {unconfirmedEmail}. Open it to confirm the address.</p>}
-      <Field label="E-mail address" hint="Leave it empty to remove it" name="email" type="email" data-optional autoComplete="email" defaultValue={unconfirmedEmail ?? email ?? ''} />
-      <CurrentPassword />
-    </Section>
+    <>
+      <Section title="Password" mutation={ChangePassword} submit="Change password" done="Your password is changed. Your other sessions have ended.">
+        <input hidden readOnly autoComplete="username" value={me.handle} />
+        <CurrentPassword />
+        <NewPassword />
+      </Section>
+      {config.mail && <Email {...account} />}
+    </>
   );
 }
+
+const Email = ({ email, unconfirmedEmail }) => (
+  <Section title="E-mail" mutation={SetEmail} submit="Save" done="Saved." complete={(input) => ({ email: null, ...input })}>
+    <p class="hint">Only you can see your address. Plaza uses it to reset a forgotten password.</p>
+    {unconfirmedEmail && <p>We have sent a link to {unconfirmedEmail}. Open it to confirm the address.</p>}
+    <Field label="E-mail address" hint="Leave it empty to remove it" name="email" type="email" data-optional autoComplete="email" defaultValue={unconfirmedEmail ?? email ?? ''} />
+    <CurrentPassword />
+  </Section>
+);
 
 function Section({ title, done, children, ...form }) {
   const [isDone, setIsDone] = useState(false);
