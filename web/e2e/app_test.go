@@ -260,8 +260,8 @@ func TestAppOfTheDemo(t *testing.T) {
 	ada.press(`//button[contains(@class, "pill")]`)
 	ada.sees("Posted while you watch")
 	for page, text := range map[string]string{
-		"incoming": "Incoming", "wall": "By everyone", "circles": "Chess club", "notifications": "your post", "settings": "Sign out everywhere else",
-		"people?q=nad": "@nadia", "people/nadia": "Unfollow", "people/nadia/followers": "@ada", "nothing": "There is no such page",
+		"incoming": "Incoming", "wall": "By everyone", "circles": "Chess club", "notifications": "your post", "settings": "Who may write on your wall?",
+		"settings/account": "Sign out everywhere else", "people?q=nad": "@nadia", "people/nadia": "Unfollow", "people/nadia/followers": "@ada", "nothing": "There is no such page",
 	} {
 		ada.open(page)
 		ada.sees(text)
@@ -334,7 +334,7 @@ func TestAppOnAPhone(t *testing.T) {
 	narrow("news")
 	ada.do(keepPicture("app-phone.png"))
 	for page, text := range map[string]string{
-		"circles": "Chess club", "notifications": "your post", "settings": "Sign out everywhere else", "people/nadia": "Unfollow",
+		"circles": "Chess club", "notifications": "your post", "settings": "Who may write on your wall?", "settings/account": "Signed in on", "people/nadia": "Unfollow",
 	} {
 		ada.open(page)
 		ada.sees(text)

@@ -3,7 +3,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import schema from 'virtual:schema';
 import { atEnd, atStart, inThread, toFront } from './lists.js';
-import { Circles, Discussion, Incoming, Me, News, Notifications, Thread, Wall } from './operations.js';
+import { AccessTokens, Circles, Discussion, Incoming, Me, News, Notifications, Thread, Wall } from './operations.js';
 
 const postTypes = ['CheckinPost', 'LinkPost', 'PhotoPost', 'PollPost', 'StatusPost'];
 const keyless = [
@@ -92,6 +92,7 @@ const Mutation = {
     cache.invalidate({ __typename: 'Circle', id: deletedCircleId });
     readViewerAgain(cache, 'news', 'circles');
   },
+  createAccessToken: ({ accessToken }, args, cache) => change(cache, AccessTokens, {}, ['viewer', 'accessTokens'], (tokens) => [accessToken, ...tokens]),
   followUser: afterCircles,
   unfollowUser: afterCircles,
   addToCircle: afterCircles,

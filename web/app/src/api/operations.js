@@ -53,6 +53,11 @@ const people = `edges { cursor node { ...Person } } ${pageInfo}`;
 export const Me = gql`query Me { viewer { id wallPolicy user { ...Person bio } } } ${person}`;
 export const Registration = gql`query Registration { registration identityProviders { issuer clientId } }`;
 const emails = 'id email unconfirmedEmail';
+const sessions = 'id sessions { id createdAt lastUsedAt expiresAt isCurrent }';
+const token = 'id name scopes createdAt expiresAt lastUsedAt';
+const tokens = `id accessTokens { ${token} }`;
+export const Sessions = gql`query Sessions { viewer { ${sessions} } }`;
+export const AccessTokens = gql`query AccessTokens { viewer { ${tokens} rights } }`;
 export const Account = gql`query Account { viewer { ${emails} hasPassword } }`;
 export const News = gql`query News($after: String) { viewer { id news(first: 20, after: $after) { ${posts} } } } ${shown}`;
 export const Incoming = gql`query Incoming($after: String) { viewer { id incoming(first: 20, after: $after) { ${posts} } } } ${shown}`;
@@ -116,8 +121,16 @@ export const RequestPasswordReset = gql`mutation RequestPasswordReset($input: Re
 export const ResetPassword = gql`mutation ResetPassword($input: ResetPasswordInput!) { resetPassword(input: $input) { handle ${errors} } }`;
 export const SetEmail = gql`mutation SetEmail($input: SetEmailInput!) { setEmail(input: $input) { viewer { ${emails} } ${errors} } }`;
 export const ConfirmEmail = gql`mutation ConfirmEmail($input: ConfirmEmailInput!) { confirmEmail(input: $input) { email ${errors} } }`;
-export const ChangePassword = gql`mutation ChangePassword($input: ChangePasswordInput!) { changePassword(input: $input) { viewer { id } ${errors} } }`;
-export const RevokeOtherSessions = gql`mutation RevokeOtherSessions { revokeOtherSessions { viewer { id } ${errors} } }`;
+export const ChangePassword = gql`mutation ChangePassword($input: ChangePasswordInput!) { changePassword(input: $input) { viewer { ${sessions} ${tokens} } ${errors} } }`;
+export const RevokeSession = gql`mutation RevokeSession($input: RevokeSessionInput!) { revokeSession(input: $input) { viewer { ${sessions} } ${errors} } }`;
+export const RevokeOtherSessions = gql`mutation RevokeOtherSessions { revokeOtherSessions { viewer { ${sessions} } ${errors} } }`;
+export const CreateAccessToken = gql`
+  mutation CreateAccessToken($input: CreateAccessTokenInput!) { createAccessToken(input: $input) { token accessToken { ${token} } ${errors} } }`;
+export const RevokeAccessToken = gql`
+  mutation RevokeAccessToken($input: RevokeAccessTokenInput!) { revokeAccessToken(input: $input) { viewer { ${tokens} } ${errors} } }`;
+export const DeactivateAccount = gql`
+  mutation DeactivateAccount($input: DeactivateAccountInput!) { deactivateAccount(input: $input) { deactivatedUserId ${errors} } }`;
+export const DeleteAccount = gql`mutation DeleteAccount($input: DeleteAccountInput!) { deleteAccount(input: $input) { deletedUserId ${errors} } }`;
 export const UpdateProfile = gql`
   mutation UpdateProfile($input: UpdateProfileInput!) { updateProfile(input: $input) { user { ...Person bio } ${errors} } } ${person}`;
 
