@@ -70,6 +70,8 @@ function afterMute(result, args, cache) {
   readViewerAgain(cache, 'news', 'incoming', 'wall', 'mutedUsers', 'notifications');
 }
 
+const readNotificationsAgain = (payload, args, cache) => readViewerAgain(cache, 'notifications');
+
 // unlessRefused applies an update only to a payload without userErrors.
 const unlessRefused = (update) => (result, args, cache) => {
   const payload = Object.values(result).find((value) => value?.userErrors);
@@ -99,7 +101,9 @@ const Mutation = {
   removeFromCircle: afterCircles,
   muteUser: afterMute,
   unmuteUser: afterMute,
-  markNotificationsRead: (payload, args, cache) => readViewerAgain(cache, 'notifications'),
+  muteThread: readNotificationsAgain,
+  unmuteThread: readNotificationsAgain,
+  markNotificationsRead: readNotificationsAgain,
   updateProfile(payload, { input }, cache) {
     change(cache, Me, {}, ['viewer'], (viewer) => ({ ...viewer, wallPolicy: input.wallPolicy }));
   },

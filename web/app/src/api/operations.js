@@ -17,7 +17,7 @@ const said = gql`
 
 const shown = gql`
   fragment Shown on Post {
-    __typename id text createdAt editedAt commentCount viewerReaction viewerCanComment viewerCanEdit viewerCanDelete
+    __typename id text createdAt editedAt commentCount commentOrder viewerReaction viewerCanComment viewerCanEdit viewerCanDelete
     author { ...Person }
     wallOwner { ...Person }
     audience { kind circles { id name } }
@@ -85,7 +85,7 @@ export const SomePeople = gql`
     m: usersByName(startsWith: "m", first: 20) { ${people} }
     s: usersByName(startsWith: "s", first: 20) { ${people} }
   } ${person}`;
-export const Post = gql`query Post($id: ID!) { post(id: $id) { ...Shown } } ${shown}`;
+export const Post = gql`query Post($id: ID!) { post(id: $id) { ...Shown viewerIsMutingThread } } ${shown}`;
 export const History = gql`query History($id: ID!) { post(id: $id) { id history { text url title place replacedAt } } }`;
 export const Thread = gql`
   query Thread($id: ID!, $order: CommentOrder!, $after: String) {
@@ -145,6 +145,12 @@ export const SetPostAudience = gql`
   mutation SetPostAudience($input: SetPostAudienceInput!) { setPostAudience(input: $input) { post { ...Shown } ${errors} } } ${shown}`;
 export const SetReplyPolicy = gql`
   mutation SetReplyPolicy($input: SetReplyPolicyInput!) { setReplyPolicy(input: $input) { post { ...Shown } ${errors} } } ${shown}`;
+export const SetCommentOrder = gql`
+  mutation SetCommentOrder($input: SetCommentOrderInput!) { setCommentOrder(input: $input) { post { id commentOrder } ${errors} } }`;
+// Previews of a muted thread are empty.
+const muted = 'post { id viewerIsMutingThread latestComments { ...Said } }';
+export const MuteThread = gql`mutation MuteThread($input: MuteThreadInput!) { muteThread(input: $input) { ${muted} ${errors} } } ${said}`;
+export const UnmuteThread = gql`mutation UnmuteThread($input: UnmuteThreadInput!) { unmuteThread(input: $input) { ${muted} ${errors} } } ${said}`;
 export const DeletePost = gql`mutation DeletePost($input: DeletePostInput!) { deletePost(input: $input) { deletedPostId ${errors} } }`;
 const reacted = `post { id viewerReaction reactionCounts { kind count } }`;
 export const AddReaction = gql`mutation AddReaction($input: AddReactionInput!) { addReaction(input: $input) { ${reacted} ${errors} } }`;
