@@ -269,6 +269,26 @@ func TestAppOfTheDemo(t *testing.T) {
 	complainNot(t, ada.complaints)
 }
 
+// TestAppAds: an ad between news says that it is one, leads to its click link, and its impression is
+// recorded once it was seen.
+func TestAppAds(t *testing.T) {
+	ada := arrive(t, start(t, "--demo", "--news-ads=plaza/banner", "--news-ads-every=3"))
+	ada.do(chromedp.Evaluate(`
+		const really = window.fetch;
+		window.recorded = [];
+		window.fetch = async (url, init) => {
+			const answer = await really(url, init);
+			if (String(init?.body).includes("recordAdImpression")) window.recorded.push((await answer.clone().json()).data.recordAdImpression.recorded);
+			return answer;
+		};`, nil))
+	ada.signInToDemo()
+	ada.do(chromedp.WaitReady(`.ad`, chromedp.ByQuery), until(`document.querySelector(".ad").innerText.startsWith("Ad by ")`))
+	ada.do(chromedp.Evaluate(`document.querySelector(".ad").scrollIntoView({block: "center"})`, nil), until(`window.recorded.join() === "true"`))
+	ada.do(until(`document.querySelector(".ad a").href.startsWith(location.origin + "/ads/click/")`))
+	ada.do(keepPicture("app-ad.png"))
+	complainNot(t, ada.complaints)
+}
+
 // TestAppSignedOut: visitors read what is public, in all orders, and are offered nothing else.
 func TestAppSignedOut(t *testing.T) {
 	visitor := arrive(t, startDemo(t))

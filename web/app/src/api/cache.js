@@ -39,6 +39,9 @@ const change = (cache, query, variables, path, how) => cache.updateQuery({ query
 
 const entry = (type, cursor, node) => ({ __typename: type, cursor, node });
 
+// Posts that are added to the news bring no ads.
+const toNews = (cache, edge) => change(cache, News, {}, ['viewer', 'news'], (news) => atStart(news, { ...edge, sponsored: null }));
+
 function readAgain(cache, object, ...fields) {
   for (const { fieldName, arguments: args } of cache.inspectFields(object)) {
     if (fields.includes(fieldName)) cache.invalidate(object, fieldName, args);
@@ -80,7 +83,7 @@ const unlessRefused = (update) => (result, args, cache) => {
 
 const Mutation = {
   createPost({ post, newsEdge, wallEdge }, args, cache) {
-    change(cache, News, {}, ['viewer', 'news'], (news) => atStart(news, { ...newsEdge, node: post }));
+    toNews(cache, { ...newsEdge, node: post });
     if (post.wallOwner) change(cache, Wall, { handle: post.wallOwner.handle }, ['user', 'wall'], (wall) => atStart(wall, { ...wallEdge, node: post }));
     readViewerAgain(cache, 'wall');
   },
@@ -117,7 +120,7 @@ const whenAdded = (field, insert, readFromTop) => (result, args, cache) => {
 };
 
 const Subscription = {
-  newsItemAdded: whenAdded('newsItemAdded', (cache, edge) => change(cache, News, {}, ['viewer', 'news'], (news) => atStart(news, edge)), (cache) => readViewerAgain(cache, 'news')),
+  newsItemAdded: whenAdded('newsItemAdded', toNews, (cache) => readViewerAgain(cache, 'news')),
   incomingAdded: whenAdded('incomingAdded', (cache, edge) => change(cache, Incoming, {}, ['viewer', 'incoming'], (incoming) => atStart(incoming, edge)), (cache) => readViewerAgain(cache, 'incoming')),
   wallPostAdded: whenAdded(
     'wallPostAdded',

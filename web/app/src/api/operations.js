@@ -59,7 +59,11 @@ const tokens = `id accessTokens { ${token} }`;
 export const Sessions = gql`query Sessions { viewer { ${sessions} } }`;
 export const AccessTokens = gql`query AccessTokens { viewer { ${tokens} rights } }`;
 export const Account = gql`query Account { viewer { ${emails} hasPassword } }`;
-export const News = gql`query News($after: String) { viewer { id news(first: 20, after: $after) { ${posts} } } } ${shown}`;
+const ad = 'id headline body imageUrl clickUrl impressionToken advertiser why';
+export const News = gql`
+  query News($after: String) {
+    viewer { id news(first: 20, after: $after) { edges { cursor node { ...Shown } sponsored { ${ad} } } ${pageInfo} } }
+  } ${shown}`;
 export const Incoming = gql`query Incoming($after: String) { viewer { id incoming(first: 20, after: $after) { ${posts} } } } ${shown}`;
 export const OwnWall = gql`
   query OwnWall($view: WallView!, $after: String) { viewer { id wall(view: $view, first: 20, after: $after) { ${posts} } } } ${shown}`;
@@ -196,6 +200,8 @@ export const SetNotificationSetting = gql`
   mutation SetNotificationSetting($input: SetNotificationSettingInput!) {
     setNotificationSetting(input: $input) { viewer { id notificationSettings { kind enabled } } ${errors} }
   }`;
+export const RecordAdImpression = gql`
+  mutation RecordAdImpression($input: RecordAdImpressionInput!) { recordAdImpression(input: $input) { recorded ${errors} } }`;
 export const Report = gql`mutation Report($input: ReportInput!) { report(input: $input) { reportedId ${errors} } }`;
 export const MarkNotificationsRead = gql`
   mutation MarkNotificationsRead($input: MarkNotificationsReadInput!) {
