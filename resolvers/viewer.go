@@ -117,6 +117,11 @@ func (r viewerResolver) WallPolicy(ctx context.Context, obj *model.Viewer) (soci
 	return user.WallPolicy, nil
 }
 
+// HasPassword resolves Viewer.hasPassword.
+func (r viewerResolver) HasPassword(ctx context.Context, obj *model.Viewer) (bool, error) {
+	return r.Social.HasPassword(ctx, obj.UserID)
+}
+
 // Rights resolves Viewer.rights.
 func (r viewerResolver) Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error) {
 	return r.Social.Rights(ctx, obj.UserID)

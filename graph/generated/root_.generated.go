@@ -4478,6 +4478,8 @@ type Viewer {
   commentErasure: CommentErasure
   "Who may post on your wall."
   wallPolicy: WallPolicy!
+  "Whether your account has a password. If so, you need it to change the password or the e-mail address, and to deactivate or delete the account. False if only another site or an OpenID provider signs you in."
+  hasPassword: Boolean! @scope
   "Your rights beyond managing your own account and posts."
   rights: [Right!]!
   "Your active sessions, newest first, at most 100."

@@ -33,6 +33,7 @@ type ViewerResolver interface {
 	Decisions(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.ModerationDecision], error)
 	CommentErasure(ctx context.Context, obj *model.Viewer) (*social.Erasure, error)
 	WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error)
+	HasPassword(ctx context.Context, obj *model.Viewer) (bool, error)
 	Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error)
 	Sessions(ctx context.Context, obj *model.Viewer) ([]*model.Session, error)
 	AccessTokens(ctx context.Context, obj *model.Viewer) ([]*model.AccessToken, error)
@@ -472,6 +473,13 @@ func (ec *executionContext) _Viewer_wallPolicy(ctx context.Context, field graphq
 	}, ec.marshalNWallPolicy2plazaᚋsocialᚐWallPolicy)
 }
 
+func (ec *executionContext) _Viewer_hasPassword(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.Viewer().HasPassword(ctx, obj)
+	}, ec.marshalNBoolean2bool)
+}
+
 func (ec *executionContext) _Viewer_rights(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]social.Right, error) {
@@ -643,6 +651,10 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "wallPolicy":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_wallPolicy(ctx, field, obj)
+			})
+		case "hasPassword":
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_hasPassword(ctx, field, obj)
 			})
 		case "rights":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {

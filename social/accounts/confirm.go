@@ -46,6 +46,20 @@ func (s *Service) confirm(ctx context.Context, viewer social.UserID, argument, p
 	return confirmed{user, hash, attempt.Rank}, nil
 }
 
+// HasPassword reports whether a user's account has a password; otherwise another site, or an OpenID
+// provider, signs them in. Error: UNAUTHENTICATED (the account is deleted).
+func (s *Service) HasPassword(ctx context.Context, viewer social.UserID) (bool, error) {
+	user, err := s.account(ctx, viewer)
+	if err != nil {
+		return false, err
+	}
+	owner, hash, err := s.store.PasswordHash(ctx, user.Handle)
+	if errors.Is(err, social.ErrNotFound) || err == nil && owner != viewer {
+		err = social.ErrAccountGone
+	}
+	return hash != "", err
+}
+
 // SlowFingerprint converts the fingerprint of a user's operation that may contain a password to one
 // that is as hard to guess as a stored password. The user and the idempotency key are its salt.
 // While it is computed, it counts like the confirmation of a password. Errors: RATE_LIMITED; ctx's.

@@ -29,19 +29,11 @@ func (s *Service) confirmOwner(ctx context.Context, viewer social.UserID, passwo
 		_, err := s.confirm(ctx, viewer, "password", *password)
 		return err
 	}
-	user, err := s.account(ctx, viewer)
-	if err != nil {
-		return err
+	has, err := s.HasPassword(ctx, viewer)
+	if err == nil && has {
+		err = fault.Errorf(fault.CodeBlank, "password", "Your account has a password: send it as confirmation.")
 	}
-	switch owner, hash, err := s.store.PasswordHash(ctx, user.Handle); {
-	case errors.Is(err, social.ErrNotFound), err == nil && owner != viewer:
-		return social.ErrAccountGone
-	case err != nil:
-		return err
-	case hash != "":
-		return fault.Errorf(fault.CodeBlank, "password", "Your account has a password: send it as confirmation.")
-	}
-	return nil
+	return err
 }
 
 // DeactivateAccount hides the viewer's account from everyone else, as a deletion does, and ends all

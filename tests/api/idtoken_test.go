@@ -91,6 +91,7 @@ func TestSignInWithIDToken(t *testing.T) {
 		}
 		ada := plazatest.Person{URL: l.URL, Token: first.Token}
 		ada.Status(t, "hello", plazatest.Public)
+		must(t, ada.Raw(t, `{ viewer { hasPassword } }`), `"hasPassword":false`)
 		if sessions := sessionsOf(t, ada); len(sessions) != 2 {
 			t.Errorf("the sessions are %+v", sessions)
 		}

@@ -22,7 +22,7 @@ func TestAppForgottenPassword(t *testing.T) {
 	smtp := mailertest.Listen(t)
 	mira := arrive(t, start(t, "--reading=members", "--smtp-url=smtp://"+smtp.Address()+"?tls=off", "--mail-from=Plaza <plaza@site.example>", "--public-url=http://plaza.site.example"))
 	mira.signUp("mira", "Mira")
-	mira.open("settings")
+	mira.open("settings/account")
 	mira.fill("E-mail address", "mira@site.example")
 	mira.do(chromedp.SendKeys(`//section[h2="E-mail"]//input[@type="password"]`, "correct horse", chromedp.BySearch))
 	mira.press(`//section[h2="E-mail"]`, named("Save"))
@@ -71,7 +71,8 @@ func linkIn(t *testing.T, smtp *mailertest.Server) string {
 // comes back to the page where they wanted to go.
 func TestAppProvider(t *testing.T) {
 	site, data := issuertest.New(t), t.TempDir()
-	url, _ := launch(t, "--registration=invitation", "--oidc-provider=issuer="+site.URL+",client-id="+issuertest.Audience, "--addr=127.0.0.1:0", "--data="+data)
+	smtp := mailertest.Listen(t)
+	url, _ := launch(t, "--registration=invitation", "--smtp-url=smtp://"+smtp.Address()+"?tls=off", "--mail-from=Plaza <plaza@site.example>", "--public-url=http://plaza.site.example", "--oidc-provider=issuer="+site.URL+",client-id="+issuertest.Audience, "--addr=127.0.0.1:0", "--data="+data)
 	out, err := exec.CommandContext(t.Context(), binary, "invitation", "create", "--data="+data).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,13 @@ func TestAppProvider(t *testing.T) {
 	mira.press(named("Create my account"))
 	mira.sees("Signed in as @mira", "About you")
 
-	mira.press(named("Sign out"))
+	mira.press(named("Account"))
+	mira.sees("Signed in on", "Create an access token")
+	mira.doesNotSee("Current password", "E-mail address")
+	mira.press(named("Deactivate my account"))
+	mira.doesNotSee("Current password")
+	mira.press(`//dialog//form`, named("Deactivate my account"))
+	mira.sees("Your account is deactivated.")
 	page := strings.TrimPrefix(ask, "Sign in with ")
 	for forged, want := range map[string]string{page: page + " does not answer as it should", "other.example": "This sign-in has expired"} {
 		begun, _ := json.Marshal(map[string]string{"issuer": site.URL, "clientId": issuertest.Audience, "state": "known"})
@@ -101,7 +108,7 @@ func TestAppProvider(t *testing.T) {
 	mira.press(named("Back to sign-in"))
 	mira.press(`//main`, named("Create an account"))
 	mira.press(`//main`, named("Sign in"))
-	mira.press(named(ask))
+	mira.press(named(ask)) // which brings the account back
 	mira.do(chromedp.WaitVisible(`//*[.="Your news feed is empty"]`, chromedp.BySearch))
 	for _, complaint := range mira.complaints() {
 		if !strings.Contains(complaint, site.URL+"/token") { // which refuses the forged code

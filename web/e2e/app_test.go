@@ -260,8 +260,8 @@ func TestAppOfTheDemo(t *testing.T) {
 	ada.press(`//button[contains(@class, "pill")]`)
 	ada.sees("Posted while you watch")
 	for page, text := range map[string]string{
-		"incoming": "Incoming", "wall": "By everyone", "circles": "Chess club", "notifications": "your post", "settings": "Sign out everywhere else",
-		"people?q=nad": "@nadia", "people/nadia": "Unfollow", "people/nadia/followers": "@ada", "nothing": "There is no such page",
+		"incoming": "Incoming", "wall": "By everyone", "circles": "Chess club", "notifications": "your post", "settings": "Who may write on your wall?",
+		"settings/account": "Sign out everywhere else", "people?q=nad": "@nadia", "people/nadia": "Unfollow", "people/nadia/followers": "@ada", "nothing": "There is no such page",
 	} {
 		ada.open(page)
 		ada.sees(text)
@@ -283,6 +283,26 @@ func TestAppSuggestions(t *testing.T) {
 	ann.doesNotSee("@ada")
 	ann.do(keepPicture("suggestions-2.png"))
 	complainNot(t, ann.complaints)
+}
+
+// TestAppAds: an ad between news says that it is one, leads to its click link, and its impression is
+// recorded once it was seen.
+func TestAppAds(t *testing.T) {
+	ada := arrive(t, start(t, "--demo", "--news-ads=plaza/banner", "--news-ads-every=3"))
+	ada.do(chromedp.Evaluate(`
+		const really = window.fetch;
+		window.recorded = [];
+		window.fetch = async (url, init) => {
+			const answer = await really(url, init);
+			if (String(init?.body).includes("recordAdImpression")) window.recorded.push((await answer.clone().json()).data.recordAdImpression.recorded);
+			return answer;
+		};`, nil))
+	ada.signInToDemo()
+	ada.do(chromedp.WaitReady(`.ad`, chromedp.ByQuery), until(`document.querySelector(".ad").innerText.startsWith("Ad by ")`))
+	ada.do(chromedp.Evaluate(`document.querySelector(".ad").scrollIntoView({block: "center"})`, nil), until(`window.recorded.join() === "true"`))
+	ada.do(until(`document.querySelector(".ad a").href.startsWith(location.origin + "/ads/click/")`))
+	ada.do(keepPicture("app-ad.png"))
+	complainNot(t, ada.complaints)
 }
 
 // TestAppSignedOut: visitors read what is public, in all orders, and are offered nothing else.
@@ -350,7 +370,7 @@ func TestAppOnAPhone(t *testing.T) {
 	narrow("news")
 	ada.do(keepPicture("app-phone.png"))
 	for page, text := range map[string]string{
-		"circles": "Chess club", "notifications": "your post", "settings": "Sign out everywhere else", "people/nadia": "Unfollow",
+		"circles": "Chess club", "notifications": "your post", "settings": "Who may write on your wall?", "settings/account": "Signed in on", "people/nadia": "Unfollow",
 	} {
 		ada.open(page)
 		ada.sees(text)
@@ -358,6 +378,8 @@ func TestAppOnAPhone(t *testing.T) {
 	}
 	ada.open("people/ada")
 	ada.press(`//article[contains(., "Where do we look first?")]`, `//footer//a[contains(., "comments")]`)
+	ada.do(chromedp.WaitVisible(named("Threaded"), chromedp.BySearch))
+	ada.do(chromedp.Evaluate(`document.querySelector(".heading .tabs button:last-child").click()`, nil)) // the navigation may cover it
 	ada.do(chromedp.WaitVisible(`.comment.depth-2`, chromedp.ByQuery))
 	narrow("a thread")
 	complainNot(t, ada.complaints)
@@ -628,6 +650,51 @@ func TestAppReplies(t *testing.T) {
 	ann.press(`//dialog//label[contains(., "Only me")]`)
 	ann.press(named("Save"))
 	bob.sees("Ann Lee has limited who can reply.", "Thanks")
+	complainNot(t, ann.complaints)
+	complainNot(t, bob.complaints)
+}
+
+// TestAppThreadSettings: authors choose the order that a thread begins with; a muted thread has no
+// notifications and no previews, for who mutes it.
+func TestAppThreadSettings(t *testing.T) {
+	ann, bob := annAndBob(t, start(t))
+	ann.writes("Tea or coffee?")
+	ann.sees("0 comments")
+	bob.open("people/ann")
+	bob.press(near("Tea or coffee?"), named("0 comments"))
+	chosen := func(p *person, order string) {
+		t.Helper()
+		p.do(until(`document.querySelector("[aria-label='Order of the comments'] [aria-pressed=true]")?.innerText === "` + order + `"`))
+	}
+	chosen(bob, "Threaded")
+	bob.comments("Tea")
+	ann.sees("1 comment")
+	ann.press(near("Tea or coffee?"), named("1 comment"))
+	ann.press(named("Newest"))
+	ann.press(named("Make this the default order"))
+	ann.do(chromedp.WaitNotPresent(named("Make this the default order"), chromedp.BySearch))
+	chosen(bob, "Threaded") // that is what bob reads
+	bob.doesNotSee("Make this the default order")
+	bob.do(chromedp.Reload())
+	chosen(bob, "Newest")
+	bob.press(named("Oldest"))
+	chosen(bob, "Oldest")
+	bob.doesNotSee("Make this the default order")
+
+	ann.do(until(`document.querySelector(".badge")?.innerText.startsWith("1")`))
+	ann.press(named("Mute this thread"))
+	ann.sees("You get no notifications about this thread")
+	ann.do(until(`!document.querySelector(".badge")`))
+	bob.comments("Or water")
+	bob.sees("2 comments")
+	ann.sees("Or water")
+	ann.press(named("News"))
+	ann.do(chromedp.WaitVisible(near("2 comments"), chromedp.BySearch), chromedp.WaitNotPresent(`.preview`, chromedp.ByQuery))
+	ann.press(near("Tea or coffee?"), named("2 comments"))
+	ann.press(named("Unmute this thread"))
+	ann.do(until(`document.querySelector(".badge")`))
+	ann.press(named("News"))
+	ann.do(chromedp.WaitVisible(`.preview`, chromedp.ByQuery))
 	complainNot(t, ann.complaints)
 	complainNot(t, bob.complaints)
 }

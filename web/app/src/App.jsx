@@ -2,6 +2,7 @@ import { Redirect, Route, Router, Switch } from 'wouter-preact';
 import { useArrival } from './navigation.js';
 import { Boundary } from './parts/Boundary.jsx';
 import { Shell } from './parts/Shell.jsx';
+import { Account } from './pages/Account.jsx';
 import { Circle } from './pages/Circle.jsx';
 import { Circles } from './pages/Circles.jsx';
 import { Incoming } from './pages/Incoming.jsx';
@@ -21,6 +22,7 @@ import { useSession } from './session.jsx';
 // forMembers are the pages that are about the viewer.
 const forMembers = {
   '/': News, '/incoming': Incoming, '/wall': OwnWall, '/circles': Circles, '/circles/:id': Circle, '/notifications': Notifications, '/settings': Settings,
+  '/settings/account': Account,
 };
 // Visitors sign in where they are, so that the page that they asked for opens afterwards.
 const forMembersOnly = Object.fromEntries(Object.keys(forMembers).map((path) => [path, SignIn]));
@@ -35,7 +37,7 @@ const ofMails = { '/reset-password': ResetPassword, '/confirm-email': ConfirmEma
 
 export function App() {
   const { config, me, notice } = useSession();
-  const mustSignIn = !me && notice; // wherever that is, so that the same page opens afterwards
+  const mustSignIn = !me && ['ended', 'members'].includes(notice); // wherever that is, so that the same page opens afterwards
   const open = config.mail ? { '/forgot-password': ForgotPassword, ...ofMails } : ofMails;
   const pages = { ...open, ...(mustSignIn ? { '/sign-up': SignUp } : { ...(me ? forMembers : { ...forMembersOnly, ...forVisitors }), ...forAll }) };
   return (

@@ -10,7 +10,7 @@ import { Failure, Loading } from './parts/states.jsx';
 const Session = createContext(null);
 
 // useSession returns { me, config, notice, begin, end, renew }. me is null for people who are signed out; notice says why they must
-// sign in: 'ended', or 'members'. renew begins again with an empty cache, in all tabs.
+// sign in: 'ended', or 'members'; or what they have done to their account: 'deactivated', or 'deleted'. end(notice) ends the session. renew begins again with an empty cache, in all tabs.
 export const useSession = () => useContext(Session);
 export const useMe = () => useSession().me;
 
@@ -35,20 +35,20 @@ export function SessionProvider({ config, children }) {
   async function onRefused(refused) {
     if (refused.isLeaving) return;
     if (refused.viewerId === null) { // without a session, too, Me is allowed
-      setNotice((before) => before ?? 'members');
+      setNotice((before) => (before === 'ended' ? before : 'members'));
       return;
     }
     refused.isLeaving = true;
     if (refused.viewerId === undefined) {
-      setNotice('ended');
+      setNotice((before) => before ?? 'ended');
       await endSession().catch(() => pause(5));
     }
     renew();
   }
 
-  function change(message) {
+  function change(message, notice = null) {
     tabs.postMessage(message);
-    setNotice(null);
+    setNotice(notice);
     renew();
   }
   const session = {
@@ -58,7 +58,7 @@ export function SessionProvider({ config, children }) {
       await keepSession(token);
       change('in');
     },
-    async end() {
+    async end(notice) {
       client.isLeaving = true;
       try {
         await endSession();
@@ -67,7 +67,7 @@ export function SessionProvider({ config, children }) {
         throw error;
       }
       clearDrafts();
-      change('out');
+      change('out', notice);
     },
   };
   return (

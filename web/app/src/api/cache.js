@@ -3,7 +3,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import schema from 'virtual:schema';
 import { atEnd, atStart, inThread, toFront } from './lists.js';
-import { Circles, Discussion, Incoming, Me, News, Notifications, Thread, Wall } from './operations.js';
+import { AccessTokens, Circles, Discussion, Incoming, Me, News, Notifications, Thread, Wall } from './operations.js';
 
 const postTypes = ['CheckinPost', 'LinkPost', 'PhotoPost', 'PollPost', 'StatusPost'];
 const keyless = [
@@ -39,6 +39,9 @@ const change = (cache, query, variables, path, how) => cache.updateQuery({ query
 
 const entry = (type, cursor, node) => ({ __typename: type, cursor, node });
 
+// Posts that are added to the news bring no ads.
+const toNews = (cache, edge) => change(cache, News, {}, ['viewer', 'news'], (news) => atStart(news, { ...edge, sponsored: null }));
+
 function readAgain(cache, object, ...fields) {
   for (const { fieldName, arguments: args } of cache.inspectFields(object)) {
     if (fields.includes(fieldName)) cache.invalidate(object, fieldName, args);
@@ -70,6 +73,8 @@ function afterMute(result, args, cache) {
   readViewerAgain(cache, 'news', 'incoming', 'wall', 'mutedUsers', 'notifications');
 }
 
+const readNotificationsAgain = (payload, args, cache) => readViewerAgain(cache, 'notifications');
+
 // unlessRefused applies an update only to a payload without userErrors.
 const unlessRefused = (update) => (result, args, cache) => {
   const payload = Object.values(result).find((value) => value?.userErrors);
@@ -78,7 +83,7 @@ const unlessRefused = (update) => (result, args, cache) => {
 
 const Mutation = {
   createPost({ post, newsEdge, wallEdge }, args, cache) {
-    change(cache, News, {}, ['viewer', 'news'], (news) => atStart(news, { ...newsEdge, node: post }));
+    toNews(cache, { ...newsEdge, node: post });
     if (post.wallOwner) change(cache, Wall, { handle: post.wallOwner.handle }, ['user', 'wall'], (wall) => atStart(wall, { ...wallEdge, node: post }));
     readViewerAgain(cache, 'wall');
   },
@@ -92,13 +97,16 @@ const Mutation = {
     cache.invalidate({ __typename: 'Circle', id: deletedCircleId });
     readViewerAgain(cache, 'news', 'circles');
   },
+  createAccessToken: ({ accessToken }, args, cache) => change(cache, AccessTokens, {}, ['viewer', 'accessTokens'], (tokens) => [accessToken, ...tokens]),
   followUser: afterCircles,
   unfollowUser: afterCircles,
   addToCircle: afterCircles,
   removeFromCircle: afterCircles,
   muteUser: afterMute,
   unmuteUser: afterMute,
-  markNotificationsRead: (payload, args, cache) => readViewerAgain(cache, 'notifications'),
+  muteThread: readNotificationsAgain,
+  unmuteThread: readNotificationsAgain,
+  markNotificationsRead: readNotificationsAgain,
   updateProfile(payload, { input }, cache) {
     change(cache, Me, {}, ['viewer'], (viewer) => ({ ...viewer, wallPolicy: input.wallPolicy }));
   },
@@ -112,7 +120,7 @@ const whenAdded = (field, insert, readFromTop) => (result, args, cache) => {
 };
 
 const Subscription = {
-  newsItemAdded: whenAdded('newsItemAdded', (cache, edge) => change(cache, News, {}, ['viewer', 'news'], (news) => atStart(news, edge)), (cache) => readViewerAgain(cache, 'news')),
+  newsItemAdded: whenAdded('newsItemAdded', toNews, (cache) => readViewerAgain(cache, 'news')),
   incomingAdded: whenAdded('incomingAdded', (cache, edge) => change(cache, Incoming, {}, ['viewer', 'incoming'], (incoming) => atStart(incoming, edge)), (cache) => readViewerAgain(cache, 'incoming')),
   wallPostAdded: whenAdded(
     'wallPostAdded',

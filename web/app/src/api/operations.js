@@ -17,7 +17,7 @@ const said = gql`
 
 const shown = gql`
   fragment Shown on Post {
-    __typename id text createdAt editedAt commentCount viewerReaction viewerCanComment viewerCanEdit viewerCanDelete
+    __typename id text createdAt editedAt commentCount commentOrder viewerReaction viewerCanComment viewerCanEdit viewerCanDelete
     author { ...Person }
     wallOwner { ...Person }
     audience { kind circles { id name } }
@@ -53,8 +53,17 @@ const people = `edges { cursor node { ...Person } } ${pageInfo}`;
 export const Me = gql`query Me { viewer { id wallPolicy user { ...Person bio } } } ${person}`;
 export const Registration = gql`query Registration { registration identityProviders { issuer clientId } }`;
 const emails = 'id email unconfirmedEmail';
-export const Emails = gql`query Emails { viewer { ${emails} } }`;
-export const News = gql`query News($after: String) { viewer { id news(first: 20, after: $after) { ${posts} } } } ${shown}`;
+const sessions = 'id sessions { id createdAt lastUsedAt expiresAt isCurrent }';
+const token = 'id name scopes createdAt expiresAt lastUsedAt';
+const tokens = `id accessTokens { ${token} }`;
+export const Sessions = gql`query Sessions { viewer { ${sessions} } }`;
+export const AccessTokens = gql`query AccessTokens { viewer { ${tokens} rights } }`;
+export const Account = gql`query Account { viewer { ${emails} hasPassword } }`;
+const ad = 'id headline body imageUrl clickUrl impressionToken advertiser why';
+export const News = gql`
+  query News($after: String) {
+    viewer { id news(first: 20, after: $after) { edges { cursor node { ...Shown } sponsored { ${ad} } } ${pageInfo} } }
+  } ${shown}`;
 export const Incoming = gql`query Incoming($after: String) { viewer { id incoming(first: 20, after: $after) { ${posts} } } } ${shown}`;
 export const OwnWall = gql`
   query OwnWall($view: WallView!, $after: String) { viewer { id wall(view: $view, first: 20, after: $after) { ${posts} } } } ${shown}`;
@@ -73,7 +82,7 @@ export const PeopleByName = gql`
   query PeopleByName($startsWith: String!, $after: String) { usersByName(startsWith: $startsWith, first: 20, after: $after) { ${people} } } ${person}`;
 export const SuggestedUsers = gql`
   query SuggestedUsers { viewer { id suggestedUsers(count: 5) { user { ...Person ...Followed } followedBy { id name } } } } ${person} ${followed}`;
-export const Post = gql`query Post($id: ID!) { post(id: $id) { ...Shown } } ${shown}`;
+export const Post = gql`query Post($id: ID!) { post(id: $id) { ...Shown viewerIsMutingThread } } ${shown}`;
 export const History = gql`query History($id: ID!) { post(id: $id) { id history { text url title place replacedAt } } }`;
 export const Thread = gql`
   query Thread($id: ID!, $order: CommentOrder!, $after: String) {
@@ -109,8 +118,16 @@ export const RequestPasswordReset = gql`mutation RequestPasswordReset($input: Re
 export const ResetPassword = gql`mutation ResetPassword($input: ResetPasswordInput!) { resetPassword(input: $input) { handle ${errors} } }`;
 export const SetEmail = gql`mutation SetEmail($input: SetEmailInput!) { setEmail(input: $input) { viewer { ${emails} } ${errors} } }`;
 export const ConfirmEmail = gql`mutation ConfirmEmail($input: ConfirmEmailInput!) { confirmEmail(input: $input) { email ${errors} } }`;
-export const ChangePassword = gql`mutation ChangePassword($input: ChangePasswordInput!) { changePassword(input: $input) { viewer { id } ${errors} } }`;
-export const RevokeOtherSessions = gql`mutation RevokeOtherSessions { revokeOtherSessions { viewer { id } ${errors} } }`;
+export const ChangePassword = gql`mutation ChangePassword($input: ChangePasswordInput!) { changePassword(input: $input) { viewer { ${sessions} ${tokens} } ${errors} } }`;
+export const RevokeSession = gql`mutation RevokeSession($input: RevokeSessionInput!) { revokeSession(input: $input) { viewer { ${sessions} } ${errors} } }`;
+export const RevokeOtherSessions = gql`mutation RevokeOtherSessions { revokeOtherSessions { viewer { ${sessions} } ${errors} } }`;
+export const CreateAccessToken = gql`
+  mutation CreateAccessToken($input: CreateAccessTokenInput!) { createAccessToken(input: $input) { token accessToken { ${token} } ${errors} } }`;
+export const RevokeAccessToken = gql`
+  mutation RevokeAccessToken($input: RevokeAccessTokenInput!) { revokeAccessToken(input: $input) { viewer { ${tokens} } ${errors} } }`;
+export const DeactivateAccount = gql`
+  mutation DeactivateAccount($input: DeactivateAccountInput!) { deactivateAccount(input: $input) { deactivatedUserId ${errors} } }`;
+export const DeleteAccount = gql`mutation DeleteAccount($input: DeleteAccountInput!) { deleteAccount(input: $input) { deletedUserId ${errors} } }`;
 export const UpdateProfile = gql`
   mutation UpdateProfile($input: UpdateProfileInput!) { updateProfile(input: $input) { user { ...Person bio } ${errors} } } ${person}`;
 
@@ -125,6 +142,12 @@ export const SetPostAudience = gql`
   mutation SetPostAudience($input: SetPostAudienceInput!) { setPostAudience(input: $input) { post { ...Shown } ${errors} } } ${shown}`;
 export const SetReplyPolicy = gql`
   mutation SetReplyPolicy($input: SetReplyPolicyInput!) { setReplyPolicy(input: $input) { post { ...Shown } ${errors} } } ${shown}`;
+export const SetCommentOrder = gql`
+  mutation SetCommentOrder($input: SetCommentOrderInput!) { setCommentOrder(input: $input) { post { id commentOrder } ${errors} } }`;
+// Previews of a muted thread are empty.
+const muted = 'post { id viewerIsMutingThread latestComments { ...Said } }';
+export const MuteThread = gql`mutation MuteThread($input: MuteThreadInput!) { muteThread(input: $input) { ${muted} ${errors} } } ${said}`;
+export const UnmuteThread = gql`mutation UnmuteThread($input: UnmuteThreadInput!) { unmuteThread(input: $input) { ${muted} ${errors} } } ${said}`;
 export const DeletePost = gql`mutation DeletePost($input: DeletePostInput!) { deletePost(input: $input) { deletedPostId ${errors} } }`;
 const reacted = `post { id viewerReaction reactionCounts { kind count } }`;
 export const AddReaction = gql`mutation AddReaction($input: AddReactionInput!) { addReaction(input: $input) { ${reacted} ${errors} } }`;
@@ -170,6 +193,8 @@ export const SetNotificationSetting = gql`
   mutation SetNotificationSetting($input: SetNotificationSettingInput!) {
     setNotificationSetting(input: $input) { viewer { id notificationSettings { kind enabled } } ${errors} }
   }`;
+export const RecordAdImpression = gql`
+  mutation RecordAdImpression($input: RecordAdImpressionInput!) { recordAdImpression(input: $input) { recorded ${errors} } }`;
 export const Report = gql`mutation Report($input: ReportInput!) { report(input: $input) { reportedId ${errors} } }`;
 export const MarkNotificationsRead = gql`
   mutation MarkNotificationsRead($input: MarkNotificationsReadInput!) {

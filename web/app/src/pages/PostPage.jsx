@@ -2,9 +2,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { useClient, useQuery, useSubscription } from '@urql/preact';
 import { Link } from 'wouter-preact';
 import { isMissing } from '../api/client.js';
-import { CommentAdded, CommentChanged, Discussion, Post as Query, Thread as ThreadQuery } from '../api/operations.js';
+import { CommentAdded, CommentChanged, Discussion, Post as Query, SetCommentOrder, Thread as ThreadQuery } from '../api/operations.js';
 import { useList, useLiveAfter, useTitle } from '../hooks.js';
-import { EntryLink, Tabs } from '../parts/basics.jsx';
+import { Act, EntryLink, Tabs } from '../parts/basics.jsx';
 import { Comment, CommentForm } from '../parts/Comment.jsx';
 import { Changes, More } from '../parts/Feed.jsx';
 import { Post } from '../parts/Post.jsx';
@@ -47,11 +47,17 @@ function Comments({ post, slug }) {
   return slug ? <Permalink post={post} slug={slug} newest={newest} /> : <Thread post={post} newest={newest} />;
 }
 
+// Thread begins with the order that the author has chosen, and stays with the one that its reader chooses.
 function Thread({ post, newest }) {
-  const [order, setOrder] = useState('THREADED');
+  const [order, setOrder] = useState(post.commentOrder);
   return (
     <>
-      <Tabs label="Order of the comments" options={orders} chosen={order} onChoose={setOrder} />
+      <div class="heading">
+        <Tabs label="Order of the comments" options={orders} chosen={order} onChoose={setOrder} />
+        {post.viewerCanEdit && order !== post.commentOrder && (
+          <Act class="quiet" mutation={SetCommentOrder} input={{ postId: post.id, order }}>Make this the default order</Act>
+        )}
+      </div>
       <ThreadIn key={order} post={post} order={order} newest={newest} />
     </>
   );

@@ -1,13 +1,10 @@
-import { useState } from 'preact/hooks';
-import { useMutation, useQuery } from '@urql/preact';
-import { messageOf } from '../api/client.js';
-import { Blocked, ChangePassword, Emails, Muted, RevokeOtherSessions, SetEmail, UnblockUser, UnmuteUser, UpdateProfile } from '../api/operations.js';
+import { Blocked, Muted, UnblockUser, UnmuteUser, UpdateProfile } from '../api/operations.js';
 import { useList, useTitle } from '../hooks.js';
 import { Act, PersonRow } from '../parts/basics.jsx';
-import { CurrentPassword, Field, Form, NewPassword } from '../parts/Form.jsx';
+import { Field, Section } from '../parts/Form.jsx';
 import { More } from '../parts/Feed.jsx';
 import { NotificationSettings } from '../parts/NotificationSettings.jsx';
-import { SignOut } from '../parts/SignOut.jsx';
+import { SettingsPages } from '../parts/SettingsPages.jsx';
 import { Failure, Loading } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
 
@@ -15,10 +12,11 @@ const policies = { EVERYONE: 'Everyone', FOLLOWED: 'The people I follow', NOBODY
 
 export function Settings() {
   useTitle('Settings');
-  const { config, me, renew } = useSession();
+  const { me, renew } = useSession();
   return (
     <>
       <h1>Settings</h1>
+      <SettingsPages />
       <Section title="Profile" mutation={UpdateProfile} submit="Save" done="Your profile is saved.">
         <Field label="Name" name="name" maxLength={100} defaultValue={me.name} />
         <Field label="About you" name="bio" as="textarea" rows="3" defaultValue={me.bio} />
@@ -31,42 +29,9 @@ export function Settings() {
         </div>
       </Section>
       <NotificationSettings />
-      <Section title="Password" mutation={ChangePassword} submit="Change password" done="Your password is changed. Your other sessions have ended.">
-        <input hidden readOnly autoComplete="username" value={me.handle} />
-        <CurrentPassword />
-        <NewPassword />
-      </Section>
-      {config.mail && <Email />}
       <People title="Blocked" query={Blocked} listOf={({ viewer }) => viewer?.blockedUsers} none="You haven't blocked anyone." mutation={UnblockUser} undo="Unblock" then={renew} />
       <People title="Muted" query={Muted} listOf={({ viewer }) => viewer?.mutedUsers} none="You haven't muted anyone." mutation={UnmuteUser} undo="Unmute" />
-      <Sessions />
     </>
-  );
-}
-
-// Email is about the address for a forgotten password.
-function Email() {
-  const [{ data, error }, read] = useQuery({ query: Emails, requestPolicy: 'cache-and-network' });
-  if (!data?.viewer) return <section class="card"><h2>E-mail</h2>{error ? <Failure error={error} again={read} /> : <Loading />}</section>;
-  const { email, unconfirmedEmail } = data.viewer;
-  return (
-    <Section title="E-mail" mutation={SetEmail} submit="Save" done="Saved." complete={(input) => ({ email: null, ...input })}>
-      <p class="hint">Only you can see your address. Plaza uses it to reset a forgotten password.</p>
-      {unconfirmedEmail && <p>We have sent a link to {unconfirmedEmail}. Open it to confirm the address.</p>}
-      <Field label="E-mail address" hint="Leave it empty to remove it" name="email" type="email" data-optional autoComplete="email" defaultValue={unconfirmedEmail ?? email ?? ''} />
-      <CurrentPassword />
-    </Section>
-  );
-}
-
-function Section({ title, done, children, ...form }) {
-  const [isDone, setIsDone] = useState(false);
-  return (
-    <section class="card">
-      <h2>{title}</h2>
-      <Form {...form} onInput={() => setIsDone(false)} then={(payload, form) => { form.querySelectorAll('[type=password]').forEach((field) => { field.value = ''; }); setIsDone(true); }}>{children}</Form>
-      <p role="status">{isDone && done}</p>
-    </section>
   );
 }
 
@@ -84,21 +49,6 @@ function People({ title, query, listOf, none, mutation, undo, then }) {
         ))}
       </ul>
       <More reading={reading} />
-    </section>
-  );
-}
-
-function Sessions() {
-  const [{ data, error, fetching }, revoke] = useMutation(RevokeOtherSessions);
-  return (
-    <section class="card">
-      <h2>Sessions</h2>
-      <p class="actions">
-        <button type="button" aria-disabled={fetching} onClick={() => revoke({})}>Sign out everywhere else</button>
-        <SignOut class="danger" />
-      </p>
-      <p role="status">{data && 'All your other sessions have ended.'}</p>
-      {error && <p class="error" role="alert">{messageOf(error)}</p>}
     </section>
   );
 }

@@ -14,7 +14,10 @@ const handle = { name: 'handle', autoComplete: 'username', autoCapitalize: 'none
 
 const withHandle = (input) => ({ ...input, handle: withoutAt(input.handle) });
 
-const notices = { ended: 'Your session has ended. Please sign in again.', members: 'This Plaza is for members only. Please sign in.' };
+const notices = {
+  ended: 'Your session has ended. Please sign in again.', members: 'This Plaza is for members only. Please sign in.',
+  deactivated: 'Your account is deactivated. To come back, sign in again.', deleted: 'Your account is deleted.',
+};
 
 export function SignIn() {
   const [isReturning, setIsReturning] = useState(isBack);

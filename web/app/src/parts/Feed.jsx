@@ -1,8 +1,10 @@
 // A list of posts that is read page by page and is live.
+import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useSubscription } from '@urql/preact';
 import { PostChanged } from '../api/operations.js';
 import { useMe } from '../session.jsx';
+import { Ad } from './Ad.jsx';
 import { Post } from './Post.jsx';
 import { Failure, Loading } from './states.jsx';
 
@@ -56,7 +58,7 @@ export function Feed({ reading, children: empty }) {
       <p class="hidden" role="status">{announcement}</p>
       {held > 0 && <button type="button" class="pill primary" onClick={showNew}>{held === 1 ? '1 new post' : `${held} new posts`}</button>}
       {edges.length === 0 && empty}
-      <div class="feed">{edges.slice(held).map(({ node }) => <Post key={node.id} post={node} />)}</div>
+      <div class="feed">{edges.slice(held).map(({ node, sponsored }) => <Fragment key={node.id}><Post post={node} />{sponsored && <Ad ad={sponsored} />}</Fragment>)}</div>
       <More reading={reading} />
       <Changes ids={edges.map(({ node }) => node.id)} />
     </>

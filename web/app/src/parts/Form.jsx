@@ -74,7 +74,7 @@ function sendByKey(event) {
 
 // Form carries out a mutation. complete(input) adds what no field has; then(payload, form) is called when it is done. What is written
 // in a form with a draft, which is named by its place, is kept until it is sent.
-export function Form({ mutation, complete = (input) => input, then, submit, draft: place, children, ...rest }) {
+export function Form({ mutation, complete = (input) => input, then, submit, danger, draft: place, children, ...rest }) {
   const { draft, drafted } = useDraft(place);
   const [act, { busy, errors }] = useAct(mutation, draft);
   const [names, setNames] = useState([]);
@@ -106,9 +106,25 @@ export function Form({ mutation, complete = (input) => input, then, submit, draf
       <Errors of={others} />
       {failure && <Errors of={[failure]} />}
       <div class="submit">
-        <button class="primary" aria-disabled={busy}>{busy ? 'One moment…' : submit}</button>
+        <button class={danger ? 'danger' : 'primary'} aria-disabled={busy}>{busy ? 'One moment…' : submit}</button>
       </div>
     </form>
+  );
+}
+
+// Section is a form on a card of its own, which says when it is done.
+export function Section({ title, done, children, ...form }) {
+  const [isDone, setIsDone] = useState(false);
+  function onDone(payload, form) {
+    for (const field of form.querySelectorAll('[type=password]')) field.value = '';
+    setIsDone(true);
+  }
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      <Form {...form} onInput={() => setIsDone(false)} then={onDone}>{children}</Form>
+      <p role="status">{isDone && done}</p>
+    </section>
   );
 }
 

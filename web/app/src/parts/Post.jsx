@@ -1,12 +1,12 @@
 // A post, with what its viewer may do with it.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { AddReaction, DeletePost, RemoveReaction, VotePoll } from '../api/operations.js';
+import { AddReaction, DeletePost, MuteThread, RemoveReaction, UnmuteThread, VotePoll } from '../api/operations.js';
 import { useAct } from '../hooks.js';
 import { useMe } from '../session.jsx';
 import { Audience } from './Audience.jsx';
 import { Boundary } from './Boundary.jsx';
-import { Address, Avatar, Confirm, Errors, Name, Text, Time } from './basics.jsx';
+import { Act, Address, Avatar, Confirm, Errors, Name, Text, Time } from './basics.jsx';
 import { CommentForm, Preview } from './Comment.jsx';
 import { AudienceDialog, EditDialog, RepliesDialog } from './Composer.jsx';
 import { Edited } from './History.jsx';
@@ -41,12 +41,20 @@ function PostCard({ post, whole }) {
         <Link class="button" href={address}><Drawing of="comment" />{commentsOf(post)}</Link>
         <Own post={post} />
         {me && !isMine && <Report subjectId={post.id} question="Report this post?" />}
+        {me && whole && <Muting post={post} />}
       </footer>
       {!whole && post.latestComments?.length > 0 && <ul class="preview">{post.latestComments.filter(({ author }) => author).map((comment) => <Preview key={comment.id} comment={comment} post={post} />)}</ul>}
       {!whole && post.viewerCanComment && <CommentForm postId={post.id} short />}
     </article>
   );
 }
+
+const Muting = ({ post: { id, viewerIsMutingThread: isMuted } }) => (
+  <>
+    <Act class="quiet" mutation={isMuted ? UnmuteThread : MuteThread} input={{ postId: id }}>{isMuted ? 'Unmute this thread' : 'Mute this thread'}</Act>
+    {isMuted && <p class="hint">You get no notifications about this thread, and your feeds show none of its comments.</p>}
+  </>
+);
 
 const commentsOf = ({ commentCount }) => (commentCount === 1 ? '1 comment' : `${commentCount} comments`);
 

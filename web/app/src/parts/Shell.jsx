@@ -63,14 +63,14 @@ function Navigation({ me }) {
       <Entry to="/circles" of="CIRCLES">Circles</Entry>
       <Entry to="/notifications" of="notifications">Notifications<Unread /></Entry>
       <Entry to="/wall" of="profile">My wall</Entry>
-      <Entry to="/settings" of="settings">Settings</Entry>
+      <Entry to="/settings" within="/settings/*?" of="settings">Settings</Entry>
       <p class="signed-in">Signed in as <Link href={`/people/${me.handle}`}>@{me.handle}</Link> <SignOut class="quiet" /></p>
     </nav>
   );
 }
 
-function Entry({ to, of, children }) {
-  const [isHere] = useRoute(to);
+function Entry({ to, within = to, of, children }) {
+  const [isHere] = useRoute(within);
   return <Link href={to} aria-current={isHere ? 'page' : undefined}><Drawing of={of} /><span>{children}</span></Link>;
 }
 

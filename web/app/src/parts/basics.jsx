@@ -71,12 +71,13 @@ export function Text({ text, entities = [], fold }) {
 }
 
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'narrow' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const units = [['day', 86400], ['hour', 3600], ['minute', 60]];
 
 function ago(date) {
   const seconds = (date - Date.now()) / 1000;
-  if (seconds < -30 * 86400) return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }).format(date);
+  if (seconds < -30 * 86400) return day.format(date);
   const [unit, length] = units.find(([, length]) => -seconds >= length) ?? [];
   return unit ? relative.format(Math.ceil(seconds / length), unit) : 'just now';
 }
@@ -100,6 +101,8 @@ export function Time({ at, href }) {
   const time = <time dateTime={at} title={absolute.format(date)}>{ago(date)}</time>;
   return href ? <Link class="when" href={href}>{time}</Link> : <span class="when">{time}</span>;
 }
+
+export const Day = ({ at }) => <time dateTime={at} title={absolute.format(new Date(at))}>{day.format(new Date(at))}</time>;
 
 // useFrom returns where someone goes after a sign-in: to the page where they were.
 export function useFrom() {

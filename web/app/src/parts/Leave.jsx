@@ -1,0 +1,30 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { useSession } from '../session.jsx';
+import { Dialog } from './basics.jsx';
+import { CurrentPassword, Form } from './Form.jsx';
+
+// Leave is a button that asks for the password, if there is one, before it carries out a mutation that ends the session. The notice says
+// afterwards what has happened.
+export function Leave({ label, question, mutation, notice, hasPassword, children, ...rest }) {
+  const { end } = useSession();
+  const [, navigate] = useLocation();
+  const [isOpen, setIsOpen] = useState(false);
+  async function leave() {
+    await end(notice);
+    navigate('/sign-in');
+  }
+  return (
+    <>
+      <button type="button" onClick={() => setIsOpen(true)} {...rest}>{label}</button>
+      {isOpen && (
+        <Dialog title={question} onClose={() => setIsOpen(false)}>
+          <Form mutation={mutation} submit={label} danger then={leave}>
+            {children}
+            {hasPassword && <CurrentPassword name="password" />}
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
+}
