@@ -22,9 +22,9 @@ import (
 )
 
 // adHistories is smaller than on SQLite: MongoDB takes longer.
-const adHistories = 20
+const adHistories = 10
 
-func TestAds(t *testing.T) {
+func TestAdsOnOneServer(t *testing.T) {
 	t.Parallel()
 	adstest.Run(t, adHistories, func(t *testing.T) ads.Store {
 		t.Helper()
