@@ -62,7 +62,7 @@ SEQUENTIAL := $(SEQUENTIAL)|TestRecentPostsAreThose|TestRecentPostsOfMany|TestAL
 SEQUENTIAL := $(SEQUENTIAL)|TestBuildingListsDuringChanges|TestUnfollowingDuringPushes|TestRenewingNews|TestChangesWhilePosts|TestKeptJobs|TestAnEmptyList|TestNodesOf|TestManyLosses|TestAdsOnOneServer
 SEQUENTIAL := $(SEQUENTIAL)|TestCommandsWhileAServerRuns|TestCommandsCreate|TestUserCommands|TestMigrationsThatAreRefused|TestMigrateDocumentsCommand
 NOUNS := ^(Store|Notifications|IdempotencyKeys|Users|Profiles|Sessions|Circles|Graph|Posts|Feeds|Comments|Importer|Deletion|Cases|Decisions|Marks|LeftHandles)$$
-SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContractOnTwoServers$$/(Importer|Deletion)|TestGolden$$/mongodb|TestContract$$/.*/$(NOUNS)|TestAds(OnTwoServers)?$$/^(Zones|Actions|Reports|Spending)$$
+SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContractOnTwoServers$$/(Importer|Deletion)|TestGolden$$/mongodb|TestContract$$/.*/$(NOUNS)|TestAds$$/^(Zones|Actions|Reports|Spending)$$
 SEQUENTIAL_PKG = $(shell grep -rlE '^func [A-Za-z]*(TestContract|TestAds|$(SEQUENTIAL))' --include='*_test.go' . | xargs dirname | sort -u)
 
 # SCHED_BATCH saves another tenth: otherwise Linux interrupts a test for each answer from the database, and the database for each

@@ -36,7 +36,7 @@ func TestAdsOnOneServer(t *testing.T) {
 // of one process cannot hide mistakes.
 func TestAdsOnTwoServers(t *testing.T) {
 	t.Parallel()
-	adstest.Run(t, adHistories, func(t *testing.T) ads.Store {
+	adstest.RunOnSeveral(t, adHistories, func(t *testing.T) ads.Store {
 		t.Helper()
 		var both turns
 		for i, store := range openTwo(t, mongodb.Options{}) {
