@@ -48,8 +48,8 @@ run: ## run the server: make run ARGS='--demo'
 	go run . $(ARGS)
 
 # Tests that perform thousands of steps one after another: cases of bad input, of hidden posts, of index use, and the parts of the
-# storage contract that are not about concurrency. The race detector makes them three times as expensive, and the other tests
-# run the same code under it concurrently; golden cases run under it on SQLite. Also tests that start a dozen or more short commands:
+# storage contract that are not about concurrency, or that two servers repeat under the race detector. It makes them three times as
+# expensive, and the other tests run the same code under it concurrently; golden cases run under it on SQLite. Also tests that start a dozen or more short commands:
 # with it, a process takes a quarter of a second to start. All tests that these patterns do not name run with the race detector.
 SEQUENTIAL := TestBad|TestAllMistakes|TestSignedOutMutations|TestCursorsBelong|TestLimits
 SEQUENTIAL := $(SEQUENTIAL)|TestHidden|TestManyHidden|TestDeletedIsMissing|TestVisibilityMeetsValue|TestSearchesMatchVisibleValues
@@ -59,9 +59,10 @@ SEQUENTIAL := $(SEQUENTIAL)|TestBench|TestEarlier|Migration[A-Za-z]*IsKilled
 SEQUENTIAL := $(SEQUENTIAL)|TestBucketsAreTidy|TestSparsePages|TestPartsStayInOrder|TestDocumentsHaveAVersion|TestFullThread|TestPagesHaveAByteLimit
 SEQUENTIAL := $(SEQUENTIAL)|TestEveryEarlierFile|TestExport|TestScopesOfAllFields|TestPayloadsShowOnlyIDs|TestNoMutationIsCarriedOutTwice
 SEQUENTIAL := $(SEQUENTIAL)|TestRecentPostsAreThose|TestRecentPostsOfMany|TestALongThread|TestNothingIsLeft|TestModel|TestDeletingPopularUser|TestAway|TestManyFollowersMove|TestSeed
+SEQUENTIAL := $(SEQUENTIAL)|TestBuildingListsDuringChanges|TestUnfollowingDuringPushes|TestRenewingNews|TestChangesWhilePosts|TestKeptJobs|TestAnEmptyList|TestNodesOf|TestManyLosses|TestAdsOnOneServer
 SEQUENTIAL := $(SEQUENTIAL)|TestCommandsWhileAServerRuns|TestCommandsCreate|TestUserCommands|TestMigrationsThatAreRefused|TestMigrateDocumentsCommand
 NOUNS := ^(Store|Notifications|IdempotencyKeys|Users|Profiles|Sessions|Circles|Graph|Posts|Feeds|Comments|Importer|Deletion|Cases|Decisions|Marks|LeftHandles)$$
-SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContractOnTwoServers$$/(Importer|Deletion)|TestGolden$$/mongodb|TestContract$$/.*/$(NOUNS)|TestAds(OnTwoServers)?$$/^(Zones|Actions|Reports|Spending)$$
+SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract(FromMemory)?$$/$(NOUNS)|TestContractOnTwoServers$$/(Importer|Deletion)|TestGolden$$/mongodb|TestContract$$/.*/$(NOUNS)|TestAds$$/^(Zones|Actions|Reports|Spending)$$
 SEQUENTIAL_PKG = $(shell grep -rlE '^func [A-Za-z]*(TestContract|TestAds|$(SEQUENTIAL))' --include='*_test.go' . | xargs dirname | sort -u)
 
 # SCHED_BATCH saves another tenth: otherwise Linux interrupts a test for each answer from the database, and the database for each

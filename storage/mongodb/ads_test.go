@@ -22,9 +22,9 @@ import (
 )
 
 // adHistories is smaller than on SQLite: MongoDB takes longer.
-const adHistories = 20
+const adHistories = 10
 
-func TestAds(t *testing.T) {
+func TestAdsOnOneServer(t *testing.T) {
 	t.Parallel()
 	adstest.Run(t, adHistories, func(t *testing.T) ads.Store {
 		t.Helper()
@@ -36,7 +36,7 @@ func TestAds(t *testing.T) {
 // of one process cannot hide mistakes.
 func TestAdsOnTwoServers(t *testing.T) {
 	t.Parallel()
-	adstest.Run(t, adHistories, func(t *testing.T) ads.Store {
+	adstest.RunOnSeveral(t, adHistories, func(t *testing.T) ads.Store {
 		t.Helper()
 		var both turns
 		for i, store := range openTwo(t, mongodb.Options{}) {

@@ -193,7 +193,7 @@ func TestBuildingListsDuringPushes(t *testing.T) {
 
 func buildingMeetsPushes(t *testing.T, layout string) {
 	t.Helper()
-	const rounds = 20
+	const rounds = 12
 	w := newTownOf(t, nil, mongodb.Options{Feeds: layout})
 	w.atWork()
 	users := w.people(9)

@@ -15,7 +15,7 @@ import (
 func TestModelWhileGraphMoves(t *testing.T) {
 	t.Parallel()
 	stores := twoStores(t, mongodb.Options{})
-	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, 5,
+	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, 4,
 		migrations(mongodb.MigrateGraph, stores, mongodb.GraphReverse, mongodb.GraphTwo))
 }
 

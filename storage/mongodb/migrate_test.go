@@ -131,7 +131,7 @@ func next(s mongodb.MigrationState, layouts []string, n int) (to string, goal mo
 func TestModelWhileCommentsMove(t *testing.T) {
 	t.Parallel()
 	stores := twoStores(t, mongodb.Options{})
-	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, 5, migrations(mongodb.MigrateComments, stores,
+	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, 4, migrations(mongodb.MigrateComments, stores,
 		mongodb.CommentsDocuments, mongodb.TinyPages, mongodb.TinyAdaptive, mongodb.CommentsEmbedded))
 }
 
@@ -139,7 +139,7 @@ func TestModelWhileCommentsMove(t *testing.T) {
 func TestModelWhileFeedsMove(t *testing.T) {
 	t.Parallel()
 	stores := twoStores(t, mongodb.Options{MergeAbove: 1})
-	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, 5,
+	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, 4,
 		migrations(mongodb.MigrateFeeds, stores, mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.TinyCache, mongodb.TinyBucket, mongodb.TinyMonth))
 }
 

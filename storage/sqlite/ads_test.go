@@ -13,15 +13,7 @@ import (
 	"plaza/ads"
 	"plaza/id"
 	"plaza/storage/sqlite/internal/sqldb"
-	"plaza/storage/storagetest/adstest"
 )
-
-func TestAds(t *testing.T) {
-	adstest.Run(t, 100, func(t *testing.T) ads.Store {
-		t.Helper()
-		return openAds(t).Ads()
-	})
-}
 
 func openAds(t *testing.T) *Store {
 	t.Helper()

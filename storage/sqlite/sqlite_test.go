@@ -3,10 +3,12 @@ package sqlite_test
 import (
 	"testing"
 
+	"plaza/ads"
 	"plaza/storage"
 	"plaza/storage/sqlite"
 	"plaza/storage/sqlite/sqlitetest"
 	"plaza/storage/storagetest"
+	"plaza/storage/storagetest/adstest"
 )
 
 func TestContract(t *testing.T) { storagetest.Run(t, open) }
@@ -19,7 +21,14 @@ func TestContractFromMemory(t *testing.T) {
 	}, "Users", "Sessions", "Circles", "Graph", "Importer", "Deletion", "Concurrency")
 }
 
-func TestModel(t *testing.T) { storagetest.RunModel(t, open, 100) }
+func TestModel(t *testing.T) { storagetest.RunModel(t, open, 60) }
+
+func TestAds(t *testing.T) {
+	adstest.Run(t, 60, func(t *testing.T) ads.Store {
+		t.Helper()
+		return open(t).Ads()
+	})
+}
 
 func open(t *testing.T) storage.Store {
 	t.Helper()

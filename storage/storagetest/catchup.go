@@ -16,7 +16,7 @@ import (
 
 const (
 	catchUpWriters = 8
-	catchUpRounds  = 8 // of a post and a comment for each writer
+	catchUpRounds  = 6 // of a post and a comment for each writer
 	catchUpPage    = 5
 )
 

@@ -29,7 +29,7 @@ func RunCatchUpEdges(t *testing.T, open func(t *testing.T) []storage.Store) {
 	})
 }
 
-const catchUpEdgeRounds = 4 // of four edges for each writer
+const catchUpEdgeRounds = 3 // of four edges for each writer
 
 type catchUpEdges struct {
 	*catchUp

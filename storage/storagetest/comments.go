@@ -456,7 +456,7 @@ func latestIsOrderedByID(w *world) {
 	ada := w.user()
 	p := w.status(ada)
 	var later []*social.Comment
-	for range 20 {
+	for range 12 {
 		later = append(later, newComment(p, nil, ada))
 	}
 	w.dice.Shuffle(len(later), func(i, j int) { later[i], later[j] = later[j], later[i] })
@@ -491,9 +491,9 @@ func commentsReadsByID(w *world) {
 	ada := w.user()
 	ids := []social.CommentID{newCommentID(), {}}
 	want := map[social.CommentID]*social.Comment{}
-	for i := range 10 {
+	for i := range 6 {
 		p := w.status(ada)
-		for range 30 {
+		for range 9 {
 			c := w.comment(p, nil, ada)
 			ids = append(ids, c.ID)
 			want[c.ID] = c
@@ -503,26 +503,29 @@ func commentsReadsByID(w *world) {
 		}
 	}
 	ids = append(ids, ids[2], ids[4])
-	w.same(lookup(w, w.Comments, ids), want, "300 comments")
+	w.same(lookup(w, w.Comments, ids), want, "54 comments")
 }
 
 func commentsBySlugReadsByPermalink(w *world) {
 	ada := w.user()
 	var links []social.Permalink
 	want := map[social.Permalink]*social.Comment{}
-	for range 20 {
+	for range 6 {
 		p := w.status(ada)
 		for _, slug := range []string{"a", "A", "b-1", "b_1", "long" + p.ID.ID.String()} {
 			c := commentWithSlug(slug, newCommentID(), p, nil, ada)
 			w.ok(w.insertComment(c), "InsertComment")
 			link := social.Permalink{Post: p.ID, Slug: slug}
-			links, want[link] = append(links, link, social.Permalink{Post: p.ID, Slug: slug + "x"}), c
+			links, want[link] = append(links, link), c
+			for _, wrong := range []string{"x", "y", "z"} { // more links than one query of MongoDB has
+				links = append(links, social.Permalink{Post: p.ID, Slug: slug + wrong})
+			}
 		}
 	}
 	first := links[0]
 	links = append(links, first, social.Permalink{Post: newPostID(), Slug: "a"}, social.Permalink{Post: first.Post},
 		social.Permalink{Post: first.Post, Slug: "long" + links[len(links)-1].Post.ID.String()}) // of another post
-	w.same(lookup(w, w.CommentsBySlug, links), want, "100 comments by slug")
+	w.same(lookup(w, w.CommentsBySlug, links), want, "30 comments by slug")
 }
 
 // forest fills a post with a few trees of comments, some of them tombstones, and returns them as a
@@ -714,7 +717,7 @@ func randomThreadsStayExact(w *world) {
 	p := w.status(ada)
 	for range 8 {
 		live := w.liveComments(p.ID)
-		for range 25 {
+		for range 15 {
 			switch n := w.dice.IntN(10); {
 			case n < 2 || len(live) == 0:
 				live = append(live, w.comment(p, nil, ada))

@@ -262,7 +262,7 @@ func repliesDuringTheParentsDeletion(w *world) {
 
 func commentsDuringThePostsDeletion(w *world) {
 	people := w.users(crowd)
-	for range 3 {
+	for range 2 {
 		p := w.poll(people[0], 2)
 		root := w.comment(p, nil, people[0])
 		comments := []*social.Comment{root}
@@ -563,7 +563,7 @@ func addToCircleDuringDeleteCircle(w *world) {
 
 func addToCircleDuringBlock(w *world) {
 	people := w.users(crowd)
-	for round := range 4 {
+	for round := range 2 {
 		// Pairs: one follows, the other blocks, in both directions.
 		errs := together(crowd, func(i int) error {
 			me, you := people[i], people[i^1]

@@ -94,7 +94,7 @@ func (w *world) chatter(posts []*social.Post, one, other person) (byOne []*socia
 
 func eraseCommentsDeletesAll(w *world) {
 	ada, ben, twin := w.user(), w.user(), w.user()
-	posts, twins := []*social.Post{w.status(ada), w.status(ben), w.status(ada)}, []*social.Post{w.status(ada), w.status(ada), w.status(ada)}
+	posts, twins := []*social.Post{w.status(ada), w.status(ben)}, []*social.Post{w.status(ada), w.status(ada)}
 	w.chatter(posts, ben, ada)
 	for _, c := range slices.Backward(w.chatter(twins, twin, ada)) {
 		w.deleteComment(c)
@@ -132,11 +132,11 @@ func eraseCommentsKeepsLaterOnes(w *world) {
 func eraseCommentsResumes(w *world) {
 	ada, ben := w.user(), w.user()
 	var posts []*social.Post
-	for range 4 {
+	for range 3 {
 		posts = append(posts, w.status(ada))
 	}
 	w.chatter(posts, ben, ada)
-	for range 40 {
+	for range 20 {
 		w.comment(posts[0], nil, ben)
 	}
 	tail := w.tail()

@@ -37,7 +37,7 @@ func RunFreshness(t *testing.T, open func(t *testing.T) []storage.Store) {
 
 const (
 	freshnessCouples = 6
-	freshnessRounds  = 4
+	freshnessRounds  = 3
 )
 
 type freshness struct {

@@ -15,7 +15,7 @@ import (
 // before it stops.
 func TestRequestsForAdsAreStoredOnShutdown(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
 		defer func() {
 			if err := st.Close(); err != nil {

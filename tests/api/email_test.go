@@ -111,7 +111,7 @@ const refusedToken = `"path":["input","token"]`
 // TestAnAddressIsConfirmedByItsLink, once, and is seen by its owner alone.
 func TestAnAddressIsConfirmedByItsLink(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		p := servePost(t, e, false)
 		must(t, p.setEmail(t, "ada", "ada@site.example"), `"email":null,"unconfirmedEmail":"ada@site.example"`)
 		first := p.token(t, "/confirm", "ada@site.example")
@@ -143,7 +143,7 @@ func TestAnAddressIsConfirmedByItsLink(t *testing.T) {
 // signed in ends.
 func TestAPasswordIsResetByItsLink(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		p := servePost(t, e, false)
 		p.withEmail(t, "ada", "ada@site.example")
 		var created struct{ CreateAccessToken struct{ Token string } }
@@ -182,7 +182,7 @@ func TestAPasswordIsResetByItsLink(t *testing.T) {
 // TestAChangedPasswordMakesTheLinkVoid, and so does the deletion of the account.
 func TestAChangedPasswordMakesTheLinkVoid(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		p := servePost(t, e, false)
 		p.withEmail(t, "ada", "ada@site.example")
 		p.request(t, "ada")
@@ -204,7 +204,7 @@ func TestAChangedPasswordMakesTheLinkVoid(t *testing.T) {
 // the server stores the same before it answers; it looks for the account later.
 func TestARequestRevealsNothing(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		p := servePost(t, e, false)
 		p.withEmail(t, "ada", "ada@site.example")
 		p.As(t, "ben") // has no address
@@ -237,7 +237,7 @@ func TestARequestRevealsNothing(t *testing.T) {
 // TestAMailThatFailsIsSentLater, by another attempt; an account gets five mails an hour.
 func TestAMailThatFailsIsSentLater(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		p := servePost(t, e, false)
 		p.withEmail(t, "ada", "ada@site.example")
 		p.mailbox.Refuse(true)
@@ -285,7 +285,7 @@ func TestAMailboxThatDoesNotExist(t *testing.T) {
 // TestAccountsThatShareAnAddressGetOneMail with a link for each.
 func TestAccountsThatShareAnAddressGetOneMail(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		p := servePost(t, e, false)
 		for _, handle := range []string{"a1", "a2", "a3", "a4", "a5"} {
 			p.withEmail(t, handle, "all@site.example")
@@ -367,7 +367,7 @@ func TestTheLimitOfAnAddress(t *testing.T) {
 // address. The link of the last one works, also after further requests.
 func TestLinksThatHaveArrivedOutliveDroppedMails(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		p := servePost(t, e, false)
 		var newest string
 		for range 5 {
@@ -385,7 +385,7 @@ func TestLinksThatHaveArrivedOutliveDroppedMails(t *testing.T) {
 // TestBannedUsersCannotUseLinks that they got before, and get no others.
 func TestBannedUsersCannotUseLinks(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		p := servePost(t, e, false)
 		p.withEmail(t, "ada", "ada@site.example")
 		must(t, p.setEmail(t, "ada", "other@site.example"), "other@site.example")
@@ -479,7 +479,7 @@ func (w lineWriter) Write(line []byte) (int, error) {
 // TestRequestsAreLimited for each client.
 func TestRequestsAreLimited(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		p := servePost(t, e, true)
 		for range 10 {
 			must(t, p.request(t, "nobody"), `"userErrors":[]`)

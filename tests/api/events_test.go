@@ -59,7 +59,7 @@ func events(t *testing.T, stream *http.Response) <-chan string {
 // cursor, and ends when its subscriber signs out.
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		for mode, subscribe := range map[string]func(*testing.T, plazatest.Person, string) <-chan string{
 			"distinct": distinctEvents, "single": singleEvents,
 		} {

@@ -30,9 +30,9 @@ var (
 	updating sync.Mutex // the engines rewrite a file one after the other
 )
 
-// TestGolden runs the cases of testdata/golden on every engine, over HTTP. A case is a txtar file:
-// each step is a file named "actor: what", which contains an operation, followed by a file named
-// "want" with its answer.
+// TestGolden runs the cases of testdata/golden over HTTP, on every engine that may differ (see
+// oneLayout). A case is a txtar file: each step is a file named "actor: what", which contains an
+// operation, followed by a file named "want" with its answer.
 //
 // Actors are people who have signed up with that handle (and that name, and the password "password
 // of <handle>"); "anyone" is not signed in, and "<token 1>" is the owner of that token. Three steps
@@ -49,11 +49,20 @@ func TestGolden(t *testing.T) {
 	}
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		for _, file := range files {
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-				runGolden(t, e, file)
-			})
+			name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+			if slices.Contains(oneLayout, name) && e.Name != "sqlite" && e.Name != "mongodb" {
+				continue
+			}
+			t.Run(name, func(t *testing.T) { runGolden(t, e, file) })
 		}
 	})
+}
+
+// oneLayout are the cases without follows, feeds and comments. All layouts of MongoDB keep the rest in
+// the same way.
+var oneLayout = []string{
+	"adconversions", "admanager", "adrefunds", "ads", "emails", "id_tokens", "invitations", "names", "passwords", "polls", "reactions", "rights",
+	"sessions",
 }
 
 func runGolden(t *testing.T, e plazatest.Engine, file string) {

@@ -96,7 +96,7 @@ func forOtherThreads(t *testing.T, run func(*testing.T, storage.Store, *commands
 		t.Run(fmt.Sprint("mongodb ", layout), func(t *testing.T) {
 			t.Parallel()
 			sent := &commands{}
-			run(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Comments: layout, Monitor: sent.monitor()}), sent)
+			run(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Comments: layout, Monitor: sent.monitor(), Unjournaled: true}), sent)
 		})
 	}
 }
@@ -105,7 +105,7 @@ func forOtherThreads(t *testing.T, run func(*testing.T, storage.Store, *commands
 // the end, in whatever order the two are stored.
 func TestVisibilityMeetsValue(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		s := newWorld(t, plazatest.Start(t, e))
 		set := func(value, visibility string) {
 			s.plaza.As(t, "bob").Raw(t, fmt.Sprintf(`mutation { setProfileProperty(input: {key: "city", value: %q%s}) { userErrors { code } } }`, value, visibility))

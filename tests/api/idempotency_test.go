@@ -150,7 +150,7 @@ func TestAKeyCountsOverEvents(t *testing.T) {
 // TestKeysAreRefused sends malformed keys, and keys with operations that cannot have one.
 func TestKeysAreRefused(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada := plaza.As(t, "ada")
 		text := map[string]any{"text": "never"}
@@ -217,7 +217,7 @@ func (s *failing) InsertPost(ctx context.Context, p *social.Post, e social.Event
 // its way back.
 func TestTemporaryFailuresAreRetried(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		store := &failing{Store: e.Open(t)}
 		ada := plazatest.Serve(t, store).As(t, "ada")
 		create := func(key string) string { return keyed(t, ada, key, createPost, map[string]any{"text": key}) }
@@ -257,7 +257,7 @@ func (s *remembering) BeginAttempt(ctx context.Context, a social.Attempt, lease 
 // and on the key, so it is no fast hash of the operation. Operations without one have such a hash.
 func TestKeysDoNotTellPasswords(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		store := &remembering{Store: e.Open(t)}
 		plaza := plazatest.Serve(t, store)
 		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")

@@ -82,7 +82,7 @@ func storeInvitation(t *testing.T, st storage.Store, handle string, expires time
 // wrong with the input. It does not tell which handles are taken.
 func TestInvitationsThatAreNotValid(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		c := serveClub(t, e)
 		used, expired := c.Invite(t, 1), c.Invite(t, 1)
 		if answer := signUp(t, c.URL, "zoe", "long enough", used); !strings.Contains(answer, `"userErrors": []`) {
@@ -138,7 +138,7 @@ func TestInvitationsThatAreNotValid(t *testing.T) {
 // TestConcurrentSignUpsWithOneInvitation create as many accounts as it has, through two servers.
 func TestConcurrentSignUpsWithOneInvitation(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		const uses, guests = 5, 23
 		c := serveClub(t, e)
 		other := plazatest.ServeInviting(t, unclosed{c.Store}, 3, time.Now)
@@ -173,7 +173,7 @@ func TestConcurrentSignUpsWithOneInvitation(t *testing.T) {
 // TestConcurrentInvitationsOfOneMember are never more than a member may have.
 func TestConcurrentInvitationsOfOneMember(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		c := serveClub(t, e)
 		ada := c.As(t, "ada")
 		var all sync.WaitGroup
@@ -234,7 +234,7 @@ func TestMembersInviteOnlyWhereTheyMay(t *testing.T) {
 // provider may create accounts. Later ones need none.
 func TestProvidersUsersAreInvited(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		site, st := issuertest.New(t), e.Open(t)
 		provider := issuer.Provider{Issuer: site.URL, ClientID: issuertest.Audience}
 		p := plazatest.ServeProviders(t, st, time.Now, accounts.RegistrationByInvitation, provider)

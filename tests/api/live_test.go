@@ -150,7 +150,7 @@ func TestLiveCommentsAreEntriesOfTheirThread(t *testing.T) {
 
 func TestSubscribingIsRefused(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		hidden := plaza.As(t, "ada").Status(t, "mine", map[string]any{"kind": "ONLY_ME"})
 		anyone := plaza.As(t, "anyone").Connect(t)
@@ -175,7 +175,7 @@ func TestSubscribingIsRefused(t *testing.T) {
 
 func TestSigningOutClosesSockets(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada := plaza.As(t, "ada")
 		news := ada.Connect(t)

@@ -42,7 +42,7 @@ func scraped(t *testing.T, url, name string) float64 {
 // did.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		listener := httptest.NewServer(plaza.Server.Metrics.Handler())
 		defer listener.Close()

@@ -43,7 +43,7 @@ func TestTypesWithAnIDAreNodes(t *testing.T) {
 // all others: those without the right, signed-out ones, and programs without the scope.
 func TestNodesOfFew(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		w := newWorld(t, plazatest.Start(t, e))
 		w.act(t, "ada", `mutation { updateAdvertiser(input: {advertiserId: "$advertiser", name: "Acme Sons"}) { userErrors { code } } }`)
 		manager, moderator := newAccessToken(t, w.ada, "READ_PUBLIC", "MANAGE_ADS").program, newAccessToken(t, w.ada, "READ_PUBLIC", "MODERATE").program

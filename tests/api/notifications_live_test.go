@@ -106,7 +106,7 @@ func wantNotified(t *testing.T, s *plazatest.Socket, wants ...string) (last noti
 // something is hidden from the user.
 func TestNotificationsArriveLive(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, ben, cem, dan := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "dan")
 		plaza.Notify(t)
@@ -151,7 +151,7 @@ func TestNotificationsArriveLive(t *testing.T) {
 // changes and disappears live, and for those who resume.
 func TestLossesArriveLive(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, ben, cem := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem")
 		plaza.Notify(t)
@@ -208,7 +208,7 @@ func TestLossesArriveLive(t *testing.T) {
 // after a resume, and in the list, whichever of the others are deleted or hidden by moderators.
 func TestEarlierCommentsStayNotified(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, ben, cem, mia := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "mia")
 		plazatest.Grant(t, plaza, "GRANT: moderate mia")
@@ -294,7 +294,7 @@ func wantListed(t *testing.T, p plazatest.Person, want ...string) {
 // who resume and in the list, and only if their recipient saw the post until then.
 func TestDeletedPostsLeaveNotifications(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, ben, cem := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem")
 		plaza.Notify(t)
@@ -347,7 +347,7 @@ func TestDeletedPostsLeaveNotifications(t *testing.T) {
 // who resume, too, because it stays there in the list.
 func TestLostActsMoveNotifications(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, ben, cem, dan := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "dan")
 		plaza.Notify(t)
@@ -383,7 +383,7 @@ func TestLostActsMoveNotifications(t *testing.T) {
 // notification does not see, or never saw.
 func TestLossesRevealNothing(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, ben, cem, dan, eve := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "cem"), plaza.As(t, "dan"), plaza.As(t, "eve")
 		plaza.Notify(t)
@@ -416,7 +416,7 @@ func TestLossesRevealNothing(t *testing.T) {
 // each once, although they are on several pages. On the first page are no others; on later ones there may be.
 func TestManyLossesArrive(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada := plaza.As(t, "ada")
 		plaza.As(t, "ben")

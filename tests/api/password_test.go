@@ -36,7 +36,7 @@ func (s *lateSession) InsertSession(ctx context.Context, session social.Session)
 // whether the change comes before or after it is stored.
 func TestPasswordIsChangedDuringASignIn(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		st := &lateSession{Store: e.Open(t)}
 		plaza := plazatest.Serve(t, st)
 		ada := plaza.As(t, "ada")

@@ -415,7 +415,7 @@ func TestBrokenStreamsOfChanges(t *testing.T) {
 
 func TestBadInputOfPostChanged(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		s := plaza.As(t, "ada").Connect(t)
 		operations := map[string]string{

@@ -38,13 +38,13 @@ func TestHiddenIsMissing(t *testing.T) {
 	forEachCounted(t, hiddenIsMissing)
 }
 
-// forEachCounted runs a test on a store of each engine, and counts the commands on MongoDB.
+// forEachCounted runs a test on a store of each database, and counts the commands on MongoDB.
 func forEachCounted(t *testing.T, run func(*testing.T, storage.Store, *commands)) {
 	t.Helper()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		sent := &commands{}
 		if e.Name == "mongodb" {
-			run(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: sent.monitor()}), sent)
+			run(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: sent.monitor(), Unjournaled: true}), sent)
 		} else {
 			run(t, e.Open(t), sent)
 		}
@@ -431,7 +431,7 @@ func TestHiddenSlugs(t *testing.T) {
 // TestHiddenSubscriptions subscribes to the threads of posts over a websocket.
 func TestHiddenSubscriptions(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		s := newSecrets(t, plazatest.Start(t, e), &commands{})
 		want := subscribe(t, s.ada, missingID("post"))
 		if !strings.Contains(want, "NOT_FOUND") {

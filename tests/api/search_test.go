@@ -18,7 +18,7 @@ import (
 // value, in pages of every size.
 func TestSearchesMatchVisibleValues(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
 		defer st.Close()
 		v := newVillage(t, st)

@@ -23,7 +23,7 @@ import (
 // serving ends without an error.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
 		defer func() { _ = st.Close() }()
 		s := app.New(st, app.Config{AllowedOrigins: []string{"*"}})

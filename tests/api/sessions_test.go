@@ -60,7 +60,7 @@ func signInAgain(t *testing.T, p plazatest.Person, handle string) (again plazate
 func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		store := plazatest.Start(t, e).Store
 		began := time.Now().UTC().Truncate(time.Millisecond)
 		now, options := began, plazatest.Cheap
@@ -115,7 +115,7 @@ func TestSessionsLastAsLongAsTheyAreUsed(t *testing.T) {
 // end the others with their sockets, and then itself.
 func TestSessionsAreListedAndRevoked(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
 		phone, _ := signInAgain(t, ada, "ada")
@@ -237,7 +237,7 @@ func (s silentStream) Next(ctx context.Context) (social.Event, error) {
 // answer, these get no items from the same server. The event log is not needed for that.
 func TestOtherSessionsEndBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Serve(t, silentLog{e.Open(t)})
 		bob := plaza.As(t, "bob").Connect(t)
 		bob.Subscribe(plaza, "news", plazatest.NewsSubscription)

@@ -118,7 +118,7 @@ func TestBlocksOfTheAwayStay(t *testing.T) {
 // are back, and not before, whether the notifier has been faster than the ban or not.
 func TestAwayLosesNoNotification(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, ben := plaza.As(t, "ada"), plaza.As(t, "ben")
 		post := ada.Status(t, "hello", plazatest.Public)

@@ -3,6 +3,7 @@
 package adstest
 
 import (
+	"slices"
 	"testing"
 
 	"plaza/ads"
@@ -15,10 +16,25 @@ type Open = func(t *testing.T) ads.Store
 // play random histories play this many.
 func Run(t *testing.T, histories int, open Open) {
 	t.Helper()
-	for _, noun := range []struct {
-		name  string
-		cases []testCase
-	}{
+	runNouns(t, histories, open, nouns())
+}
+
+// RunOnSeveral does the same for the nouns with concurrent cases. open opens a store that passes its
+// calls to several servers.
+func RunOnSeveral(t *testing.T, histories int, open Open) {
+	t.Helper()
+	sequential := []string{"Zones", "Lists", "Spending", "Reports", "Actions"}
+	runNouns(t, histories, open, slices.DeleteFunc(nouns(), func(n noun) bool { return slices.Contains(sequential, n.name) }))
+}
+
+// noun is the part of the contract about one noun.
+type noun struct {
+	name  string
+	cases []testCase
+}
+
+func nouns() []noun {
+	return []noun{
 		{"Catalogue", catalogueCases},
 		{"Campaigns", campaignCases},
 		{"Zones", zoneCases},
@@ -35,7 +51,12 @@ func Run(t *testing.T, histories int, open Open) {
 		{"Conversions", conversionCases},
 		{"Actions", actionCases},
 		{"Keys", keyCases},
-	} {
+	}
+}
+
+func runNouns(t *testing.T, histories int, open Open, nouns []noun) {
+	t.Helper()
+	for _, noun := range nouns {
 		t.Run(noun.name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range noun.cases {
