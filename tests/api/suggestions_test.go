@@ -31,7 +31,7 @@ type suggesting struct {
 // what is expected from its follows, blocks and mutes.
 func TestSuggestionsFollowTheGraph(t *testing.T) {
 	t.Parallel()
-	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
 		defer st.Close()
 		v := &suggesting{
