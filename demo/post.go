@@ -122,7 +122,7 @@ func (p *post) stepName(parts ...string) string {
 func (p *post) id(s *stage) social.PostID { return s.postID("post/"+p.name, p.after()) }
 
 func (p *post) publish(ctx context.Context, s *stage) error {
-	in := network.NewPost{Content: p.staged(s, p.content), Audience: social.Audience{Kind: social.AudiencePublic}}
+	in := network.NewPost{Content: p.staged(s, p.content), Audience: social.Audience{Kind: social.AudiencePublic}, Order: social.OrderThreaded}
 	if p.to.kind != "" {
 		in.Audience.Kind = p.to.kind
 	}
