@@ -254,6 +254,25 @@ func TestCommandCountsOfMentions(t *testing.T) {
 	})
 }
 
+// TestCommandCountsOfSuggestions: the number of commands grows neither with the follows that it looks
+// at nor with the suggestions.
+func TestCommandCountsOfSuggestions(t *testing.T) {
+	log := &commandLog{}
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: log.monitor()}))
+	reader := plaza.As(t, "reader")
+	for i := range 7 {
+		followed := plaza.As(t, fmt.Sprint("followed", i))
+		reader.Follow(t, fmt.Sprint("followed", i))
+		for j := range 5 {
+			plaza.As(t, fmt.Sprintf("stranger%d_%d", i, j)).Status(t, "Hello", plazatest.Public)
+			followed.Follow(t, fmt.Sprintf("stranger%d_%d", i, j))
+		}
+	}
+	log.mustTake(t, "suggestions", 6, false, [2]int{5, 50}, func(count int) {
+		reader.Do(t, `query($count: Int!) { viewer { suggestedUsers(count: $count) { user { handle viewerFollows isFollowingViewer } followedBy { name } } } }`, map[string]any{"count": count}, nil)
+	})
+}
+
 // TestCommandCountsOfNewPosts: a new post is stored, and returned without reading it.
 func TestCommandCountsOfNewPosts(t *testing.T) {
 	log := &commandLog{}
