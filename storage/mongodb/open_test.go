@@ -116,8 +116,9 @@ func TestADeadDatabaseIsUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, call := range map[string]func(context.Context) error{
-		"Ping":  store.Ping,
-		"Users": func(ctx context.Context) error { _, err := store.Users(ctx, []social.UserID{{}}); return err },
+		"Ping":          store.Ping,
+		"Users":         func(ctx context.Context) error { _, err := store.Users(ctx, []social.UserID{{}}); return err },
+		"PublicAuthors": func(ctx context.Context) error { _, err := store.PublicAuthors(ctx, 1); return err },
 		"InsertPost": func(ctx context.Context) error {
 			return store.InsertPost(ctx, status(social.UserID{}, social.UserID{}, public), happened(social.EventPostCreated))
 		},

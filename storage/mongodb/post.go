@@ -383,10 +383,15 @@ func (s *Store) Posts(ctx context.Context, ids []social.PostID) (posts map[socia
 
 // PublicAuthors implements social.Posts.
 func (s *Store) PublicAuthors(ctx context.Context, newest int) ([]social.UserID, error) {
-	posts, err := mdb.FindAll[postDoc](ctx, s.posts, mdb.Doc("_id", mdb.Doc("$gt", mdb.ZeroKey)), newest, options.Find().
-		SetSort(mdb.Doc("_id", -1)).SetLimit(int64(newest)).SetProjection(mdb.Doc("author", 1, "audience", 1)).SetHint(mdb.Doc("_id", 1)))
-	public := slices.DeleteFunc(posts, func(d postDoc) bool { return d.Audience.Kind != social.AudiencePublic })
-	return batch.Unique(mdb.Map(public, func(d *postDoc) social.UserID { return d.Author })), err
+	var authors []social.UserID
+	err := s.db.Read(ctx, "public authors", func(ctx context.Context) error {
+		posts, err := mdb.FindAll[postDoc](ctx, s.posts, mdb.Doc("_id", mdb.Doc("$gt", mdb.ZeroKey)), newest, options.Find().
+			SetSort(mdb.Doc("_id", -1)).SetLimit(int64(newest)).SetProjection(mdb.Doc("author", 1, "audience", 1)).SetHint(mdb.Doc("_id", 1)))
+		public := slices.DeleteFunc(posts, func(d postDoc) bool { return d.Audience.Kind != social.AudiencePublic })
+		authors = batch.Unique(mdb.Map(public, func(d *postDoc) social.UserID { return d.Author }))
+		return err
+	})
+	return authors, err
 }
 
 func (s *Store) readPost(ctx context.Context, post social.PostID) (*social.Post, error) {
