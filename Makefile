@@ -48,9 +48,10 @@ run: ## run the server: make run ARGS='--demo'
 	go run . $(ARGS)
 
 # Tests that perform thousands of steps one after another: cases of bad input, of hidden posts, of index use, and the parts of the
-# storage contract that are not about concurrency, or that two servers repeat under the race detector. It makes them three times as
-# expensive, and the other tests run the same code under it concurrently; golden cases run under it on SQLite. Also tests that start a dozen or more short commands:
-# with it, a process takes a quarter of a second to start. All tests that these patterns do not name run with the race detector.
+# storage contract that are not about concurrency, or that two servers repeat under the race detector. The detector makes them three
+# times as expensive, and the other tests run the same code under it concurrently; golden cases run under it on SQLite. Also tests
+# that start a dozen or more short commands: with it, a process takes a quarter of a second to start. All tests that these patterns
+# do not name run with the race detector.
 SEQUENTIAL := TestBad|TestAllMistakes|TestSignedOutMutations|TestCursorsBelong|TestLimits
 SEQUENTIAL := $(SEQUENTIAL)|TestHidden|TestManyHidden|TestDeletedIsMissing|TestVisibilityMeetsValue|TestSearchesMatchVisibleValues
 SEQUENTIAL := $(SEQUENTIAL)|AnIndex|UseIndexes|IndexRanges|CommandCounts|TestCommandsReachTheirShard

@@ -4441,7 +4441,7 @@ type Viewer {
     "Only items before this cursor."
     before: String
   ): UserConnection
-  "Users you may want to follow: first those whom most of the users follow that you followed last, then your followers, then authors of recent public posts. You neither follow nor mute any of them."
+  "Users you may want to follow: first users followed by those you followed last, beginning with the ones most of them follow; then your followers; then authors of recent public posts. You neither follow nor mute any of them."
   suggestedUsers(
     "How many: 1 to 50."
     count: Int! = 10

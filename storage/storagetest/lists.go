@@ -40,9 +40,9 @@ type listing[K comparable, T any] struct {
 	origin     social.Key   // the least key, which no entry has; "": the zero id
 }
 
-// check compares the whole lists, walks them forward in small pages and backward in larger ones, and
-// reads pages of three sizes with all kinds of bounds, in both directions; always pages of several
-// lists in one call.
+// check compares the whole lists, walks them forward in small pages and backward in larger ones,
+// and reads pages of three sizes with all kinds of bounds, in both directions; always pages of
+// several lists in one call.
 func (l *listing[K, T]) check() {
 	l.w.t.Helper()
 	l.checkWhole()

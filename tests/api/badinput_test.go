@@ -721,8 +721,8 @@ func reachStorage(cases []bad) []bad {
 // isFirst reports whether an engine is the one that runs all cases.
 func isFirst(e plazatest.Engine) bool { return e.Name == plazatest.Engines[0].Name }
 
-// TestBadInputOfMutations runs only the cases that reach the storage on engines other than the first,
-// and looks only once whether anything has changed.
+// TestBadInputOfMutations runs all cases on the first engine. On the others it runs only those that
+// reach the storage, and checks only once that nothing has changed.
 func TestBadInputOfMutations(t *testing.T) {
 	requireCleanLog(t)
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -1352,8 +1352,8 @@ func (w *world) arguments() map[string][]bad {
 		"Query.ads(zone:)":                   site,
 		"Query.ads(keywords:)":               badKeywords("BAD_USER_INPUT", "BAD_USER_INPUT", "BAD_USER_INPUT"),
 		"Query.ads(visitor:)":                values("BAD_USER_INPUT", "a b", "ä", "a\x00", "a/b", strings.Repeat("a", 129), veryLong),
-		"Viewer.suggestedUsers(count:)":      values("BAD_USER_INPUT", 0, -1, 51, 1_000, -1<<31),
 		"Query.ads(count:)":                  values("BAD_USER_INPUT", 0, -1, 11, 1_000, -1<<31),
+		"Viewer.suggestedUsers(count:)":      values("BAD_USER_INPUT", 0, -1, 51, 1_000, -1<<31),
 		"Moderation.case(id:)":               notAnyID("case"),
 		"Moderation.cases(state:)":           {},
 		"AdManager.advertiser(id:)":          notAnyID("advertiser"),
@@ -1467,8 +1467,8 @@ func (w *world) beside(def *ast.Definition, field *ast.FieldDefinition, argument
 	return text.String()
 }
 
-// TestBadInputOfArguments runs only cursors and the cases that reach the storage on engines other than
-// the first.
+// TestBadInputOfArguments runs all cases on the first engine, and on the others only cursors and
+// the cases that reach the storage.
 func TestBadInputOfArguments(t *testing.T) {
 	requireCleanLog(t)
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -1601,8 +1601,8 @@ func (w *world) firstCursorOf(t *testing.T, actor, operation string) string {
 	return cursor
 }
 
-// TestBadUnicode puts bytes and escapes that are not Unicode into every text of every mutation. Like
-// the tests below, it runs on one engine, because no store is asked.
+// TestBadUnicode puts bytes and escapes that are not Unicode into every text of every mutation.
+// Like the tests below, it runs on one engine, because no store is asked.
 func TestBadUnicode(t *testing.T) {
 	requireCleanLog(t)
 	w := newWorld(t, plazatest.Start(t, plazatest.Engines[0]))

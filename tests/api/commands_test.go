@@ -254,8 +254,8 @@ func TestCommandCountsOfMentions(t *testing.T) {
 	})
 }
 
-// TestCommandCountsOfSuggestions: the number of commands grows neither with the follows that it looks
-// at nor with the suggestions.
+// TestCommandCountsOfSuggestions: the number of commands grows neither with the follows that are
+// read nor with the suggestions.
 func TestCommandCountsOfSuggestions(t *testing.T) {
 	log := &commandLog{}
 	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, mongotest.Reused(t), mongodb.Options{Monitor: log.monitor()}))

@@ -58,8 +58,8 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// oneLayout are the cases without follows, feeds and comments. All layouts of MongoDB keep the rest in
-// the same way.
+// oneLayout are the cases without follows, feeds and comments. All layouts of MongoDB keep the rest
+// in the same way.
 var oneLayout = []string{
 	"adconversions", "admanager", "adrefunds", "ads", "emails", "id_tokens", "invitations", "names", "passwords", "polls", "reactions", "rights",
 	"sessions",

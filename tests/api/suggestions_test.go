@@ -126,7 +126,7 @@ func (v *suggesting) followers(of social.UserID) []social.UserID {
 	return newest(v.follows, func(p social.Pair) (social.UserID, bool) { return p.Viewer, p.Other == of })
 }
 
-// want returns who is suggested to a viewer, with those whom the viewer follows and who follow them.
+// want returns who is suggested to a viewer, and through which users that the viewer follows.
 func (v *suggesting) want(viewer social.UserID) (users []social.UserID, by map[social.UserID][]social.UserID) {
 	by = map[social.UserID][]social.UserID{}
 	for _, followed := range v.followed(viewer) {

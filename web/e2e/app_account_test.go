@@ -24,7 +24,7 @@ func isSignedIn(t *testing.T, url, token string) bool {
 	return answer.Data.Viewer.ID != ""
 }
 
-// signsInElsewhere returns the token of another session of someone whom signUp has signed up.
+// signsInElsewhere returns the token of another session of someone who has signed up with signUp.
 func signsInElsewhere(t *testing.T, url, handle string) string {
 	t.Helper()
 	var signedIn struct {

@@ -269,7 +269,7 @@ func TestAppOfTheDemo(t *testing.T) {
 	complainNot(t, ada.complaints)
 }
 
-// TestAppSuggestions: newcomers see whom they may follow, and then whom those follow.
+// TestAppSuggestions: newcomers get suggestions, and then those that the people they follow lead to.
 func TestAppSuggestions(t *testing.T) {
 	ann := arrive(t, startDemo(t))
 	ann.signUp("ann", "Ann Lee")
@@ -285,8 +285,8 @@ func TestAppSuggestions(t *testing.T) {
 	complainNot(t, ann.complaints)
 }
 
-// TestAppAds: an ad between news says that it is one, leads to its click link, and its impression is
-// recorded once it was seen.
+// TestAppAds: an ad between news says that it is one, leads to its click link, and its impression
+// is recorded once it was seen.
 func TestAppAds(t *testing.T) {
 	ada := arrive(t, start(t, "--demo", "--news-ads=plaza/banner", "--news-ads-every=3"))
 	ada.do(chromedp.Evaluate(`
@@ -654,8 +654,8 @@ func TestAppReplies(t *testing.T) {
 	complainNot(t, bob.complaints)
 }
 
-// TestAppThreadSettings: authors choose the order that a thread begins with; a muted thread has no
-// notifications and no previews, for who mutes it.
+// TestAppThreadSettings: authors choose the order that a thread begins with. A member who mutes a
+// thread gets no notifications about it, and sees no previews.
 func TestAppThreadSettings(t *testing.T) {
 	ann, bob := annAndBob(t, start(t))
 	ann.writes("Tea or coffee?")
