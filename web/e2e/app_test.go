@@ -282,6 +282,13 @@ func TestAppSuggestions(t *testing.T) {
 	ann.sees("Followed by Ada")
 	ann.doesNotSee("@ada")
 	ann.do(keepPicture("suggestions-2.png"))
+	ann.press(near("Followed by Ada"), named("Follow"))
+	ann.sees("Unfollow")
+	ann.press(named("Incoming"))
+	ann.sees("Nothing has come in")
+	ann.do(chromedp.NavigateBack())
+	ann.sees("Followed by Ada")
+	ann.doesNotSee("Unfollow")
 	complainNot(t, ann.complaints)
 }
 

@@ -9,8 +9,10 @@ import { Failure, Loading } from './parts/states.jsx';
 
 const Session = createContext(null);
 
-// useSession returns { me, config, notice, begin, end, renew }. me is null for people who are signed out; notice says why they must
-// sign in: 'ended', or 'members'; or what they have done to their account: 'deactivated', or 'deleted'. end(notice) ends the session. renew begins again with an empty cache, in all tabs.
+// useSession returns { me, config, notice, begin, end, renew }. me is null for people who are signed
+// out. notice says why they must sign in ('ended', 'members'), or what they have done to their account
+// ('deactivated', 'deleted'). end(notice) ends the session. renew begins again with an empty cache, in
+// all tabs.
 export const useSession = () => useContext(Session);
 export const useMe = () => useSession().me;
 

@@ -22,7 +22,8 @@ export function Account() {
   );
 }
 
-// Sections have a password, and an address for a forgotten one, unless an OpenID provider signs the person in.
+// Sections leaves out the password, and the address to reset it, if only an OpenID provider signs
+// the person in.
 function Sections({ account }) {
   const { config } = useSession();
   return (
@@ -68,10 +69,10 @@ const Leaving = ({ hasPassword }) => (
     <p>Deleting your account removes all of that for good.</p>
     <p class="actions">
       <Leave label="Deactivate my account" question="Deactivate your account?" mutation={DeactivateAccount} notice="deactivated" hasPassword={hasPassword}>
-        <p>You will be signed out everywhere, and your access tokens end. To come back, sign in again: only the access tokens stay ended.</p>
+        <p>You will be signed out everywhere, and your access tokens end. To come back, sign in again. You will then need new access tokens.</p>
       </Leave>
       <Leave class="danger" label="Delete my account" question="Delete your account?" mutation={DeleteAccount} notice="deleted" hasPassword={hasPassword}>
-        <p>Your profile, posts, comments and reactions disappear at once, for everyone. Posts by others on your wall stay on their own walls. Perhaps you want to download your data first.</p>
+        <p>Your profile, posts, comments and reactions disappear at once, for everyone. Posts by others on your wall move to their own walls. Perhaps you want to download your data first.</p>
         <label class="check"><input type="checkbox" required />I understand that this can't be undone.</label>
       </Leave>
     </p>

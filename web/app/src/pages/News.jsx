@@ -1,12 +1,10 @@
-import { useQuery } from '@urql/preact';
 import { Link } from 'wouter-preact';
-import { News as Query, NewsItemAdded, SuggestedUsers } from '../api/operations.js';
+import { News as Query, NewsItemAdded } from '../api/operations.js';
 import { useList, useLive, useTitle } from '../hooks.js';
-import { Names, PersonRow } from '../parts/basics.jsx';
 import { Composer } from '../parts/Composer.jsx';
 import { Feed } from '../parts/Feed.jsx';
-import { FollowToggle } from '../parts/Follow.jsx';
 import { Empty } from '../parts/states.jsx';
+import { Suggestions } from '../parts/Suggestions.jsx';
 
 export function News() {
   useTitle('News');
@@ -22,24 +20,6 @@ export function News() {
           <Suggestions />
         </Empty>
       </Feed>
-    </>
-  );
-}
-
-export function Suggestions() {
-  const [{ data }] = useQuery({ query: SuggestedUsers });
-  const suggested = data?.viewer?.suggestedUsers ?? [];
-  if (suggested.length === 0) return null;
-  return (
-    <>
-      <h3>People you may want to follow</h3>
-      <ul class="plain">
-        {suggested.map(({ user, followedBy }) => (
-          <PersonRow key={user.id} user={user} note={followedBy.length > 0 && <>Followed by <Names of={followedBy} /></>}>
-            <FollowToggle user={user} />
-          </PersonRow>
-        ))}
-      </ul>
     </>
   );
 }

@@ -7,8 +7,8 @@ import { PersonRow, withoutAt } from '../parts/basics.jsx';
 import { More } from '../parts/Feed.jsx';
 import { FollowButton } from '../parts/Follow.jsx';
 import { Failure, Loading } from '../parts/states.jsx';
+import { Suggestions } from '../parts/Suggestions.jsx';
 import { useMe } from '../session.jsx';
-import { Suggestions } from './News.jsx';
 
 export function People() {
   useTitle('People');

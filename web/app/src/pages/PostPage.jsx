@@ -47,7 +47,8 @@ function Comments({ post, slug }) {
   return slug ? <Permalink post={post} slug={slug} newest={newest} /> : <Thread post={post} newest={newest} />;
 }
 
-// Thread begins with the order that the author has chosen, and stays with the one that its reader chooses.
+// Thread begins with the order that the author has chosen. Its reader may choose another one, which
+// stays when the author changes theirs.
 function Thread({ post, newest }) {
   const [order, setOrder] = useState(post.commentOrder);
   return (

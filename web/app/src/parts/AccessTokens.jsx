@@ -74,15 +74,18 @@ function Scopes({ rights }) {
 
 // Secret shows a token. Browsers copy only on pages that came over HTTPS, or from this machine.
 function Secret({ text }) {
-  const [isCopied, setIsCopied] = useState(false);
-  const copy = () => navigator.clipboard.writeText(text).then(() => setIsCopied(true));
+  const [outcome, setOutcome] = useState('');
+  const copy = () => navigator.clipboard.writeText(text).then(
+    () => setOutcome('It is copied.'),
+    () => setOutcome('Your browser does not allow that. Select the token, and copy it yourself.'),
+  );
   return (
     <>
       <p>This is the token. Copy it now: it is shown only once. Anyone who has it can do what you chose.</p>
       <input aria-label="The token" readOnly value={text} onFocus={({ target }) => target.select()} />
       <p class="actions">
         {navigator.clipboard && <button type="button" onClick={copy}>Copy</button>}
-        <span class="hint" role="status">{isCopied && 'It is copied.'}</span>
+        <span class="hint" role="status">{outcome}</span>
       </p>
     </>
   );

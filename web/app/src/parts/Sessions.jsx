@@ -27,10 +27,10 @@ export function Sessions() {
 
 const Session = ({ id, createdAt, lastUsedAt, isCurrent }) => (
   <li>
-    <span class="what">
+    <span class="what" id={id}>
       <span>Signed in on <Day at={createdAt} /></span>
       <small>{isCurrent ? 'This browser' : <>Used <Time at={lastUsedAt} /></>}</small>
     </span>
-    {!isCurrent && <Act mutation={RevokeSession} input={{ sessionId: id }}>End</Act>}
+    {!isCurrent && <Act mutation={RevokeSession} input={{ sessionId: id }} aria-describedby={id}>End</Act>}
   </li>
 );
