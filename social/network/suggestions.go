@@ -8,10 +8,10 @@ import (
 	"plaza/social"
 )
 
-// Suggestion is a user whom the viewer may want to follow.
+// Suggestion is a user that the viewer may want to follow.
 type Suggestion struct {
 	User       *social.User
-	FollowedBy []*social.User // some of those whom the viewer follows, and who follow User
+	FollowedBy []*social.User // some of the users that the viewer follows, and that follow User
 }
 
 // These bound what suggestions read.
@@ -22,15 +22,15 @@ const (
 	shownFollowedBy   = 3
 )
 
-// Suggestions lists users whom the viewer may want to follow, at most limit: first those who are
-// followed by most of the users whom the viewer followed last, then the viewer's followers, and
+// Suggestions lists users that the viewer may want to follow, at most limit: first those with the
+// most followers among the users that the viewer followed last, then the viewer's own followers, and
 // then the authors of the newest public posts. Error: INVALID for "count".
 func (v *Viewer) Suggestions(ctx context.Context, limit int) ([]Suggestion, error) {
 	if limit < 1 || limit > social.MaxSuggestions {
 		return nil, fault.Invalidf("count", "You can request 1 to %d suggestions.", social.MaxSuggestions)
 	}
 	s := suggester{Viewer: v, limit: limit, followedBy: map[social.UserID][]social.UserID{}}
-	for _, source := range []func(context.Context) ([]social.UserID, error){s.followedByFollowed, s.followers, s.authors} {
+	for _, source := range []func(context.Context) ([]social.UserID, error){s.throughFollowed, s.followers, s.authors} {
 		if len(s.found) == limit {
 			break
 		}
@@ -51,7 +51,7 @@ type suggester struct {
 
 	limit      int
 	found      []social.UserID
-	followedBy map[social.UserID][]social.UserID // those whom the viewer follows, newest follow first
+	followedBy map[social.UserID][]social.UserID // by users that the viewer follows, newest follow first
 }
 
 // ownList is the newest part of a list of the viewer's.
@@ -59,10 +59,10 @@ func (s *suggester) ownList(limit int) social.List[social.UserID] {
 	return social.List[social.UserID]{Of: s.ID, Page: social.Page{Limit: limit}}
 }
 
-// followedByFollowed returns users who are followed by those whom the viewer follows, the ones
-// followed by most of them first.
-func (s *suggester) followedByFollowed(ctx context.Context) ([]social.UserID, error) {
-	lists, err := s.followedLists(ctx)
+// throughFollowed returns users that are followed by users that the viewer follows, those with the
+// most of such followers first.
+func (s *suggester) throughFollowed(ctx context.Context) ([]social.UserID, error) {
+	lists, err := s.listsOfFollowed(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +83,9 @@ func (s *suggester) followedByFollowed(ctx context.Context) ([]social.UserID, er
 	return users, nil
 }
 
-// followedLists names the newest follows of each user whom the viewer followed last and does not
+// listsOfFollowed names the newest follows of each user that the viewer followed last and does not
 // mute.
-func (s *suggester) followedLists(ctx context.Context) ([]social.List[social.UserID], error) {
+func (s *suggester) listsOfFollowed(ctx context.Context) ([]social.List[social.UserID], error) {
 	own := s.ownList(suggestingFollows)
 	followed, err := s.Following(ctx, []social.List[social.UserID]{own})
 	if err != nil {

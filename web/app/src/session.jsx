@@ -65,8 +65,10 @@ export function SessionProvider({ config, children }) {
       try {
         await endSession();
       } catch (error) {
-        client.isLeaving = false;
-        throw error;
+        if (!notice) { // otherwise the session ended with the account, and only the cookie is left
+          client.isLeaving = false;
+          throw error;
+        }
       }
       clearDrafts();
       change('out', notice);

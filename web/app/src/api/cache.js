@@ -97,7 +97,7 @@ const Mutation = {
     cache.invalidate({ __typename: 'Circle', id: deletedCircleId });
     readViewerAgain(cache, 'news', 'circles');
   },
-  createAccessToken: ({ accessToken }, args, cache) => change(cache, AccessTokens, {}, ['viewer', 'accessTokens'], (tokens) => [accessToken, ...tokens]),
+  createAccessToken: ({ accessToken }, args, cache) => change(cache, AccessTokens, {}, ['viewer', 'accessTokens'], (tokens) => [accessToken, ...tokens.filter(({ id }) => id !== accessToken.id)]),
   followUser: afterCircles,
   unfollowUser: afterCircles,
   addToCircle: afterCircles,

@@ -3,8 +3,10 @@ import { RecordAdImpression } from '../api/operations.js';
 import { useAct } from '../hooks.js';
 
 const recorded = new Set(); // impression tokens: each counts once
+const tenths = Array.from({ length: 11 }, (_, i) => i / 10);
 
-// Ad is an ad between posts. It counts as seen when half of it has been on the screen for a second.
+// Ad is an ad between posts. It counts as seen when half of it has been on the screen for a second;
+// one that is too tall for that, when it has filled half of the screen.
 export function Ad({ ad: { headline, body, imageUrl, clickUrl, impressionToken: token, advertiser, why } }) {
   const [record] = useAct(RecordAdImpression);
   const card = useRef(null);
@@ -14,10 +16,11 @@ export function Ad({ ad: { headline, body, imageUrl, clickUrl, impressionToken: 
       if (!recorded.has(token)) record({ token });
       recorded.add(token);
     }
-    const observer = new IntersectionObserver(([{ isIntersecting }]) => {
+    const observer = new IntersectionObserver((entries) => {
+      const { intersectionRatio, intersectionRect, rootBounds } = entries.at(-1);
       clearTimeout(timer);
-      if (isIntersecting) timer = setTimeout(onSeen, 1000);
-    }, { threshold: 0.5 });
+      if (intersectionRatio >= 0.5 || intersectionRect.height >= rootBounds.height / 2) timer = setTimeout(onSeen, 1000);
+    }, { threshold: tenths });
     observer.observe(card.current);
     return () => {
       clearTimeout(timer);
