@@ -29,6 +29,14 @@ type Clock interface {
 	Now() time.Time
 }
 
+// TimeOf returns what tells the time of a store's data: the store itself, or this machine's clock.
+func TimeOf(st Store) func() time.Time {
+	if clock, ok := st.(Clock); ok {
+		return clock.Now
+	}
+	return time.Now
+}
+
 // Store is a storage engine: everything that Plaza needs from one. Every engine passes the suite in
 // storagetest.
 type Store interface {

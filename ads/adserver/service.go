@@ -70,6 +70,10 @@ func New(store ads.Store, o Options) *Service {
 	return s
 }
 
+// Now returns the time by which the service serves ads, so that what it says about today, or about
+// the current hour, agrees with that.
+func (s *Service) Now() time.Time { return s.now() }
+
 // processSource is the random source of the process, which is safe for concurrent use.
 type processSource struct{}
 

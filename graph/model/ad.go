@@ -25,6 +25,7 @@ func capList(caps []ads.Cap) []ads.Cap { return append([]ads.Cap{}, caps...) }
 type AdCampaign struct {
 	*ads.Campaign
 	Ledger ads.Ledger
+	Now    time.Time // when it was read
 }
 
 // IsNode marks AdCampaign as a Node.
@@ -52,7 +53,7 @@ func (c *AdCampaign) Spent() ads.Micros { return c.Ledger.Spent }
 
 // SpentToday is what it has spent on the day that it last spent anything on; 0 on another day.
 func (c *AdCampaign) SpentToday() ads.Micros {
-	if c.Ledger.Day != c.Campaign.Schedule.Day(time.Now()) {
+	if c.Ledger.Day != c.Campaign.Schedule.Day(c.Now) {
 		return 0
 	}
 	return c.Ledger.DaySpent

@@ -66,15 +66,11 @@ type Config struct {
 // keepTimeOf takes the time from the database, if the store can tell it: its servers compare times
 // that they have not stored themselves, such as the ends of sessions, polls and leases.
 func (c *Config) keepTimeOf(st storage.Store) {
-	clock, ok := st.(storage.Clock)
-	if !ok {
-		return
-	}
 	if c.Social.Now == nil {
-		c.Social.Now = clock.Now
+		c.Social.Now = storage.TimeOf(st)
 	}
 	if c.Ads.Now == nil {
-		c.Ads.Now = clock.Now
+		c.Ads.Now = storage.TimeOf(st)
 	}
 }
 

@@ -211,8 +211,8 @@ func ExportUser(ctx context.Context, out io.Writer, st storage.Store, handle str
 	if users[handle] == nil {
 		return fmt.Errorf("there is no user %q", handle)
 	}
-	whole := export.EvenIfAway(st, users[handle].ID)
-	records := export.New(whole, network.New(whole, network.Options{}), adsSeen{adserver.New(st.Ads(), adserver.Options{})})
+	whole, now := export.EvenIfAway(st, users[handle].ID), storage.TimeOf(st)
+	records := export.New(whole, network.New(whole, network.Options{Now: now}), adsSeen{adserver.New(st.Ads(), adserver.Options{Now: now})})
 	w := exportWriter{Writer: bufio.NewWriter(out), flush: func() {}, before: ctx.Err, shown: shown}
 	return w.write(ctx, records, users[handle].ID, export.Position{})
 }

@@ -59,6 +59,10 @@ type Server struct {
 	visits    visits
 }
 
+// reads is what fields cost in addition because they read much more than they return: suggestions
+// are found in 30 lists of follows and 200 posts, which takes as long as two pages of news.
+var reads = map[string]int{"Viewer.suggestedUsers": 50}
+
 // New builds a server on a store, which the caller closes when the server has ended. Config's Addr
 // and MetricsAddr are for Run.
 func New(st storage.Store, c Config) *Server { return newServer(st, &c, c.limits(), nil) }
@@ -93,7 +97,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 	from := newProxies(c)
 	s.GraphQL = transport.New(resolver.Executable(), transport.Options{
 		Documents: document.Options{
-			Limits:      document.Limits{NoIntrospection: c.NoIntrospection},
+			Limits:      document.Limits{NoIntrospection: c.NoIntrospection, Reads: reads},
 			Trusted:     c.TrustedDocuments,
 			OnlyTrusted: c.OnlyTrusted,
 		},

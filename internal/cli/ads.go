@@ -12,6 +12,7 @@ import (
 	"plaza/adfile"
 	"plaza/ads/adserver"
 	"plaza/internal/progress"
+	"plaza/storage"
 )
 
 type adsCommand struct {
@@ -27,7 +28,7 @@ func (*adsRebuildCommand) Run(ctx context.Context, common *commonFlags) error {
 	if err != nil {
 		return err
 	}
-	from, err := adserver.New(st.Ads(), adserver.Options{}).Rebuild(ctx)
+	from, err := adserver.New(st.Ads(), adserver.Options{Now: storage.TimeOf(st)}).Rebuild(ctx)
 	if err := errors.Join(err, st.Close()); err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (c *adsImportCommand) Run(ctx context.Context, common *commonFlags) error {
 	}
 	meter := progress.OnStderr()
 	meter.Begin("importing", 0)
-	sum, err := adfile.Load(ctx, adserver.New(st.Ads(), adserver.Options{}), file, meter.Show)
+	sum, err := adfile.Load(ctx, adserver.New(st.Ads(), adserver.Options{Now: storage.TimeOf(st)}), file, meter.Show)
 	meter.End()
 	if err := errors.Join(stopped(err), st.Close()); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)

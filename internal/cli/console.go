@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"plaza/social/accounts"
 	"plaza/storage"
@@ -75,3 +76,6 @@ type borrowed struct{ storage.Store }
 
 // Close implements storage.Store.
 func (borrowed) Close() error { return nil }
+
+// Now implements storage.Clock.
+func (b borrowed) Now() time.Time { return storage.TimeOf(b.Store)() }

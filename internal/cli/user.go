@@ -57,7 +57,7 @@ func (c *commonFlags) service(st storage.Store) *network.Service {
 	if c.console.store == nil && c.AuditLog == "on" {
 		audit = app.Audit(slog.Default())
 	}
-	return network.New(st, network.Options{Accounts: accounts.Options{Audit: audit}})
+	return network.New(st, network.Options{Now: storage.TimeOf(st), Accounts: accounts.Options{Audit: audit}})
 }
 
 // naming reduces a refusal to the name of the invalid field and the message.
@@ -116,7 +116,7 @@ func (c *listUsersCommand) list(ctx context.Context, out io.Writer, service *net
 			return err
 		}
 		for _, u := range users {
-			if err := c.write(out, u); err != nil {
+			if err := c.write(out, u, service.Moment()); err != nil {
 				return err
 			}
 		}
@@ -127,12 +127,12 @@ func (c *listUsersCommand) list(ctx context.Context, out io.Writer, service *net
 	}
 }
 
-func (c *listUsersCommand) write(out io.Writer, u *social.User) error {
+func (c *listUsersCommand) write(out io.Writer, u *social.User, now time.Time) error {
 	if c.JSON {
 		return json.NewEncoder(out).Encode(listedUser{
 			ID: u.ID.String(), Handle: u.Handle, Name: u.Name, CreatedAt: u.CreatedAt().UTC(), Followers: u.FollowersCount,
 			Following: u.FollowingCount, Rights: append([]social.Right{}, u.RightsInOrder()...),
-			Standing: u.Standing.At(time.Now()),
+			Standing: u.Standing.At(now),
 		})
 	}
 	_, err := fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", u.Handle, u.CreatedAt().UTC().Format(time.DateOnly), u.ID, u.Name)

@@ -19,20 +19,18 @@ type sanctioned struct {
 	Reason string `help:"Why, for the user and the audit log: at most 2000 characters." placeholder:"TEXT" required:""`
 }
 
-// carryOut stores the decision, and prints a line about the user. A refusal names until, the flag
-// that has set the decision's end.
-func (c *sanctioned) carryOut(ctx context.Context, common *commonFlags, d social.Decision, until, line string) error {
+// carryOut stores the decision, and prints a line about the user.
+func (c *sanctioned) carryOut(ctx context.Context, common *commonFlags, d social.Decision, line string) error {
+	return withService(ctx, common, func(service *network.Service) error { return c.decide(ctx, common, service, d, line) })
+}
+
+func (c *sanctioned) decide(ctx context.Context, common *commonFlags, service *network.Service, d social.Decision, line string) error {
 	d.Reason = c.Reason
-	return withService(ctx, common, func(service *network.Service) error {
-		user, err := service.Sanction(ctx, handleOf(c.Handle), d)
-		if err == nil {
-			fmt.Fprintln(common.console.stdout(), user.Handle, line)
-		}
-		if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Field == "until" {
-			return fault.Errorf(refused.Code, until, "%s", refused.Message)
-		}
-		return err
-	})
+	user, err := service.Sanction(ctx, handleOf(c.Handle), d)
+	if err == nil {
+		fmt.Fprintln(common.console.stdout(), user.Handle, line)
+	}
+	return err
 }
 
 type suspendUserCommand struct {
@@ -47,15 +45,21 @@ func (*suspendUserCommand) Help() string {
 	return `The user can still sign in and read, learns the reason and the end, and can delete the account. What they wrote stays visible. The suspension ends by itself. Another one replaces it.`
 }
 
-// Run suspends the user.
+// Run suspends the user. A refusal of the end names the flag that has set it.
 func (c *suspendUserCommand) Run(ctx context.Context, common *commonFlags) error {
-	until, flag := c.Until, "--until"
-	if until.IsZero() {
-		until, flag = time.Now().Add(c.For), "--for"
-	}
-	until = until.UTC().Truncate(time.Millisecond)
-	d := social.Decision{Action: social.ActionSuspend, Until: until}
-	return c.carryOut(ctx, common, d, flag, fmt.Sprintf("is suspended until %s.", until.Format(time.RFC3339)))
+	return withService(ctx, common, func(service *network.Service) error {
+		until, flag := c.Until, "--until"
+		if until.IsZero() {
+			until, flag = service.Moment().Add(c.For), "--for"
+		}
+		until = until.UTC().Truncate(time.Millisecond)
+		d := social.Decision{Action: social.ActionSuspend, Until: until}
+		err := c.decide(ctx, common, service, d, fmt.Sprintf("is suspended until %s.", until.Format(time.RFC3339)))
+		if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Field == "until" {
+			return fault.Errorf(refused.Code, flag, "%s", refused.Message)
+		}
+		return err
+	})
 }
 
 type banUserCommand struct{ sanctioned }
@@ -67,12 +71,12 @@ func (*banUserCommand) Help() string {
 
 // Run bans the user.
 func (c *banUserCommand) Run(ctx context.Context, common *commonFlags) error {
-	return c.carryOut(ctx, common, social.Decision{Action: social.ActionBan}, "", "is banned, and signed out everywhere.")
+	return c.carryOut(ctx, common, social.Decision{Action: social.ActionBan}, "is banned, and signed out everywhere.")
 }
 
 type reinstateUserCommand struct{ sanctioned }
 
 // Run ends the suspension or the ban.
 func (c *reinstateUserCommand) Run(ctx context.Context, common *commonFlags) error {
-	return c.carryOut(ctx, common, social.Decision{Action: social.ActionReinstate}, "", "is reinstated.")
+	return c.carryOut(ctx, common, social.Decision{Action: social.ActionReinstate}, "is reinstated.")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/storage"
 )
 
 // workCommand shows and revives the background work of the database.
@@ -28,7 +29,7 @@ func (*workStatusCommand) Run(ctx context.Context, common *commonFlags) error {
 	if err != nil {
 		return err
 	}
-	writeBacklog(common.console.stdout(), backlog, time.Now())
+	writeBacklog(common.console.stdout(), backlog, storage.TimeOf(st)())
 	return nil
 }
 

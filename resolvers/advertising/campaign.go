@@ -44,7 +44,7 @@ func (r *Resolver) wrapCampaigns(ctx context.Context, campaigns []*ads.Campaign)
 	ledgers, err := r.Server.Ledgers(ctx, ids)
 	nodes := make([]*model.AdCampaign, len(campaigns))
 	for i, c := range campaigns {
-		nodes[i] = &model.AdCampaign{Campaign: c, Ledger: ledgers[c.ID]}
+		nodes[i] = &model.AdCampaign{Campaign: c, Ledger: ledgers[c.ID], Now: r.Server.Now()}
 	}
 	return nodes, err
 }

@@ -13,7 +13,7 @@ import (
 
 // Report resolves AdManager.report.
 func (r Manager) Report(ctx context.Context, _ *model.AdManager, by ads.Dimension, from, to *time.Time, campaign *string) (*model.AdReport, error) {
-	request := ads.ReportRequest{By: by, To: time.Now().UTC().Truncate(time.Hour).Add(time.Hour)}
+	request := ads.ReportRequest{By: by, To: r.Server.Now().UTC().Truncate(time.Hour).Add(time.Hour)}
 	set(&request.To, to)
 	request.From = request.To.Truncate(time.Hour).Add(-24 * time.Hour)
 	set(&request.From, from)
@@ -29,7 +29,7 @@ func (r Manager) Report(ctx context.Context, _ *model.AdManager, by ads.Dimensio
 
 // Forecast resolves AdManager.forecast.
 func (r Manager) Forecast(ctx context.Context, _ *model.AdManager, site, zone string, from, to *time.Time) (*model.AdForecast, error) {
-	request := adserver.ForecastRequest{Zone: ads.ZoneID{Site: site, Name: zone}, From: time.Now().UTC().Truncate(time.Hour)}
+	request := adserver.ForecastRequest{Zone: ads.ZoneID{Site: site, Name: zone}, From: r.Server.Now().UTC().Truncate(time.Hour)}
 	set(&request.From, from)
 	request.To = request.From.Add(7 * 24 * time.Hour)
 	set(&request.To, to)

@@ -120,7 +120,7 @@ func (s *Service) settings(ctx context.Context, user social.UserID) ([]entry, er
 }
 
 func (s *Service) sessions(ctx context.Context, user social.UserID) ([]entry, error) {
-	all, err := s.store.SessionsOf(ctx, user, time.Now())
+	all, err := s.store.SessionsOf(ctx, user, s.network.Moment())
 	var entries []entry
 	for _, one := range all {
 		if one.Grant == nil {
@@ -131,7 +131,7 @@ func (s *Service) sessions(ctx context.Context, user social.UserID) ([]entry, er
 }
 
 func (s *Service) accessTokens(ctx context.Context, user social.UserID) ([]entry, error) {
-	all, err := s.store.SessionsOf(ctx, user, time.Now())
+	all, err := s.store.SessionsOf(ctx, user, s.network.Moment())
 	var entries []entry
 	for _, one := range all {
 		if one.Grant != nil {
@@ -142,7 +142,7 @@ func (s *Service) accessTokens(ctx context.Context, user social.UserID) ([]entry
 }
 
 func (s *Service) invitations(ctx context.Context, user social.UserID) ([]entry, error) {
-	found, err := s.store.InvitationsBy(ctx, user, time.Now())
+	found, err := s.store.InvitationsBy(ctx, user, s.network.Moment())
 	return entriesOf(found, func(i social.Invitation) entry { return entry{keyOf(i.ID.ID), newInvitation(i)} }), err
 }
 

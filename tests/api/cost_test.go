@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strings"
 	"testing"
 
 	"plaza/internal/plazatest"
@@ -18,5 +19,20 @@ func TestPageOfCirclesIsWithinTheCostLimit(t *testing.T) {
 	const deep = `{ viewer { circles(first: 100) { nodes { members(first: 100) { nodes { followers(first: 100) { nodes { id } } } } } } } }`
 	if got := verdictOf(t, ada, deep, nil, ""); got.code != "QUERY_TOO_COMPLEX" {
 		t.Errorf("their members' followers: %s", got.raw)
+	}
+}
+
+// TestSuggestionsCostWhatTheyRead: however few suggestions a client requests, all of them are looked
+// for, so the rate limits count that.
+func TestSuggestionsCostWhatTheyRead(t *testing.T) {
+	t.Parallel()
+	ada := plazatest.Start(t, plazatest.Engines[0]).As(t, "ada")
+	for query, want := range map[string]string{
+		`{ viewer { suggestedUsers(count: 1) { user { id } } } }`:                                                                          `"requestedQueryCost":54,`,
+		`{ viewer { ...a b: suggestedUsers(count: 2) { __typename } } } fragment a on Viewer { suggestedUsers(count: 1) { user { id } } }`: `"requestedQueryCost":107,`,
+	} {
+		if got := verdictOf(t, ada, query, nil, ""); got.code != "" || !strings.Contains(got.raw, want) {
+			t.Errorf("%s: %s, want %s", query, got.raw, want)
+		}
 	}
 }

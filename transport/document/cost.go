@@ -21,7 +21,8 @@ import (
 // multiply. Each object of a list costs at least 1, and so does each entry of a connection,
 // whatever is selected of them, because all of them are read. __typename and fields that @skip or
 // @include leave out are free; __schema costs 2,500 and __type 250, whatever is selected in them.
-// Fields that several fragments repeat are counted each time.
+// Limits.Reads names fields that cost more. Fields that several fragments repeat are counted each
+// time.
 type Cost struct {
 	// Requested is the operation's cost. It is at most 2,147,483,647, even if the operation costs
 	// more.
@@ -112,6 +113,19 @@ func (c *coster) field(field *ast.Field, page int64) int64 {
 	if field.ObjectDefinition != nil && field.ObjectDefinition.Name == subscriptionType {
 		c.beginning = costAdd(c.beginning, c.beginningOf(field))
 	}
+	return costAdd(c.reads(field), c.returns(field, page))
+}
+
+// reads computes what a field costs whatever it returns.
+func (c *coster) reads(field *ast.Field) int64 {
+	if field.ObjectDefinition == nil {
+		return 0
+	}
+	return int64(c.limits.Reads[field.ObjectDefinition.Name+"."+field.Name])
+}
+
+// returns computes what a field costs because of what it returns.
+func (c *coster) returns(field *ast.Field, page int64) int64 {
 	size, sized := c.size(field)
 	if field.Definition == nil || field.Definition.Type.Elem == nil { // one object, perhaps a connection
 		return costAdd(1, max(size, c.selections(field.SelectionSet, size))) // a page is read even if only its pageInfo is selected

@@ -38,6 +38,9 @@ type Limits struct {
 	// DefaultListSize is the assumed length of a list of objects that has no size argument. Default
 	// 10.
 	DefaultListSize int
+	// Reads is what fields cost in addition because they read much more than they return, by type and
+	// field, such as "Viewer.suggestedUsers". Default: nothing.
+	Reads map[string]int
 	// NoIntrospection rejects __schema and __type, not __typename.
 	NoIntrospection bool
 }
