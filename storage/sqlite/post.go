@@ -32,7 +32,7 @@ var (
 	takePost          = sqldb.Define(`DELETE FROM posts WHERE id = ? RETURNING author, audience, audience_circles`)
 	postExists        = sqldb.Define(`SELECT 1 FROM posts WHERE id = ?`)
 	postsByID         = sqldb.Define(`SELECT ` + postColumns + ` FROM posts WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
-	newestPosts       = sqldb.Define(`SELECT author, audience FROM posts INDEXED BY posts_by_time ORDER BY id DESC LIMIT ?`)
+	newestPosts       = sqldb.Define(`SELECT author, audience FROM posts INDEXED BY posts_by_time WHERE id > x'' ORDER BY id DESC LIMIT ?`)
 	insertPostCircle  = sqldb.Define(`INSERT INTO post_circles (circle, post) VALUES (?, ?) ON CONFLICT DO NOTHING`)
 	deletePostCircles = sqldb.Define(`DELETE FROM post_circles WHERE post = ?`)
 	somePostsBy       = sqldb.Define(`SELECT id FROM posts INDEXED BY posts_by_author WHERE author = ? LIMIT ?`)
