@@ -132,23 +132,23 @@ func (m *Member[L]) Renew(ctx context.Context) error {
 	d := mdb.Doc("v", mdb.FirstVersion, "process", m.process, "app", AppName(m.ID), "user", m.user,
 		"adopted", oldest.Generations, "knows", m.Edition.Newest, "writes", oldest.written, "lease", m.lease.Milliseconds())
 	update := mdb.Doc("$set", d, "$currentDate", mdb.Doc("at", true))
-	err := m.put(ctx, update, false)
+	err := m.put(ctx, update)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		// The first update is no upsert: a heartbeat that Leave has cancelled may still arrive
 		// after the document was removed.
-		err = m.put(ctx, update, true)
+		err = m.put(ctx, update, options.FindOneAndUpdate().SetUpsert(true))
 	}
 	return err
 }
 
 // put updates the description of the server, and reads the database's time from it.
-func (m *Member[L]) put(ctx context.Context, update bson.D, upsert bool) error {
+func (m *Member[L]) put(ctx context.Context, update bson.D, o ...options.Lister[options.FindOneAndUpdateOptions]) error {
 	var stored struct {
 		At time.Time `bson:"at"`
 	}
 	began := m.clock.machine()
-	err := m.collection.FindOneAndUpdate(ctx, mdb.Doc("_id", m.ID), update, options.FindOneAndUpdate().
-		SetUpsert(upsert).SetReturnDocument(options.After).SetProjection(mdb.Doc("at", 1))).Decode(&stored)
+	o = append(o, options.FindOneAndUpdate().SetReturnDocument(options.After).SetProjection(mdb.Doc("at", 1)))
+	err := m.collection.FindOneAndUpdate(ctx, mdb.Doc("_id", m.ID), update, o...).Decode(&stored)
 	if err != nil {
 		return err
 	}
