@@ -6,7 +6,7 @@ import { CurrentPassword, Field, NewPassword, Section } from '../parts/Form.jsx'
 import { Leave } from '../parts/Leave.jsx';
 import { Sessions } from '../parts/Sessions.jsx';
 import { SettingsPages } from '../parts/SettingsPages.jsx';
-import { Failure, Loading } from '../parts/states.jsx';
+import { Waiting } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
 
 export function Account() {
@@ -17,7 +17,7 @@ export function Account() {
     <>
       <h1>Settings</h1>
       <SettingsPages />
-      {account ? <Sections account={account} /> : error ? <Failure error={error} again={read} /> : <Loading />}
+      {account ? <Sections account={account} /> : <Waiting error={error} again={read} />}
     </>
   );
 }

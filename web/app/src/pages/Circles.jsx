@@ -3,12 +3,12 @@ import { Circles as Query, CreateCircle } from '../api/operations.js';
 import { useList, useTitle } from '../hooks.js';
 import { Field, Form } from '../parts/Form.jsx';
 import { More } from '../parts/Feed.jsx';
-import { Failure, Loading } from '../parts/states.jsx';
+import { Waiting } from '../parts/states.jsx';
 
 export function Circles() {
   useTitle('Circles');
   const reading = useList(Query, {}, (data) => data.viewer?.circles, 'cache-and-network');
-  if (!reading.list) return reading.error ? <Failure error={reading.error} again={reading.readAgain} /> : <Loading />;
+  if (!reading.list) return <Waiting error={reading.error} again={reading.readAgain} />;
   return (
     <>
       <h1>Circles</h1>

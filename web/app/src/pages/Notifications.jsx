@@ -3,7 +3,7 @@ import { MarkNotificationsRead, Notifications as Query } from '../api/operations
 import { useAct, useList, useTitle } from '../hooks.js';
 import { Act, Avatar, Names, Time } from '../parts/basics.jsx';
 import { Changes, More } from '../parts/Feed.jsx';
-import { Empty, Failure, Loading } from '../parts/states.jsx';
+import { Empty, Waiting } from '../parts/states.jsx';
 
 const verbs = {
   COMMENT: 'commented on your post', REPLY: 'replied to your comment', MENTION: 'mentioned you', REACTION: 'reacted to your post',
@@ -15,7 +15,7 @@ export function Notifications() {
   useTitle('Notifications');
   const reading = useList(Query, {}, (data) => data.viewer?.notifications, 'cache-and-network');
   const { list, data, error, readAgain } = reading;
-  if (!list) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
+  if (!list) return <Waiting error={error} again={readAgain} />;
   return (
     <>
       <div class="heading">

@@ -5,7 +5,7 @@ import { useList, useLiveAfter, useTitle } from '../hooks.js';
 import { Tabs } from '../parts/basics.jsx';
 import { Composer } from '../parts/Composer.jsx';
 import { Feed } from '../parts/Feed.jsx';
-import { Empty, Failure, Loading } from '../parts/states.jsx';
+import { Empty, Waiting } from '../parts/states.jsx';
 import { useMe } from '../session.jsx';
 
 const views = { ALL: 'By everyone', FOLLOWED: 'By me and the people I follow' };
@@ -20,7 +20,7 @@ export function OwnWall() {
       <h1>My wall</h1>
       <p class="hint">What you write, and what others write to you. <Link href={`/people/${me.handle}`}>See it as others do</Link>.</p>
       <Composer />
-      {list ? <Views newest={list.pageInfo.startCursor} /> : error ? <Failure error={error} again={readAgain} /> : <Loading />}
+      {list ? <Views newest={list.pageInfo.startCursor} /> : <Waiting error={error} again={readAgain} />}
     </>
   );
 }

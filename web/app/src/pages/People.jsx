@@ -6,7 +6,7 @@ import { useDelayed, useList, useTitle } from '../hooks.js';
 import { PersonRow, withoutAt } from '../parts/basics.jsx';
 import { More } from '../parts/Feed.jsx';
 import { FollowButton } from '../parts/Follow.jsx';
-import { Failure, Loading } from '../parts/states.jsx';
+import { Waiting } from '../parts/states.jsx';
 import { Suggestions } from '../parts/Suggestions.jsx';
 import { useMe } from '../session.jsx';
 
@@ -29,7 +29,7 @@ export function People() {
 export function Found({ startsWith, children }) {
   const reading = useList(PeopleByName, { startsWith }, (data) => data.usersByName);
   const [{ data }] = useQuery({ query: Profile, variables: { handle: startsWith } });
-  if (!reading.list) return reading.error ? <Failure error={reading.error} again={reading.readAgain} /> : <Loading />;
+  if (!reading.list) return <Waiting error={reading.error} again={reading.readAgain} />;
   const exact = data?.user;
   const found = reading.list.edges.map(({ node }) => node).filter(({ id }) => id !== exact?.id);
   if (exact) found.unshift(exact);

@@ -8,7 +8,7 @@ import { Act, EntryLink, Tabs } from '../parts/basics.jsx';
 import { Comment, CommentForm } from '../parts/Comment.jsx';
 import { Changes, More } from '../parts/Feed.jsx';
 import { Post } from '../parts/Post.jsx';
-import { Failure, Loading, Missing } from '../parts/states.jsx';
+import { Failure, Loading, Missing, Waiting } from '../parts/states.jsx';
 import { useMe } from '../session.jsx';
 
 export function PostPage({ id, slug }) {
@@ -18,7 +18,7 @@ export function PostPage({ id, slug }) {
   useTitle(post ? `${post.author.name}: ${post.text.slice(0, 60)}` : 'Post');
   if (!post) {
     if (isMissing(error)) return <Missing title="This post isn't available" />;
-    return error ? <Failure error={error} again={read} /> : <Loading />;
+    return <Waiting error={error} again={read} />;
   }
   return (
     <>
@@ -42,7 +42,7 @@ const useThread = (id, order, requestPolicy) => useList(ThreadQuery, { id, order
 // have no place for that.
 function Comments({ post, slug }) {
   const { list, error, readAgain } = useThread(post.id, 'NEWEST', 'network-only');
-  if (!list) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
+  if (!list) return <Waiting error={error} again={readAgain} />;
   const newest = list.pageInfo.startCursor;
   return slug ? <Permalink post={post} slug={slug} newest={newest} /> : <Thread post={post} newest={newest} />;
 }
@@ -69,7 +69,7 @@ function ThreadIn({ post, order, newest }) {
   const { list, error, readAgain } = reading;
   useLiveAfter(CommentAdded, { id: post.id }, reading, newest);
   useChanges(post.id, readAgain);
-  if (!list) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
+  if (!list) return <Waiting error={error} again={readAgain} />;
   if (list.edges.length === 0) return <p class="hint">No comments yet.</p>;
   return (
     <>

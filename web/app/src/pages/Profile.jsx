@@ -9,7 +9,7 @@ import { Feed, More } from '../parts/Feed.jsx';
 import { CirclesButton, FollowButton } from '../parts/Follow.jsx';
 import { Report } from '../parts/Report.jsx';
 import { SignOut } from '../parts/SignOut.jsx';
-import { Empty, Failure, Loading, Missing } from '../parts/states.jsx';
+import { Empty, Missing, Waiting } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
 
 export function Profile({ handle }) {
@@ -19,7 +19,7 @@ export function Profile({ handle }) {
   useTitle(user?.name ?? `@${handle}`);
   if (!user) {
     if (isMissing(error)) return <Missing title={`There is no @${handle}`}>Perhaps the handle is spelled differently.</Missing>;
-    return error ? <Failure error={error} again={read} /> : <Loading />;
+    return <Waiting error={error} again={read} />;
   }
   const isMe = me?.id === user.id;
   return (
@@ -76,7 +76,7 @@ function Listed({ handle, query, listOf, title, none }) {
   useTitle(title);
   const reading = useList(query, { handle }, listOf, 'cache-and-network');
   if (isMissing(reading.error)) return <Missing title={`There is no @${handle}`} />;
-  if (!reading.list) return reading.error ? <Failure error={reading.error} again={reading.readAgain} /> : <Loading />;
+  if (!reading.list) return <Waiting error={reading.error} again={reading.readAgain} />;
   return (
     <section class="card">
       <h1>{title} <small><Name user={{ handle, name: `@${handle}` }} /></small></h1>

@@ -5,7 +5,7 @@ import { Field, Section } from '../parts/Form.jsx';
 import { More } from '../parts/Feed.jsx';
 import { NotificationSettings } from '../parts/NotificationSettings.jsx';
 import { SettingsPages } from '../parts/SettingsPages.jsx';
-import { Failure, Loading } from '../parts/states.jsx';
+import { Waiting } from '../parts/states.jsx';
 import { useSession } from '../session.jsx';
 
 const policies = { EVERYONE: 'Everyone', FOLLOWED: 'The people I follow', NOBODY: 'Only me' };
@@ -41,7 +41,7 @@ function People({ title, query, listOf, none, mutation, undo, then }) {
   return (
     <section class="card">
       <h2>{title}</h2>
-      {!list && (error ? <Failure error={error} again={readAgain} /> : <Loading />)}
+      {!list && <Waiting error={error} again={readAgain} />}
       {list?.edges.length === 0 && <p>{none}</p>}
       <ul class="plain">
         {list?.edges.map(({ node }) => (

@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
 import { AccessTokens as Query, CreateAccessToken, RevokeAccessToken } from '../api/operations.js';
-import { Confirm, Day, Dialog, Outcome, Time } from './basics.jsx';
+import { Confirm, Day, DialogButton, Outcome, Time } from './basics.jsx';
 import { Field, Form, useErrors } from './Form.jsx';
-import { Failure, Loading } from './states.jsx';
+import { Waiting } from './states.jsx';
 
 const scopes = {
   READ_PUBLIC: 'Read what everyone can read',
@@ -18,16 +18,16 @@ const scopesOfRights = { MANAGE_ADS: 'Manage ads', MODERATE: 'Moderate', ADMIN: 
 // AccessTokens is a section of the settings.
 export function AccessTokens() {
   const [{ data, error }, read] = useQuery({ query: Query, requestPolicy: 'cache-and-network' });
-  const [isOpen, setIsOpen] = useState(false);
   const tokens = data?.viewer?.accessTokens;
   return (
     <section class="card">
       <h2>Access tokens</h2>
       <p class="hint">A program that acts for you needs neither your password nor your session: give it an access token, which can do only what you choose, and never reaches your account settings.</p>
-      {!tokens && (error ? <Failure error={error} again={read} /> : <Loading />)}
+      {!tokens && <Waiting error={error} again={read} />}
       <ul class="plain">{tokens?.map((token) => <Token key={token.id} {...token} />)}</ul>
-      <p class="actions"><button type="button" onClick={() => setIsOpen(true)}>Create an access token</button></p>
-      {isOpen && <Dialog title="Create an access token" onClose={() => setIsOpen(false)}><NewToken rights={data?.viewer?.rights ?? []} /></Dialog>}
+      <p class="actions">
+        <DialogButton label="Create an access token" title="Create an access token">{() => <NewToken rights={data?.viewer?.rights ?? []} />}</DialogButton>
+      </p>
     </section>
   );
 }

@@ -5,7 +5,7 @@ import { useCircles } from '../hooks.js';
 import { useMe } from '../session.jsx';
 import { Choice, useDrafted, useErrors } from './Form.jsx';
 import { Drawing } from './icons.jsx';
-import { Failure, Loading } from './states.jsx';
+import { Waiting } from './states.jsx';
 
 const kinds = {
   PUBLIC: { label: 'Public', icon: <Drawing of="PUBLIC" />, hint: 'Anyone can read this, even without an account.' },
@@ -71,7 +71,7 @@ export function ReplyPicker({ policy }) {
 function ListedCircles({ name, listed }) {
   const { circles, error, readAgain } = useCircles();
   const chosen = useDrafted(name) ?? listed.map(({ id }) => id);
-  if (!circles) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
+  if (!circles) return <Waiting error={error} again={readAgain} />;
   const notLoaded = listed.filter(({ id }) => !circles.some((circle) => circle.id === id));
   return (
     <div class="chips" role="group" aria-label="Circles">

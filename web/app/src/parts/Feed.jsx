@@ -6,7 +6,7 @@ import { PostChanged } from '../api/operations.js';
 import { useMe } from '../session.jsx';
 import { Ad } from './Ad.jsx';
 import { Post } from './Post.jsx';
-import { Failure, Loading } from './states.jsx';
+import { Waiting } from './states.jsx';
 
 const nearTop = 150; // in pixels
 
@@ -48,7 +48,7 @@ export function Feed({ reading, children: empty }) {
   const edges = list?.edges ?? [];
   const { held, show } = useHeldBack(edges);
   const announcement = useAnnouncement(edges);
-  if (!list) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
+  if (!list) return <Waiting error={error} again={readAgain} />;
   function showNew() {
     show();
     window.scrollTo({ top: 0 });

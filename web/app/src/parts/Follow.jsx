@@ -1,11 +1,10 @@
 // Following someone is having them in a circle.
-import { useState } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
 import { AddToCircle, CreateCircle, FollowUser, Profile, RemoveFromCircle, UnfollowUser } from '../api/operations.js';
 import { useAct, useCircles } from '../hooks.js';
-import { Act, Dialog, Errors, Toggle } from './basics.jsx';
+import { Act, DialogButton, Errors, Toggle } from './basics.jsx';
 import { Field, Form } from './Form.jsx';
-import { Failure, Loading } from './states.jsx';
+import { Waiting } from './states.jsx';
 
 export function FollowButton({ handle }) {
   const [{ data }] = useQuery({ query: Profile, variables: { handle } });
@@ -18,20 +17,14 @@ export function FollowToggle({ user }) {
 }
 
 // CirclesButton opens the viewer's circles, to choose those that a person is in.
-export function CirclesButton({ user }) {
-  const [isOpen, setIsOpen] = useState(false);
-  return (
-    <>
-      <button type="button" onClick={() => setIsOpen(true)}>Circles…</button>
-      {isOpen && <Dialog title={`${user.name} in your circles`} onClose={() => setIsOpen(false)}><CirclesOf user={user} /></Dialog>}
-    </>
-  );
-}
+export const CirclesButton = ({ user }) => (
+  <DialogButton label="Circles…" title={`${user.name} in your circles`}>{() => <CirclesOf user={user} />}</DialogButton>
+);
 
 function CirclesOf({ user }) {
   const [add, adding] = useAct(AddToCircle);
   const { circles, error, readAgain } = useCircles();
-  if (!circles) return error ? <Failure error={error} again={readAgain} /> : <Loading />;
+  if (!circles) return <Waiting error={error} again={readAgain} />;
   return (
     <>
       <ul class="plain">

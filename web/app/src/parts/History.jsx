@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useQuery } from '@urql/preact';
 import { History } from '../api/operations.js';
 import { Address, Dialog, Text, Time } from './basics.jsx';
-import { Failure, Loading } from './states.jsx';
+import { Waiting } from './states.jsx';
 
 // Edited says when, and opens them.
 export function Edited({ post }) {
@@ -21,7 +21,7 @@ function HistoryDialog({ post, onClose }) {
   const versions = data?.post?.history;
   return (
     <Dialog title="Earlier versions" onClose={onClose}>
-      {!versions && (error ? <Failure error={error} again={read} /> : <Loading />)}
+      {!versions && <Waiting error={error} again={read} />}
       {versions?.length === 0 && <p>There are no earlier versions that you can see.</p>}
       <ol class="versions">
         {versions?.map((version, i) => <Version key={i} {...version} />).reverse()}

@@ -1,7 +1,6 @@
-import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { useSession } from '../session.jsx';
-import { Dialog } from './basics.jsx';
+import { DialogButton } from './basics.jsx';
 import { CurrentPassword, Form } from './Form.jsx';
 
 // Leave is a button for a mutation that ends the session. It asks for the password, if there is one.
@@ -9,22 +8,18 @@ import { CurrentPassword, Form } from './Form.jsx';
 export function Leave({ label, question, mutation, notice, hasPassword, children, ...rest }) {
   const { end } = useSession();
   const [, navigate] = useLocation();
-  const [isOpen, setIsOpen] = useState(false);
   async function leave() {
     await end(notice);
     navigate('/sign-in');
   }
   return (
-    <>
-      <button type="button" onClick={() => setIsOpen(true)} {...rest}>{label}</button>
-      {isOpen && (
-        <Dialog title={question} onClose={() => setIsOpen(false)}>
-          <Form mutation={mutation} submit={label} danger then={leave}>
-            {children}
-            {hasPassword && <CurrentPassword name="password" />}
-          </Form>
-        </Dialog>
+    <DialogButton label={label} title={question} {...rest}>
+      {() => (
+        <Form mutation={mutation} submit={label} danger then={leave}>
+          {children}
+          {hasPassword && <CurrentPassword name="password" />}
+        </Form>
       )}
-    </>
+    </DialogButton>
   );
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@urql/preact';
 import { NotificationSettings as Query, SetNotificationSetting } from '../api/operations.js';
 import { Toggle } from './basics.jsx';
-import { Failure, Loading } from './states.jsx';
+import { Waiting } from './states.jsx';
 
 const labels = {
   COMMENT: 'Comments on your posts', REPLY: 'Replies to your comments', MENTION: 'Mentions of you', REACTION: 'Reactions to your posts',
@@ -15,7 +15,7 @@ export function NotificationSettings() {
   return (
     <section class="card">
       <h2>Notifications</h2>
-      {!settings && (error ? <Failure error={error} again={read} /> : <Loading />)}
+      {!settings && <Waiting error={error} again={read} />}
       <ul class="plain">
         {settings?.map(({ kind, enabled }) => (
           <li key={kind}><Toggle isOn={enabled} mutation={SetNotificationSetting} input={{ kind, enabled: !enabled }}>{labels[kind]}</Toggle></li>

@@ -1,7 +1,7 @@
 // Reporting to the moderators what breaks the rules.
 import { useState } from 'preact/hooks';
 import { Report as Mutation } from '../api/operations.js';
-import { Dialog, Outcome } from './basics.jsx';
+import { DialogButton, Outcome } from './basics.jsx';
 import { Choice, Field, Form } from './Form.jsx';
 
 const reasons = {
@@ -14,15 +14,9 @@ const reasons = {
 };
 
 // Report is a button that asks for a reason, and reports a post, a comment or a person.
-export function Report({ subjectId, question }) {
-  const [isOpen, setIsOpen] = useState(false);
-  return (
-    <>
-      <button type="button" class="quiet" onClick={() => setIsOpen(true)}>Report</button>
-      {isOpen && <Dialog title={question} onClose={() => setIsOpen(false)}><ReportForm subjectId={subjectId} /></Dialog>}
-    </>
-  );
-}
+export const Report = ({ subjectId, question }) => (
+  <DialogButton class="quiet" label="Report" title={question}>{() => <ReportForm subjectId={subjectId} />}</DialogButton>
+);
 
 function ReportForm({ subjectId }) {
   const [reason, setReason] = useState(null);

@@ -3,7 +3,7 @@ import { useQuery } from '@urql/preact';
 import { RevokeOtherSessions, RevokeSession, Sessions as Query } from '../api/operations.js';
 import { Act, Day, Time } from './basics.jsx';
 import { SignOut } from './SignOut.jsx';
-import { Failure, Loading } from './states.jsx';
+import { Waiting } from './states.jsx';
 
 // Sessions is the section of the settings with everything where the viewer is signed in.
 export function Sessions() {
@@ -14,7 +14,7 @@ export function Sessions() {
     <section class="card">
       <h2>Sessions</h2>
       <p class="hint">Each sign-in, in a browser, an app or a program, is a session. It ends when you haven't used it for 30 days. If you don't know one of them, end it, and change your password.</p>
-      {!sessions && (error ? <Failure error={error} again={read} /> : <Loading />)}
+      {!sessions && <Waiting error={error} again={read} />}
       <ul class="plain">{sessions?.map((session) => <Session key={session.id} {...session} />)}</ul>
       <p class="actions">
         <Act mutation={RevokeOtherSessions} input={{}} then={() => setIsDone(true)}>Sign out everywhere else</Act>

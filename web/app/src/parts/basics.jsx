@@ -177,22 +177,29 @@ export function Dialog({ title, onClose, children }) {
   );
 }
 
-// Confirm is a button that asks before it carries out a mutation.
-export function Confirm({ question, children, label, then, ...rest }) {
+// DialogButton is a button that opens a dialog with what children(close) returns.
+export function DialogButton({ label, title, children, ...rest }) {
   const [isOpen, setIsOpen] = useState(false);
   const close = () => setIsOpen(false);
   return (
     <>
-      <button type="button" class={rest.class} onClick={() => setIsOpen(true)}>{label}</button>
-      {isOpen && (
-        <Dialog title={question} onClose={close}>
-          <p>{children}</p>
-          <div class="submit">
-            <button type="button" onClick={close}>Cancel</button>
-            <Act {...rest} class="danger" then={(payload) => { close(); then?.(payload); }}>{label}</Act>
-          </div>
-        </Dialog>
-      )}
+      <button type="button" {...rest} onClick={() => setIsOpen(true)}>{label}</button>
+      {isOpen && <Dialog title={title} onClose={close}>{children(close)}</Dialog>}
     </>
   );
 }
+
+// Confirm is a button that asks before it carries out a mutation.
+export const Confirm = ({ question, children, label, then, ...rest }) => (
+  <DialogButton class={rest.class} label={label} title={question}>
+    {(close) => (
+      <>
+        <p>{children}</p>
+        <div class="submit">
+          <button type="button" onClick={close}>Cancel</button>
+          <Act {...rest} class="danger" then={(payload) => { close(); then?.(payload); }}>{label}</Act>
+        </div>
+      </>
+    )}
+  </DialogButton>
+);

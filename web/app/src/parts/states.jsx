@@ -18,6 +18,9 @@ export const Failure = ({ error, again }) => (
   </div>
 );
 
+// Waiting is shown in place of what is being read, or could not be read.
+export const Waiting = ({ error, again }) => (error ? <Failure error={error} again={again} /> : <Loading />);
+
 export const Broken = () => (
   <div class="failure card" role="alert">
     <p>This page can't be shown.</p>
