@@ -142,7 +142,7 @@ func InIncoming(viewer UserID, p *Post, toAuthor Relation) bool {
 }
 
 // IsSuggested reports whether a user may be suggested to a viewer who has this relation to them:
-// another user whom the viewer sees, and neither follows nor mutes.
+// another user that the viewer sees, and neither follows nor mutes.
 func IsSuggested(viewer, other UserID, r Relation) bool {
 	return other != viewer && CanSeeUser(r) && !r.Follows && !r.Mutes
 }

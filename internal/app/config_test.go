@@ -6,28 +6,20 @@ import (
 
 	"plaza/ads/adserver"
 	"plaza/social/network"
-	"plaza/storage"
+	"plaza/storage/storagetest"
 )
-
-// timed is a store that has a time of its own.
-type timed struct {
-	storage.Store
-	now time.Time
-}
-
-func (s timed) Now() time.Time { return s.now }
 
 // TestAServerTakesTheTimeFromItsStore: sessions and new users have the time of the database, and so
 // has the ad server, unless they are given another one.
 func TestAServerTakesTheTimeFromItsStore(t *testing.T) {
 	t.Parallel()
-	st := timed{openFile(t), time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)}
-	other := func() time.Time { return st.now.Add(time.Hour) }
+	st := storagetest.Timed{Store: openFile(t), At: time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)}
+	other := func() time.Time { return st.At.Add(time.Hour) }
 	for handle, c := range map[string]struct {
 		config Config
 		want   time.Time
 	}{
-		"usual": {Config{}, st.now},
+		"usual": {Config{}, st.At},
 		"given": {Config{Social: network.Options{Now: other}, Ads: adserver.Options{Now: other}}, other()},
 	} {
 		s := newServer(st, &c.config, nil, nil)

@@ -10,22 +10,14 @@ import (
 	"plaza/internal/plazatest"
 	"plaza/social/accounts"
 	"plaza/social/network"
-	"plaza/storage"
+	"plaza/storage/storagetest"
 )
-
-// timed is a store that has a time of its own.
-type timed struct {
-	storage.Store
-	now time.Time
-}
-
-func (s timed) Now() time.Time { return s.now }
 
 // TestCommandsTakeTheTimeFromTheStore: what a command stores, compares and shows has the time of the
 // database, whatever the clock of the machine where it runs.
 func TestCommandsTakeTheTimeFromTheStore(t *testing.T) {
 	t.Parallel()
-	st := timed{plazatest.Engines[0].Open(t), time.Date(2021, 1, 1, 12, 0, 0, 0, time.UTC)}
+	st := storagetest.Timed{Store: plazatest.Engines[0].Open(t), At: time.Date(2021, 1, 1, 12, 0, 0, 0, time.UTC)}
 	options := plazatest.Cheap
 	options.Now = st.Now
 	service := network.New(st, options)

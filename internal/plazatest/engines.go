@@ -86,12 +86,15 @@ func ForEachEngine(t *testing.T, run func(t *testing.T, e Engine)) {
 	}
 }
 
+// IsDefault reports whether an engine is SQLite, or MongoDB with the default layouts.
+func (e Engine) IsDefault() bool { return e.Name == Engines[0].Name || e.Name == Engines[1].Name }
+
 // ForEachDatabase does the same as ForEachEngine for tests that hardly depend on MongoDB's layouts.
 // With PLAZA_ALL_LAYOUTS it runs on all of them.
 func ForEachDatabase(t *testing.T, run func(t *testing.T, e Engine)) {
 	t.Helper()
-	for i, e := range Engines {
-		if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); i < 2 || all {
+	for _, e := range Engines {
+		if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); e.IsDefault() || all {
 			t.Run(e.Name, func(t *testing.T) {
 				t.Parallel()
 				run(t, e)

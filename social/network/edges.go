@@ -10,7 +10,7 @@ import (
 
 // Followers lists each user's followers (Edge.From) who are visible to the viewer.
 func (v *Viewer) Followers(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]]social.Slice[social.Edge], error) {
-	return v.edges(ctx, lists, v.s.store.Followers, func(e social.Edge) social.UserID { return e.From })
+	return v.edges(ctx, lists, v.s.store.Followers, edgeStart)
 }
 
 // Following lists the users each user follows (Edge.To) who are visible to the viewer.
@@ -31,11 +31,7 @@ func (v *Viewer) edges(ctx context.Context, lists []social.List[social.UserID], 
 // seeEdges sees the edges whose end the viewer sees, in lists of a K.
 func seeEdges[K any](v *Viewer, end func(social.Edge) social.UserID) func(context.Context, []social.Edge) (func(K, social.Edge) bool, error) {
 	return func(ctx context.Context, edges []social.Edge) (func(K, social.Edge) bool, error) {
-		people := make([]social.UserID, len(edges))
-		for i, e := range edges {
-			people[i] = end(e)
-		}
-		relations, err := v.recallOr(ctx, people, v.listed)
+		relations, err := v.recallOr(ctx, ends(edges, end), v.listed)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +41,18 @@ func seeEdges[K any](v *Viewer, end func(social.Edge) social.UserID) func(contex
 
 func edgeKey[K any](_ K, e social.Edge) social.Key { return social.Key(e.ID.Bytes()) }
 
+func edgeStart(e social.Edge) social.UserID { return e.From }
+
 func edgeEnd(e social.Edge) social.UserID { return e.To }
+
+// ends returns the user at one end of each edge: edgeStart or edgeEnd.
+func ends(edges []social.Edge, end func(social.Edge) social.UserID) []social.UserID {
+	users := make([]social.UserID, len(edges))
+	for i, e := range edges {
+		users[i] = end(e)
+	}
+	return users
+}
 
 // Muted lists the users the viewer mutes (Edge.To) who are visible to the viewer.
 func (v *Viewer) Muted(ctx context.Context, p social.Page) (social.Slice[social.Edge], error) {
@@ -62,11 +69,7 @@ type BlockedUser struct {
 func (v *Viewer) Blocked(ctx context.Context, p social.Page) (social.Slice[BlockedUser], error) {
 	known := map[social.UserID]*social.User{}
 	see := func(ctx context.Context, edges []social.Edge) (func(social.UserID, social.Edge) bool, error) {
-		ids := make([]social.UserID, len(edges))
-		for i, e := range edges {
-			ids[i] = e.To
-		}
-		users, err := v.s.people.Users(ctx, ids)
+		users, err := v.s.people.Users(ctx, ends(edges, edgeEnd))
 		maps.Copy(known, users)
 		return func(_ social.UserID, e social.Edge) bool {
 			return users[e.To] != nil && !social.IsAway(users[e.To].Standing)

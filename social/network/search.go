@@ -168,11 +168,7 @@ func (s *search) findSpecial(ctx context.Context) ([]*social.Profile, error) {
 	if err != nil || len(edges[list]) == 0 {
 		return special, err
 	}
-	holders := make([]social.UserID, len(edges[list]))
-	for i, e := range edges[list] {
-		holders[i] = e.From
-	}
-	found, err := s.v.s.store.FindProfilesOf(ctx, holders, s.where)
+	found, err := s.v.s.store.FindProfilesOf(ctx, ends(edges[list], edgeStart), s.where)
 	return append(special, found...), err
 }
 

@@ -91,10 +91,7 @@ func (s *suggester) listsOfFollowed(ctx context.Context) ([]social.List[social.U
 	if err != nil {
 		return nil, err
 	}
-	users := make([]social.UserID, len(followed[own].Items))
-	for i, e := range followed[own].Items {
-		users[i] = e.To
-	}
+	users := ends(followed[own].Items, edgeEnd)
 	relations, err := s.Relations(ctx, users) // cached
 	var lists []social.List[social.UserID]
 	for _, user := range users {
@@ -109,11 +106,7 @@ func (s *suggester) listsOfFollowed(ctx context.Context) ([]social.List[social.U
 func (s *suggester) followers(ctx context.Context) ([]social.UserID, error) {
 	own := s.ownList(social.MaxSuggestions)
 	followers, err := s.Followers(ctx, []social.List[social.UserID]{own})
-	var users []social.UserID
-	for _, e := range followers[own].Items {
-		users = append(users, e.From)
-	}
-	return users, err
+	return ends(followers[own].Items, edgeStart), err
 }
 
 // authors returns the authors of the newest public posts.
@@ -140,7 +133,7 @@ func (s *suggester) add(ctx context.Context, candidates []social.UserID) error {
 	return nil
 }
 
-// suggestions reads the users that were found, and by whom they are followed.
+// suggestions reads the users that were found, and their followers.
 func (s *suggester) suggestions(ctx context.Context) ([]Suggestion, error) {
 	people := slices.Clone(s.found)
 	for _, user := range s.found {

@@ -122,9 +122,10 @@ func (d deletion) removeUntil(ctx context.Context, deadline time.Time, remove fu
 // addSweep stores the job that looks a second time. By then all calls have timed out, and MongoDB
 // has ended the transactions of servers that were killed.
 func (s *Store) addSweep(ctx context.Context, from *jobs.Job, after time.Duration) error {
+	due := s.Now().Add(after)
 	return s.jobs.AddOnce(ctx, jobs.Job{
 		ID: jobs.ID{ID: id.Derive(from.ID.Time(), string(jobSweep)+from.Author.ID.String())}, Kind: jobSweep, Author: from.Author,
-		MadeAt: s.Now().Add(after), Due: s.Now().Add(after),
+		MadeAt: due, Due: due,
 	})
 }
 

@@ -766,9 +766,11 @@ func (w *world) wrongInputs(t *testing.T, mutation *ast.FieldDefinition, fields 
 				continue
 			}
 			tried[path], seen[at.coordinate()] = true, true
-			cases := reachStorage(at.wrongValues(t, fields))
+			cases := at.wrongValues(t, fields)
 			if all {
-				cases = append(at.wrongTypes(), at.wrongValues(t, fields)...)
+				cases = append(at.wrongTypes(), cases...)
+			} else {
+				cases = reachStorage(cases)
 			}
 			for _, c := range cases {
 				w.refused(t, mutation, input, at, c)

@@ -50,7 +50,7 @@ func TestGolden(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		for _, file := range files {
 			name := strings.TrimSuffix(filepath.Base(file), ".txtar")
-			if slices.Contains(oneLayout, name) && e.Name != "sqlite" && e.Name != "mongodb" {
+			if slices.Contains(oneLayout, name) && !e.IsDefault() {
 				continue
 			}
 			t.Run(name, func(t *testing.T) { runGolden(t, e, file) })

@@ -20,7 +20,7 @@ import (
 // links of mails, which lead to the app, also where only members read.
 func TestAppForgottenPassword(t *testing.T) {
 	smtp := mailertest.Listen(t)
-	mira := arrive(t, start(t, "--reading=members", "--smtp-url=smtp://"+smtp.Address()+"?tls=off", "--mail-from=Plaza <plaza@site.example>", "--public-url=http://plaza.site.example"))
+	mira := arrive(t, start(t, append(mailingBy(smtp), "--reading=members")...))
 	mira.signUp("mira", "Mira")
 	mira.open("settings/account")
 	mira.fill("E-mail address", "mira@site.example")
@@ -56,6 +56,11 @@ func TestAppForgottenPassword(t *testing.T) {
 	complainNot(t, mira.complaints)
 }
 
+// mailingBy returns the flags with which a server sends mails whose links lead to the app.
+func mailingBy(smtp *mailertest.Server) []string {
+	return []string{"--smtp-url=smtp://" + smtp.Address() + "?tls=off", "--mail-from=Plaza <plaza@site.example>", "--public-url=http://plaza.site.example"}
+}
+
 // linkIn waits for a mail, and returns the page of the app that its link leads to.
 func linkIn(t *testing.T, smtp *mailertest.Server) string {
 	t.Helper()
@@ -72,7 +77,7 @@ func linkIn(t *testing.T, smtp *mailertest.Server) string {
 func TestAppProvider(t *testing.T) {
 	site, data := issuertest.New(t), t.TempDir()
 	smtp := mailertest.Listen(t)
-	url, _ := launch(t, "--registration=invitation", "--smtp-url=smtp://"+smtp.Address()+"?tls=off", "--mail-from=Plaza <plaza@site.example>", "--public-url=http://plaza.site.example", "--oidc-provider=issuer="+site.URL+",client-id="+issuertest.Audience, "--addr=127.0.0.1:0", "--data="+data)
+	url, _ := launch(t, append(mailingBy(smtp), "--registration=invitation", "--oidc-provider=issuer="+site.URL+",client-id="+issuertest.Audience, "--addr=127.0.0.1:0", "--data="+data)...)
 	out, err := exec.CommandContext(t.Context(), binary, "invitation", "create", "--data="+data).Output()
 	if err != nil {
 		t.Fatal(err)
