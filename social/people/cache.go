@@ -2,16 +2,12 @@ package people
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
-	"plaza/batch"
 	"plaza/social"
+	"plaza/social/cache"
 )
 
 // Store is what a Cache needs from a storage engine.
@@ -20,20 +16,12 @@ type Store interface {
 	social.ChangeLog
 }
 
-// Cache is a Reader that keeps people in memory. Each read first asks the store what has changed
-// (ChangeLog), so it returns nothing older than the store would; reads that ask at the same time
-// share the answer (as in the ReadIndex protocol of Raft: Ongaro, "Consensus: Bridging Theory and
-// Practice", section 6.4). People and Users never return from memory a user who is hidden from the
-// viewer or absent: both take the same read. It is safe for concurrent use, and what it returns
-// must not be changed.
+// Cache is a Reader that keeps people in memory. What it returns is not older than what the store
+// would return, and must not be changed. People and Users never return from memory a user who is
+// hidden from the viewer or absent: both take the same read. It is safe for concurrent use.
 type Cache struct {
-	store   Store
-	entries *otter.Cache[cacheKey, entry]
-	changes *batch.Reader[struct{}, struct{}]
-
-	mu       sync.Mutex
-	position social.ChangePosition
-	fills    map[*fill]struct{}
+	store  Store
+	memory *cache.Cache[cacheKey, entry]
 
 	users, relations, sessions lookups
 }
@@ -44,12 +32,7 @@ type entry struct {
 	relation *social.Relation
 	session  *social.Session
 	identity *social.Identity
-	readAt   time.Time
 }
-
-// maxAge is how long an entry is used. Plaza's own changes need no such limit: it is for changes
-// that other programs make in the database.
-const maxAge = time.Minute
 
 // cacheKey is a user (a), a viewer and another user (a, b), or the hash of a session's token or the
 // key of an identity (a and b).
@@ -72,29 +55,42 @@ func identityKey(key [32]byte) cacheKey {
 	return k
 }
 
-// entryOverhead is approximately what an entry takes besides its texts and circles, in bytes: the
-// key, the value, and what the cache itself needs.
-const entryOverhead = 320
-
-func weight(_ cacheKey, e entry) uint32 {
-	size := entryOverhead
+// weigh returns what the texts and circles of an entry take, in bytes.
+func weigh(e entry) (size int) {
 	if e.user != nil {
 		size += len(e.user.Handle) + len(e.user.Name) + len(e.user.Bio) + len(e.user.AvatarURL)
 	}
 	if e.relation != nil {
 		size += 16 * len(e.relation.Circles)
 	}
-	return uint32(size)
+	return size
+}
+
+// named returns the keys of what a change names.
+func named(change *social.Change) (keys []cacheKey) {
+	for _, user := range change.Users {
+		keys = append(keys, userKey(user))
+	}
+	for _, p := range change.Pairs {
+		keys = append(keys, pairKey(p), pairKey(social.Pair{Viewer: p.Other, Other: p.Viewer}))
+	}
+	for _, hash := range change.Sessions {
+		keys = append(keys, sessionKey(hash), identityKey(hash))
+	}
+	return keys
+}
+
+func isAround(change *social.Change, key cacheKey) bool {
+	return key.of == 'r' && slices.ContainsFunc(change.Around, func(user social.UserID) bool {
+		return key.a == user.ID || key.b == user.ID
+	})
 }
 
 // New makes an empty cache of at most size bytes.
 func New(store Store, size int64) *Cache {
-	c := &Cache{
-		store: store, fills: map[*fill]struct{}{},
-		entries: otter.Must(&otter.Options[cacheKey, entry]{MaximumWeight: uint64(max(1, size)), Weigher: weight}),
-	}
-	c.changes = batch.NewReader(1, 0, c.readChanges)
-	return c
+	return &Cache{store: store, memory: cache.New(cache.Config[cacheKey, entry]{
+		Log: store, Size: size, Weigh: weigh, Named: named, IsAround: isAround,
+	})}
 }
 
 // lookups count what was found in memory, and what was not.
@@ -122,134 +118,12 @@ func (l *lookups) stats() LookupStats { return LookupStats{l.hits.Load(), l.miss
 
 // Stats returns the current counts.
 func (c *Cache) Stats() Stats {
-	return Stats{
-		Users: c.users.stats(), Relations: c.relations.stats(), Sessions: c.sessions.stats(), Bytes: c.entries.WeightedSize(),
-	}
-}
-
-// catchUp removes entries that have changed before it was called.
-func (c *Cache) catchUp(ctx context.Context) error {
-	_, _, err := c.changes.Read(ctx, struct{}{})
-	return err
-}
-
-// readChanges asks the store for all who wait, and removes what has changed.
-func (c *Cache) readChanges(ctx context.Context, _ []struct{}) (map[struct{}]struct{}, error) {
-	c.mu.Lock()
-	since := c.position
-	c.mu.Unlock()
-	changes, position, err := c.store.Changes(ctx, since)
-	c.forget(changes, position, err)
-	return nil, err
-}
-
-// forget applies the answer of the store. Without one, all entries may be out of date.
-func (c *Cache) forget(changes []social.Change, position social.ChangePosition, err error) {
-	if err == nil && len(changes) == 0 {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err != nil && c.position == nil {
-		return // nothing is remembered
-	}
-	if err != nil {
-		changes, position = []social.Change{{All: true}}, nil
-	}
-	for i := range changes {
-		c.forgetOne(&changes[i])
-		for f := range c.fills {
-			f.changes = append(f.changes, &changes[i])
-		}
-	}
-	c.position = position // last: after a panic, the same changes are read again
-}
-
-func (c *Cache) forgetOne(change *social.Change) {
-	if change.All {
-		c.entries.InvalidateAll()
-		return
-	}
-	for _, user := range change.Users {
-		c.entries.Invalidate(userKey(user))
-	}
-	for _, p := range change.Pairs {
-		c.entries.Invalidate(pairKey(p))
-		c.entries.Invalidate(pairKey(social.Pair{Viewer: p.Other, Other: p.Viewer}))
-	}
-	for _, hash := range change.Sessions {
-		c.entries.Invalidate(sessionKey(hash))
-		c.entries.Invalidate(identityKey(hash))
-	}
-	if len(change.Around) > 0 { // rare: a circle or an account was deleted
-		for key := range c.entries.Keys() {
-			if isAround(change, key) {
-				c.entries.Invalidate(key)
-			}
-		}
-	}
-}
-
-func isAround(c *social.Change, key cacheKey) bool {
-	return key.of == 'r' && slices.ContainsFunc(c.Around, func(user social.UserID) bool {
-		return key.a == user.ID || key.b == user.ID
-	})
-}
-
-// names reports whether a change affects what a key represents.
-func names(c *social.Change, key cacheKey) bool {
-	return c.All || isAround(c, key) ||
-		slices.ContainsFunc(c.Users, func(user social.UserID) bool { return key == userKey(user) }) ||
-		slices.ContainsFunc(c.Pairs, func(p social.Pair) bool {
-			return key == pairKey(p) || key == pairKey(social.Pair{Viewer: p.Other, Other: p.Viewer})
-		}) ||
-		slices.ContainsFunc(c.Sessions, func(hash [32]byte) bool { return key == sessionKey(hash) || key == identityKey(hash) })
-}
-
-// fill is a read of the store whose result will be remembered, except for what changes meanwhile.
-type fill struct {
-	cache   *Cache
-	began   time.Time
-	changes []*social.Change
-	found   map[cacheKey]entry
-}
-
-func (c *Cache) beginFill() *fill {
-	f := &fill{cache: c, began: time.Now(), found: map[cacheKey]entry{}}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.fills[f] = struct{}{}
-	return f
-}
-
-// end remembers what was found.
-func (f *fill) end() {
-	c := f.cache
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.fills, f)
-	for key, e := range f.found {
-		if !slices.ContainsFunc(f.changes, func(change *social.Change) bool { return names(change, key) }) {
-			e.readAt = f.began
-			c.entries.Set(key, e)
-		}
-	}
-}
-
-// usable reports whether the cache may be used, after it has caught up: what it returns is then at
-// least as new as everything that was read before. If some changes are not known, it may not, and
-// only the store is read.
-func (c *Cache) usable(ctx context.Context) (bool, error) {
-	err := c.catchUp(ctx)
-	if errors.Is(err, social.ErrNoChanges) {
-		return false, nil
-	}
-	return err == nil, err
+	return Stats{Users: c.users.stats(), Relations: c.relations.stats(), Sessions: c.sessions.stats(), Bytes: c.memory.Bytes()}
 }
 
 // Users implements Reader.
 func (c *Cache) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
-	if usable, err := c.usable(ctx); !usable {
+	if usable, err := c.memory.CatchUp(ctx); !usable {
 		return orRead(err, func() (map[social.UserID]*social.User, error) { return c.store.Users(ctx, ids) })
 	}
 	users := make(map[social.UserID]*social.User, len(ids))
@@ -265,19 +139,19 @@ func (c *Cache) Users(ctx context.Context, ids []social.UserID) (map[social.User
 	if len(unknown) == 0 {
 		return users, nil
 	}
-	f := c.beginFill()
-	defer f.end()
+	fill := c.memory.Begin()
+	defer fill.End()
 	read, err := c.store.Users(ctx, unknown)
 	for user, u := range read {
-		users[user], f.found[userKey(user)] = u, entry{user: u}
+		users[user] = u
+		fill.Add(userKey(user), entry{user: u})
 	}
 	return users, err
 }
 
 // recall returns what is in memory under a key.
 func (c *Cache) recall(key cacheKey, count *lookups) (entry, bool) {
-	e, ok := c.entries.GetIfPresent(key)
-	ok = ok && time.Since(e.readAt) < maxAge
+	e, ok := c.memory.Get(key)
 	count.count(ok)
 	return e, ok
 }
@@ -293,29 +167,29 @@ func (c *Cache) user(user social.UserID) *social.User {
 
 // Relations implements Reader.
 func (c *Cache) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
-	if usable, err := c.usable(ctx); !usable {
+	if usable, err := c.memory.CatchUp(ctx); !usable {
 		return orRead(err, func() (map[social.Pair]social.Relation, error) { return c.store.Relations(ctx, pairs) })
 	}
 	relations, unknown := c.known(pairs)
 	if len(unknown) == 0 {
 		return relations, nil
 	}
-	f := c.beginFill()
-	defer f.end()
+	fill := c.memory.Begin()
+	defer fill.End()
 	read, err := c.store.Relations(ctx, unknown)
 	if err != nil {
 		return relations, err
 	}
 	for _, p := range unknown {
 		relations[p] = read[p]
-		f.addRelation(p, read[p])
+		addRelation(fill, p, read[p])
 	}
 	return relations, nil
 }
 
 // Known implements Reader.
 func (c *Cache) Known(ctx context.Context, viewer social.UserID, others []social.UserID) (map[social.UserID]social.Person, error) {
-	usable, err := c.usable(ctx)
+	usable, err := c.memory.CatchUp(ctx)
 	if !usable {
 		return nil, err
 	}
@@ -348,16 +222,16 @@ func (c *Cache) relation(p social.Pair) (social.Relation, bool) {
 	return *e.relation, true
 }
 
-// addRelation adds a relation to what will be remembered, unless the other is no user.
-func (f *fill) addRelation(p social.Pair, r social.Relation) {
+// addRelation adds a relation to what will be in memory, unless the other is no user.
+func addRelation(fill *cache.Fill[cacheKey, entry], p social.Pair, r social.Relation) {
 	if p.Other != social.MissingUser {
-		f.found[pairKey(p)] = entry{relation: &r}
+		fill.Add(pairKey(p), entry{relation: &r})
 	}
 }
 
 // People implements Reader.
 func (c *Cache) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
-	if usable, err := c.usable(ctx); !usable {
+	if usable, err := c.memory.CatchUp(ctx); !usable {
 		return orRead(err, func() (map[social.UserID]social.Person, error) { return c.store.People(ctx, viewer, ids) })
 	}
 	people := make(map[social.UserID]social.Person, len(ids))
@@ -374,14 +248,14 @@ func (c *Cache) People(ctx context.Context, viewer social.UserID, ids []social.U
 	if len(unknown) == 0 {
 		return people, nil
 	}
-	f := c.beginFill()
-	defer f.end()
+	fill := c.memory.Begin()
+	defer fill.End()
 	read, err := c.store.People(ctx, viewer, unknown)
 	for other, person := range read {
 		people[other] = person
 		if person.User != nil {
-			f.found[userKey(other)] = entry{user: person.User}
-			f.addRelation(social.Pair{Viewer: viewer, Other: other}, person.Relation)
+			fill.Add(userKey(other), entry{user: person.User})
+			addRelation(fill, social.Pair{Viewer: viewer, Other: other}, person.Relation)
 		}
 	}
 	return people, err
@@ -389,24 +263,24 @@ func (c *Cache) People(ctx context.Context, viewer social.UserID, ids []social.U
 
 // Session implements Reader.
 func (c *Cache) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
-	if usable, err := c.usable(ctx); !usable {
+	if usable, err := c.memory.CatchUp(ctx); !usable {
 		return orRead(err, func() (social.Session, error) { return c.store.Session(ctx, tokenHash, now) })
 	}
 	if e, ok := c.recall(sessionKey(tokenHash), &c.sessions); ok && e.session.ExpiresAt.After(now) {
 		return *e.session, nil
 	}
-	f := c.beginFill()
-	defer f.end()
+	fill := c.memory.Begin()
+	defer fill.End()
 	session, err := c.store.Session(ctx, tokenHash, now)
 	if err == nil {
-		f.found[sessionKey(tokenHash)] = entry{session: &session}
+		fill.Add(sessionKey(tokenHash), entry{session: &session})
 	}
 	return session, err
 }
 
 // Identities implements Reader.
 func (c *Cache) Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]social.Identity, error) {
-	if usable, err := c.usable(ctx); !usable {
+	if usable, err := c.memory.CatchUp(ctx); !usable {
 		return orRead(err, func() (map[[32]byte]social.Identity, error) { return c.store.Identities(ctx, keys) })
 	}
 	identities := make(map[[32]byte]social.Identity, len(keys))
@@ -421,11 +295,12 @@ func (c *Cache) Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]s
 	if len(unknown) == 0 {
 		return identities, nil
 	}
-	f := c.beginFill()
-	defer f.end()
+	fill := c.memory.Begin()
+	defer fill.End()
 	read, err := c.store.Identities(ctx, unknown)
 	for key, identity := range read {
-		identities[key], f.found[identityKey(key)] = identity, entry{identity: &identity}
+		identities[key] = identity
+		fill.Add(identityKey(key), entry{identity: &identity})
 	}
 	return identities, err
 }

@@ -39,9 +39,8 @@ func TestFollowedByEachIsWhole(t *testing.T) {
 			t.Errorf("at most %d: %d entries of %d users", most, entries, len(followed))
 		}
 		for _, raw := range r.take() {
-			plan := explain(t, client, explainable(t, raw)[0], "executionStats")
-			if checkPlan(t, plan, 0); slices.Contains(stagesOf(plan), "FETCH") {
-				t.Errorf("it is not covered: %v", stagesOf(plan))
+			if stages := checkCommand(t, client, raw, 0); slices.Contains(stages, "FETCH") {
+				t.Errorf("it is not covered: %v", stages)
 			}
 		}
 	}

@@ -229,7 +229,7 @@ func newStore(d deployment, self string, o Options) *Store {
 		s.threadLayouts[name] = layout(db)
 	}
 	s.feeds = feeds.New(feeds.Config{
-		Database: db, DB: s.db, Posts: postReader{s.posts, s.sequences}, Follows: s.graph.Follows(), Jobs: s.jobs, MergeAbove: o.MergeAbove,
+		Database: db, DB: s.db, Posts: postReader{s.posts, s.sequences}, Follows: s.graph.Follows(), Changes: s.log, Jobs: s.jobs, MergeAbove: o.MergeAbove,
 		InUse: func(ctx context.Context) *feeds.InUse { return &s.inUse(ctx).feeds },
 	}, feedLayouts)
 	s.jobs.Know(s.jobKinds()...)

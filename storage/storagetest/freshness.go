@@ -14,8 +14,9 @@ import (
 )
 
 // RunFreshness changes users, relations, sessions and identities through one of several servers,
-// each of which caches people, and reads them at another one right after the call has returned.
-// Meanwhile, other readers keep everything in the caches. No answer may be older than the change.
+// each of which caches people, and reads them, and news, at another one right after the call has
+// returned. Meanwhile, other readers keep everything in the caches. No answer may be older than the
+// change.
 func RunFreshness(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	f := &freshness{t: t, ctx: t.Context()}
@@ -51,6 +52,7 @@ type couple struct {
 	one, other social.NewUser
 	circle     *social.Circle // another circle of the first user; nil: none
 	session    [32]byte       // of one's
+	post       *social.Post   // of the other
 
 	isMember, isFriend, isMuted, isBlocked, isSignedIn bool // other, in one's circles; and one
 	name                                               string
@@ -67,6 +69,10 @@ func (f *freshness) couple(n int) *couple {
 		if err := f.servers[0].InsertUser(f.ctx, u, event(social.EventUserSignedUp)); err != nil {
 			f.t.Fatal(err)
 		}
+	}
+	c.post = statusBy(person{ID: c.other.User.ID})
+	if err := f.servers[0].InsertPost(f.ctx, c.post, event(social.EventPostCreated)); err != nil {
+		f.t.Fatal(err)
 	}
 	return c
 }
@@ -254,6 +260,7 @@ type glimpse struct {
 	ended                time.Time
 	standing             social.Standing
 	identityAway         bool
+	lacksPost            bool // of someone who is followed, in news: after an unfollow, it may stay there
 }
 
 func (c *couple) expected() glimpse {
@@ -302,6 +309,11 @@ func (c *couple) read(ctx context.Context, s *remembering) (glimpse, error) {
 		is.name, is.following, is.followers = one.Name, one.FollowingCount, other.User.FollowersCount
 		is.standing = one.Standing
 	}
+	news, err := s.News(ctx, c.one.User.ID, social.Page{Limit: 1})
+	if err != nil {
+		return is, err
+	}
+	is.lacksPost = is.there.Follows && (len(news) == 0 || news[0].ID != c.post.ID)
 	is.back.Circles = slices.SortedFunc(slices.Values(is.back.Circles), func(a, b social.CircleID) int { return a.Compare(b.ID) })
 	return is, nil
 }

@@ -22,6 +22,7 @@ type Config struct {
 	DB       *mdb.DB
 	Posts    Posts
 	Follows  Follows
+	Changes  social.ChangeLog
 	Jobs     *jobs.Queue
 	// MergeAbove is the number of followers above which an author is merged at read, in the layout
 	// hybrid. Default: 10,000.
@@ -56,8 +57,9 @@ type Follows interface {
 	// Followers reads the followers of an author whose follows are within bounds, newest first, at
 	// most a number of them, and the follow of the last.
 	Followers(ctx context.Context, author social.UserID, bounds bson.D, most int) (users []social.UserID, last social.EdgeID, err error)
-	// FollowedByEach is Followed for several users, with one command. It leaves out users whose
-	// lists have not all been read, because together they have more than a number of entries.
+	// FollowedByEach is Followed for several users, with one command, outside of the snapshot of ctx,
+	// and at least as new as the changes that were read before. It leaves out users whose lists have
+	// not all been read, because together they have more than a number of entries.
 	FollowedByEach(ctx context.Context, users []social.UserID, most int) (map[social.UserID][]social.UserID, error)
 	// NotFollowing returns those of the users who do not follow the author, and are not the author.
 	NotFollowing(ctx context.Context, author social.UserID, users []social.UserID) ([]social.UserID, error)
@@ -82,6 +84,7 @@ type base struct {
 	jobs       *jobs.Queue
 	mergeAbove int
 	recent     *recent.Posts
+	authors    *newsAuthors
 	pages      *pageCounts
 	pauses     *pauses
 	floors     *pendingFloors
@@ -113,7 +116,8 @@ const defaultMergeAbove = 10_000
 func newBase(c Config) *base {
 	e := &base{
 		db: c.DB, posts: c.Posts, follows: c.Follows, jobs: c.Jobs, mergeAbove: c.MergeAbove,
-		recent: recent.New(c.Posts, recent.DefaultStep, recent.DefaultMost), pages: new(pageCounts), pauses: newPauses(pauseLength),
+		authors: newNewsAuthors(c.Follows, c.Changes),
+		recent:  recent.New(c.Posts, recent.DefaultStep, recent.DefaultMost), pages: new(pageCounts), pauses: newPauses(pauseLength),
 		floors:    newPendingFloors(),
 		newsCache: c.Database.Collection("newsCache"),
 		newsLists: c.Database.Collection("newsLists"), mergedAuthors: c.Database.Collection("mergedAuthors"),

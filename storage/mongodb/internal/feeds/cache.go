@@ -57,7 +57,7 @@ func (f *cacheLayout) News(ctx context.Context, viewer social.UserID, p social.P
 		return nil, err
 	}
 	if len(news.Authors) > f.mostAuthors {
-		return f.newsBy(ctx, viewer, news.Authors, p)
+		return f.newsBy(ctx, viewer, news.Authors, known, p)
 	}
 	f.pages.all.Add(1)
 	list := knownList{
@@ -121,11 +121,11 @@ func (f *cacheLayout) renewed(ctx context.Context, stored *cachedNews, known rec
 		Until: known.At.Last, Backdated: known.At.Backdated, UsedAt: now,
 	}
 	if stored.isEmpty() || stored.isOld(now) { // once a day, in case a backup of part of the database was restored
-		followed, err := f.follows.Followed(ctx, stored.User)
+		authors, err := f.authors.inSnapshot(ctx, stored.User)
 		if err != nil {
 			return nil, err
 		}
-		news.Authors = slices.Concat(followed, []social.UserID{stored.User})
+		news.Authors = authors
 	}
 	if len(news.Authors) > f.mostAuthors {
 		return news, nil

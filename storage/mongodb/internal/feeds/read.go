@@ -21,8 +21,6 @@ const (
 	mergeWidth = 190
 	// mergesInBatch is how many such merges go into one command.
 	mergesInBatch = 30
-	// followedTogether is how many entries the lists of followed people have that are read together.
-	followedTogether = 20_000
 	// mergeAttempts bounds how often a page is read again because posts were deleted meanwhile.
 	mergeAttempts = 3
 )
@@ -35,22 +33,21 @@ func postList(field string, value any, hint string) mdb.ListQuery {
 // readLayout is the layout that keeps no feeds.
 type readLayout struct{ unkept }
 
-// newestPages implements newestSharer in three commands, or four if there are new posts.
+// newestPages implements newestSharer in three commands. New posts, and follows that are not in
+// memory, take one more each.
 func (f readLayout) newestPages(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
-	followed, err := f.followedByEach(ctx, batch.Unique(ownersOf(lists)))
-	if err != nil {
-		return nil, err
-	}
 	known, ok, err := f.recent.CatchUp(ctx)
 	if err != nil || !ok {
 		return nil, err
 	}
+	authors, err := f.authors.ofEach(ctx, batch.Unique(ownersOf(lists)))
+	if err != nil {
+		return nil, err
+	}
 	return f.recentPages(ctx, wholeIDs(lists, func(list social.List[social.UserID]) (ids []social.PostID, floor social.PostID, ok bool) {
-		authors, ok := followed[list.Of]
-		if !ok {
-			return nil, floor, false
+		if by, isKnown := authors[list.Of]; isKnown {
+			ids, ok = known.Page(by, list.Page)
 		}
-		ids, ok = known.Page(append(authors, list.Of), list.Page)
 		return ids, known.Floor, ok
 	}))
 }
@@ -67,45 +64,37 @@ func (e *base) recentPages(ctx context.Context, selected map[social.List[social.
 // sharesWith implements newestSharer.
 func (f readLayout) sharesWith(viewer social.UserID) bool { return !f.pauses.has(viewer) }
 
-// followedByEach reads the people that each user follows. It leaves out users who follow too many.
-func (f readLayout) followedByEach(ctx context.Context, users []social.UserID) (map[social.UserID][]social.UserID, error) {
-	if len(users) > 1 {
-		return f.follows.FollowedByEach(ctx, users, followedTogether)
-	}
-	followed, err := f.follows.Followed(ctx, users[0])
-	return map[social.UserID][]social.UserID{users[0]: followed}, err
-}
-
 // unkept reads feeds from posts and follows. Layouts that keep feeds use it for what these lack.
 type unkept struct{ *base }
 
 // sharesWith is a part of newestSharer, which some layouts implement.
 func (unkept) sharesWith(social.UserID) bool { return true }
 
-// News reads the ids of the followed people, and then the newest posts by them: three commands for
-// recent posts, or four if there are new ones. Older posts are merged in the database, which takes
-// up to two more; during a pause, a reader who follows up to 189 people takes two in all.
+// News reads how far posts have come, whether follows have changed, and then the posts: three
+// commands. New posts, and follows that are not in memory, take one more each. Older posts are
+// merged in the database, which takes up to two more; during a pause, a reader who follows up to 189
+// people takes two in all.
 func (f unkept) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
-	authors, err := f.follows.Followed(ctx, viewer)
-	if err != nil {
-		return nil, err
-	}
-	return f.newsBy(ctx, viewer, append(authors, viewer), p)
-}
-
-// newsBy reads the posts by authors, as a page of a viewer's news.
-func (f unkept) newsBy(ctx context.Context, viewer social.UserID, authors []social.UserID, p social.Page) ([]*social.Post, error) {
-	f.pages.all.Add(1)
 	if isNewest(p) && f.pauses.take(viewer) {
-		return f.mergeNews(ctx, authors, p)
+		return f.mergeNewsOf(ctx, viewer, p)
 	}
 	known, ok, err := f.recent.CatchUp(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return f.mergeNews(ctx, authors, p)
+		return f.mergeNewsOf(ctx, viewer, p)
 	}
+	authors, err := f.authors.of(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	return f.newsBy(ctx, viewer, authors, known, p)
+}
+
+// newsBy reads the posts by authors, as a page of a viewer's news.
+func (f unkept) newsBy(ctx context.Context, viewer social.UserID, authors []social.UserID, known recent.Known, p social.Page) ([]*social.Post, error) {
+	f.pages.all.Add(1)
 	news := knownList{
 		floor: known.Floor,
 		ids: func(ctx context.Context, p social.Page) ([]social.PostID, error) {
@@ -125,6 +114,16 @@ func (f unkept) newsBy(ctx context.Context, viewer social.UserID, authors []soci
 // mergeOlder merges posts below those that are known, and makes more known for later pages.
 func (e *base) mergeOlder(ctx context.Context, known recent.Known, authors []social.UserID, p social.Page) ([]*social.Post, error) {
 	known.ReachDown(ctx)
+	return e.mergeNews(ctx, authors, p)
+}
+
+// mergeNewsOf merges a page of a viewer's news in the database.
+func (e *base) mergeNewsOf(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	e.pages.all.Add(1)
+	authors, err := e.authors.inSnapshot(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
 	return e.mergeNews(ctx, authors, p)
 }
 

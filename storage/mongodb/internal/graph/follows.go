@@ -42,13 +42,18 @@ func (s Follows) Followed(ctx context.Context, user social.UserID) ([]social.Use
 	return mdb.Map(docs, func(d *otherDoc) social.UserID { return d.Other }), err
 }
 
-// FollowedByEach is Followed for several users, with one command. It leaves out users whose lists
-// have not all been read, because together they have more than a number of entries.
+// FollowedByEach is Followed for several users, with one command, outside of the snapshot of ctx:
+// at least as new as the changes that were read before. It leaves out users whose lists have not all
+// been read, because together they have more than a number of entries.
 func (s Follows) FollowedByEach(ctx context.Context, users []social.UserID, most int) (map[social.UserID][]social.UserID, error) {
-	filter := mdb.Doc("owner", mdb.Doc("$in", mdb.Values(users)), "follow", mdb.Doc("$gt", mdb.ZeroKey))
-	docs, err := mdb.FindAll[Document](ctx, s.edges, filter, most,
-		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1)).SetLimit(int64(most)).
-			SetSort(mdb.Doc("owner", 1, "follow", -1)).SetHint(byFollower))
+	var docs []Document
+	err := s.db.ReadAcknowledged(ctx, "followed", func(ctx context.Context) (err error) {
+		filter := mdb.Doc("owner", mdb.Doc("$in", mdb.Values(users)), "follow", mdb.Doc("$gt", mdb.ZeroKey))
+		docs, err = mdb.FindAll[Document](ctx, s.acknowledged, filter, most,
+			options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1)).SetLimit(int64(most)).
+				SetSort(mdb.Doc("owner", 1, "follow", -1)).SetHint(byFollower))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
