@@ -54,6 +54,7 @@ func benchmarkShape(b *testing.B, w *town, name string, docs []bson.D, s shape) 
 	for i, d := range docs {
 		shaped[i] = reshape(s, d).(bson.D)
 	}
+	w.ok(copyOptions(w, like, c))
 	w.ok(copyIndexes(w, s, like, c))
 	meter := w.meter()
 	var writing, reading spent
@@ -137,6 +138,19 @@ func reshape(s shape, value any) any {
 		return s.id(v.Data)
 	}
 	return value
+}
+
+// copyOptions creates a collection with the options of another one.
+func copyOptions(w *town, from, to *mongo.Collection) error {
+	specs, err := from.Database().ListCollectionSpecifications(w.ctx, bson.D{{Key: "name", Value: from.Name()}})
+	if err != nil {
+		return err
+	}
+	var options bson.D
+	if err := bson.Unmarshal(specs[0].Options, &options); err != nil {
+		return err
+	}
+	return to.Database().RunCommand(w.ctx, append(bson.D{{Key: "create", Value: to.Name()}}, options...)).Err()
 }
 
 // copyIndexes creates the indexes of one collection on another, whose documents have another shape.

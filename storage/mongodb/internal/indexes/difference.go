@@ -57,17 +57,11 @@ func ensure(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel)
 		return difference{}, makeCollection(ctx, c)
 	}
 	diff, err := compare(ctx, c, models)
+	if err == nil && len(diff.missing) == len(models) { // perhaps the collection is missing, too
+		err = makeCollection(ctx, c)
+	}
 	if err == nil && len(diff.missing) > 0 {
 		_, err = c.Indexes().CreateMany(ctx, forDriver(diff.missing...))
 	}
 	return diff, err
-}
-
-func makeCollection(ctx context.Context, c *mongo.Collection) error {
-	const namespaceExists = 48
-	err := c.Database().CreateCollection(ctx, c.Name())
-	if mdb.HasCode(err, namespaceExists) {
-		return nil
-	}
-	return err
 }
