@@ -1474,7 +1474,7 @@ extend type Mutation {
     "The circle and its new name."
     input: RenameCircleInput!
   ): RenameCirclePayload @scope(needs: WRITE_GRAPH)
-  "Remove a circle. You stop following members who are in none of your other circles. The built-in circle can't be removed."
+  "Remove a circle. You stop following members who are in none of your other circles. The built-in circle can't be removed. If it fails with ` + "`" + `UNAVAILABLE` + "`" + `, some members may have been removed: repeat it."
   deleteCircle(
     "The circle."
     input: DeleteCircleInput!

@@ -1,11 +1,14 @@
 package mongodb
 
 import (
+	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/id"
@@ -214,5 +217,59 @@ func TestUpgradesKeepNewMemberships(t *testing.T) {
 	must(s.graph.Edges().BulkWrite(t.Context(), []mongo.WriteModel{upgrade}))(t)
 	if diff := cmp.Diff(since, o.edge(ben).Joined); diff != "" {
 		t.Errorf("the times of joining (-want +got):\n%s", diff)
+	}
+}
+
+// TestLargeCirclesAreDeletedInParts: each transaction removes a bounded number of members. After an
+// error in between, counts and follows are right, and a repeated call removes the rest.
+func TestLargeCirclesAreDeletedInParts(t *testing.T) {
+	t.Parallel()
+	const together, members, inAnother = 1000, 2003, 7
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var isDeleting atomic.Bool
+	s := openInside(t, Options{Monitor: &event.CommandMonitor{Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) {
+		if e.CommandName == "commitTransaction" && isDeleting.Load() {
+			cancel()
+		}
+	}}})
+	o, others := newCircleOwner(t, s, members)
+	large, small := o.circle("Large"), o.circle("Small")
+	o.importAll(large, others)
+	o.importAll(small, others[:inAnother])
+	isDeleting.Store(true)
+	if err := s.DeleteCircle(ctx, large, anEvent(social.EventCircleDeleted)); err == nil {
+		t.Fatal("the circle is deleted, although the caller has left")
+	}
+	o.hasMembers(large, members-together)
+	ok(t, s.DeleteCircle(t.Context(), large, anEvent(social.EventCircleDeleted)))
+	if found := must(s.Circles(t.Context(), []social.CircleID{large}))(t); len(found) > 0 {
+		t.Error("the circle remains")
+	}
+	o.hasMembers(small, inAnother)
+	if user := must(s.Users(t.Context(), []social.UserID{o.user}))(t)[o.user]; user.FollowingCount != inAnother {
+		t.Errorf("the owner follows %d, want %d", user.FollowingCount, inAnother)
+	}
+	if n := must(s.graph.Edges().CountDocuments(t.Context(), mdb.Doc("owner", o.user, "follow", mdb.Doc("$exists", true))))(t); n != inAnother {
+		t.Errorf("%d follows remain, want %d", n, inAnother)
+	}
+}
+
+func (o *circleOwner) importAll(circle social.CircleID, members []social.UserID) {
+	o.t.Helper()
+	for batch := range slices.Chunk(members, 1000) {
+		memberships := mdb.Map(batch, func(member *social.UserID) social.Membership { return o.membership(circle, *member) })
+		edges := mdb.Map(batch, func(*social.UserID) social.EdgeID { return social.EdgeID{ID: id.New()} })
+		must(o.s.ImportMemberships(o.t.Context(), memberships, edges))(o.t)
+	}
+}
+
+// hasMembers checks how many members a circle counts, and has.
+func (o *circleOwner) hasMembers(circle social.CircleID, want int) {
+	o.t.Helper()
+	found := must(o.s.Circles(o.t.Context(), []social.CircleID{circle}))(o.t)[circle]
+	is := must(o.s.graph.Edges().CountDocuments(o.t.Context(), mdb.Doc("owner", o.user, "circles", circle)))(o.t)
+	if found == nil || found.MembersCount != want || int(is) != want {
+		o.t.Errorf("the circle %v has %d members, want %d", found, is, want)
 	}
 }

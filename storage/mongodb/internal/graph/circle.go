@@ -62,47 +62,72 @@ func (s *Store) RenameCircle(ctx context.Context, circle social.CircleID, name s
 	})
 }
 
-// DeleteCircle implements social.Circles.
+// removedTogether is how many members of a circle one transaction removes: it takes half a second,
+// and must not take ten on a slow machine.
+const removedTogether = 1_000
+
+// DeleteCircle implements social.Circles. The last transaction removes the circle.
 func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e social.Event) error {
-	return s.db.Write(ctx, "delete circle", []id.ID{circle.ID}, func(ctx context.Context) error {
+	for {
+		isDeleted, err := s.deleteSome(ctx, circle, e)
+		if err != nil || isDeleted {
+			return err
+		}
+	}
+}
+
+// deleteSome removes some members from a circle, and the circle itself if these were all. Concurrent
+// changes of the circle conflict with that.
+func (s *Store) deleteSome(ctx context.Context, circle social.CircleID, e social.Event) (isDeleted bool, err error) {
+	err = s.db.Write(ctx, "delete circle", []id.ID{circle.ID}, func(ctx context.Context) error {
 		var d circleDoc
 		if err := mdb.OrNotFound(s.circles.FindOne(ctx, mdb.Doc("_id", circle)).Decode(&d)); err != nil {
 			return err
 		}
-		// The owner is the shard key. Concurrent changes of the circle conflict with this deletion.
-		if _, err := s.circles.DeleteOne(ctx, mdb.Doc("_id", circle, "owner", d.Owner)); err != nil {
+		removed, err := s.removeSome(ctx, d.Owner, circle)
+		if err != nil {
 			return err
 		}
-		if err := s.emptyCircle(ctx, d.Owner, circle); err != nil {
+		key := mdb.Doc("_id", circle, "owner", d.Owner) // the owner is the shard key
+		if isDeleted = removed < removedTogether; !isDeleted {
+			if err := mdb.UpdateOne(ctx, s.circles, key, mdb.Doc("$inc", mdb.Doc("members", -removed))); err != nil {
+				return err
+			}
+			return s.log.Note(ctx, social.AroundChanged(d.Owner))
+		}
+		if _, err := s.circles.DeleteOne(ctx, key); err != nil {
 			return err
 		}
 		return s.log.AppendWith(ctx, social.AroundChanged(d.Owner), e)
 	})
+	return isDeleted && err == nil, err
 }
 
-// emptyCircle removes all members from a circle, and ends the follows of those who are in no other
-// circle.
-func (s *Store) emptyCircle(ctx context.Context, owner social.UserID, circle social.CircleID) error {
+// removeSome removes some members from a circle, ends the follows of those who are in no other
+// circle, and returns how many members these were.
+func (s *Store) removeSome(ctx context.Context, owner social.UserID, circle social.CircleID) (int, error) {
 	members, hint := s.membersOf(owner, circle)
-	edges, err := mdb.FindAll[Document](ctx, s.edges, members, mdb.InBatch,
-		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)).SetHint(hint))
-	if err != nil {
-		return err
+	edges, err := mdb.FindAll[Document](ctx, s.edges, members, removedTogether, options.Find().SetLimit(removedTogether).
+		SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)).SetHint(hint))
+	if err != nil || len(edges) == 0 {
+		return 0, err
 	}
+	var pairs []social.Pair
 	var ended []social.UserID
 	for i := range edges {
+		pairs = append(pairs, social.Pair{Viewer: owner, Other: edges[i].Other})
 		if edges[i].leave(circle); edges[i].Follow.IsZero() {
 			ended = append(ended, edges[i].Other)
 		}
 	}
 	if err := s.endFollows(ctx, owner, ended); err != nil {
-		return err
+		return 0, err
 	}
 	if err := s.followsChanged(ctx, edges...); err != nil {
-		return err
+		return 0, err
 	}
-	_, err = s.edges.UpdateMany(ctx, members, withoutCircle(owner, circle), options.UpdateMany().SetHint(hint))
-	return err
+	_, err = s.edges.UpdateMany(ctx, edgesAmong(pairs, []social.UserID{owner}), withoutCircle(owner, circle), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
+	return len(edges), err
 }
 
 // endFollows updates the counts after the owner's follows of others have ended.
