@@ -155,6 +155,52 @@ func TestHiddenCommentsLeaveOpenPages(t *testing.T) {
 	})
 }
 
+// TestRepliesUnderHiddenCommentsAreDeleted: a hidden comment is a tombstone with one reply fewer, and
+// disappears with its last one, for everyone but its author.
+func TestRepliesUnderHiddenCommentsAreDeleted(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza, ada, bob, mia := startModerated(t, e)
+		post := ada.Status(t, "talk", plazatest.Public)
+		hidden := bob.Comment(t, post, "rude")
+		reply := func() string {
+			return ada.Mutate(t, "addComment", "comment { id }", map[string]any{"postId": post, "text": "reply", "parentId": hidden})
+		}
+		first, last := reply(), reply()
+		reportAbuse(t, ada, hidden)
+		decide(t, mia, hidden, "HIDE")
+		readers := map[string]*plazatest.Socket{"ada": ada.Connect(t), "": plazatest.Person{URL: ada.URL}.Connect(t)}
+		author := bob.Connect(t)
+		for _, s := range append(slices.Collect(maps.Values(readers)), author) {
+			s.Subscribe(plaza, "1", `subscription { commentChanged(postId: "`+post+`") { event commentId comment { text repliesCount } } }`)
+		}
+		wants := func(who string, s *plazatest.Socket, event, id, comment string) {
+			t.Helper()
+			want := fmt.Sprintf(`{"data":{"commentChanged":{"event":%q,"commentId":%q,"comment":%s}}`, event, id, comment)
+			if _, got := nextCommentChange(t, s); got != want {
+				t.Errorf("%s gets %s, want %s", who, got, want)
+			}
+		}
+		deletes := func(reply string) string {
+			return ada.Raw(t, fmt.Sprintf(`mutation { deleteComment(input: {commentId: %q}) { removedCommentIds parent { id repliesCount } } }`, reply))
+		}
+		must(t, deletes(first), fmt.Sprintf(`{"removedCommentIds":[%q],"parent":{"id":%q,"repliesCount":1}}`, first, hidden))
+		for who, s := range readers {
+			wants(who, s, "REMOVED", first, "null")
+			wants(who, s, "CHANGED", hidden, `{"text":null,"repliesCount":1}`)
+		}
+		wants("the author", author, "REMOVED", first, "null")
+		wants("the author", author, "CHANGED", hidden, `{"text":"rude","repliesCount":1}`)
+		must(t, deletes(last), fmt.Sprintf(`{"removedCommentIds":[%q,%q],"parent":null}`, last, hidden))
+		for who, s := range readers {
+			wants(who, s, "REMOVED", last, "null")
+			wants(who, s, "REMOVED", hidden, "null")
+		}
+		wants("the author", author, "REMOVED", last, "null")
+		wants("the author", author, "CHANGED", hidden, `{"text":"rude","repliesCount":0}`)
+	})
+}
+
 // TestNothingIsWrittenUnderHiddenPosts: the author can't edit comments there, because RESTORE would
 // publish that. Comments can be deleted.
 func TestNothingIsWrittenUnderHiddenPosts(t *testing.T) {
