@@ -123,6 +123,18 @@ func (e Event) Touches(viewer, author UserID) bool {
 	}
 }
 
+// TouchesUser reports whether an event may change whether a viewer sees a user.
+func (e Event) TouchesUser(viewer, user UserID) bool {
+	switch e.Kind {
+	case EventBlocked, EventUnblocked:
+		return viewer == e.Target && user == e.Actor || viewer == e.Actor && user == e.Target
+	case EventUserDeleted, EventStandingChanged:
+		return user == e.Target
+	default:
+		return false
+	}
+}
+
 // ChangesPost reports whether a kind of event changes what is shown of the event's post.
 func (k EventKind) ChangesPost() bool {
 	return slices.Contains([]EventKind{

@@ -169,6 +169,50 @@ func TestPostChangesArePrivate(t *testing.T) {
 	})
 }
 
+// TestOwnersOfWallsComeAndGo: a post arrives when the subscriber ceases to see the owner of the wall
+// that it is on, or begins to. Blocks send nothing to other subscribers.
+func TestOwnersOfWallsComeAndGo(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben, dan, reader := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "dan"), plaza.As(t, "reader")
+		post := postOnWall(t, ada, "ben", "PUBLIC")
+		watch := func(p plazatest.Person) *plazatest.Socket {
+			t.Helper()
+			s := p.Connect(t)
+			s.Send("1", "subscribe", map[string]string{"query": fmt.Sprintf(`subscription { postChanged(postIds: [%q], current: true) { event postId post { text wallOwner { handle } } } }`, post)})
+			nextChange(t, s)
+			return s
+		}
+		wants := func(s *plazatest.Socket, act, text, owner string) {
+			t.Helper()
+			want := fmt.Sprintf(`{"data":{"postChanged":{"event":"CHANGED","postId":%q,"post":{"text":%q,"wallOwner":%s}}}`, post, text, owner)
+			if got := nextChange(t, s); got.raw != want {
+				t.Fatalf("%s: got %s, want %s", act, got.raw, want)
+			}
+		}
+		const seen, unseen = `{"handle":"ben"}`, `null`
+		s, bystander := watch(reader), watch(dan)
+		readerID, benID := ada.IDOf(t, "reader"), ada.IDOf(t, "ben")
+		for _, block := range []struct {
+			by   plazatest.Person
+			user string
+		}{{reader, benID}, {ben, readerID}} {
+			block.by.Mutate(t, "blockUser", "", map[string]any{"userId": block.user})
+			wants(s, "a block", "hi", unseen)
+			block.by.Mutate(t, "unblockUser", "", map[string]any{"userId": block.user})
+			wants(s, "the end of a block", "hi", seen)
+		}
+		edit(t, ada, post, "edited")
+		wants(s, "an edit", "edited", seen)
+		wants(bystander, "an edit", "edited", seen)
+		ben.Mutate(t, "deactivateAccount", "", map[string]any{"password": "password of ben"})
+		wants(s, "the owner leaves", "edited", unseen)
+		ada.Raw(t, `mutation { signIn(input: {handle: "ben", password: "password of ben"}) { token } }`)
+		wants(s, "the owner returns", "edited", seen)
+	})
+}
+
 // TestPostsOfDeletedAccounts: a wall that someone has open loses the posts of an account that is
 // deleted, on every engine. Notifications about these posts disappear silently: when the posts are
 // removed must not show.
