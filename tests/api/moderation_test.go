@@ -155,6 +155,32 @@ func TestHiddenCommentsLeaveOpenPages(t *testing.T) {
 	})
 }
 
+// TestCasesOfDeletedAccounts: moderators see no more of what a deleted account wrote than everyone
+// else, also before background work has removed it.
+func TestCasesOfDeletedAccounts(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := plazatest.NewResting(e.Open(t))
+		plaza := plazatest.Serve(t, st)
+		ada, bob, mia := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "mia")
+		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		post := ada.Status(t, "rude post", plazatest.Public)
+		comment := ada.Comment(t, post, "rude comment")
+		reportAbuse(t, bob, post)
+		reportAbuse(t, bob, comment)
+		const cases = `{ moderation { cases { nodes { author { handle } content { text } isHidden } } } }`
+		must(t, mia.Raw(t, cases), `{"author":{"handle":"ada"},"content":{"text":"rude post"},"isHidden":false}`)
+		close(st.Rest)
+		ada.Mutate(t, "deleteAccount", "", map[string]any{"password": "password of ada"})
+		if got := mia.Raw(t, cases); strings.Contains(got, "rude") {
+			t.Errorf("moderators see %s", got)
+		}
+		_, id, _ := strings.Cut(post, "_")
+		hide := mia.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: "case_%s", decision: HIDE, reason: "Rude"}) { userErrors { code } } }`, id))
+		must(t, hide, `"NOT_FOUND"`)
+	})
+}
+
 // TestRepliesUnderHiddenCommentsAreDeleted: a hidden comment is a tombstone with one reply fewer, and
 // disappears with its last one, for everyone but its author.
 func TestRepliesUnderHiddenCommentsAreDeleted(t *testing.T) {
