@@ -40,6 +40,7 @@ const (
 	EventRepliesChanged  EventKind = "post.replies_changed"
 	EventOrderChanged    EventKind = "post.order_changed"
 	EventPostDeleted     EventKind = "post.deleted"
+	EventPostReduced     EventKind = "post.reduced" // a deleted user's reaction, vote or wall is gone from it
 	EventPollVoted       EventKind = "poll.voted"
 	EventPollClosed      EventKind = "poll.closed" // its closing time has passed
 	EventReactionAdded   EventKind = "reaction.added"
@@ -140,7 +141,7 @@ func (k EventKind) ChangesPost() bool {
 	return slices.Contains([]EventKind{
 		EventPostEdited, EventAudienceChanged, EventRepliesChanged, EventOrderChanged, EventPostDeleted, EventPollVoted,
 		EventPollClosed, EventReactionAdded, EventReactionRemoved, EventCommentAdded, EventCommentEdited, EventCommentDeleted,
-		EventReplyRemoved,
+		EventReplyRemoved, EventPostReduced,
 	}, k)
 }
 

@@ -102,7 +102,8 @@ type Users interface {
 	// others may still include the user for a while. The Worker removes the rest, with exact
 	// counts: follows, blocks, mutes, circles, posts, comments, reactions, votes, the profile, and
 	// whatever concurrent calls may still have stored. Posts by others on the user's wall move to
-	// their authors' walls. ErrNotFound.
+	// their authors' walls. Each removal of a reaction, a vote or a wall is one transaction with its
+	// EventPostReduced. ErrNotFound.
 	DeleteUser(ctx context.Context, id UserID, e Event) error
 	// IsHandleKept reports whether the handle was that of an account that was deleted less than
 	// HandleRest before at.

@@ -243,6 +243,38 @@ func TestPostsOfDeletedAccounts(t *testing.T) {
 	})
 }
 
+// TestPostsLoseDeletedUsers: a post arrives when a deleted account's reaction, vote or wall is gone from
+// it.
+func TestPostsLoseDeletedUsers(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben := plaza.As(t, "ada"), plaza.As(t, "ben")
+		poll := ada.Mutate(t, "createPost", "post { id }", map[string]any{
+			"content": map[string]any{"poll": map[string]any{"question": "Which?", "options": []string{"this", "that"}}}, "audience": plazatest.Public,
+		})
+		liked, moved := ada.Status(t, "liked", plazatest.Public), postOnWall(t, ada, "ben", "PUBLIC")
+		ben.Mutate(t, "addReaction", "", map[string]any{"postId": liked, "kind": "WOW"})
+		ben.Mutate(t, "votePoll", "", map[string]any{"postId": poll, "option": 1})
+		s := ada.Connect(t)
+		s.Send("1", "subscribe", map[string]string{"query": fmt.Sprintf(`subscription { postChanged(postIds: [%q, %q, %q], current: true) { event postId post {
+			text reactionCounts { count } wallOwner { handle } ... on PollPost { votesCount }
+		} } }`, liked, poll, moved)})
+		for _, part := range []string{`"count":1`, `"votesCount":1`, `{"handle":"ben"}`} {
+			if got := nextChange(t, s); !strings.Contains(got.raw, part) {
+				t.Fatalf("it begins with %s, want %s", got.raw, part)
+			}
+		}
+		ben.Mutate(t, "deleteAccount", "", map[string]any{"password": "password of ben"})
+		wants := map[string]string{liked: `"reactionCounts":[]`, poll: `"votesCount":0`, moved: `{"handle":"ada"}`}
+		for len(wants) > 0 {
+			if got := nextChange(t, s); got.Event == "CHANGED" && strings.Contains(got.raw, wants[got.PostID]) {
+				delete(wants, got.PostID)
+			}
+		}
+	})
+}
+
 // TestPreviewsOfManyPostsChange: someone who watches more posts than one look-up has gets the changes
 // of their previews, too.
 func TestPreviewsOfManyPostsChange(t *testing.T) {
