@@ -138,11 +138,12 @@ func (u *update) item(g *sighting, viewer social.UserID) *Item {
 	if g.Notification != nil {
 		return &Item{Key: u.key, Event: event, NotificationID: g.Notification.ID, Notification: g.Notification, IsInFront: true}
 	}
-	if !u.comment.IsZero() && g.Comment == nil {
+	comment := g.CommentTo(viewer)
+	if !u.comment.IsZero() && comment == nil {
 		return &Item{Key: u.key, Event: Removed, CommentID: u.comment}
 	}
 	return &Item{
-		Key: u.key, Event: event, PostID: u.changes, CommentID: u.comment, Post: g.Post, Comment: g.Comment, People: g.People, Relations: relations,
+		Key: u.key, Event: event, PostID: u.changes, CommentID: u.comment, Post: g.Post, Comment: comment, People: g.People, Relations: relations,
 		seen: g, view: g.View(viewer),
 	}
 }

@@ -13,14 +13,19 @@ import (
 type watch struct {
 	posts []social.PostID
 
-	mu      sync.Mutex
-	unread  []social.PostID                 // since it began, or missed changes
-	authors map[social.PostID]social.UserID // of the posts that the subscriber has; zero if unknown
-	silent  bool                            // the first look at the posts sends nothing
+	mu     sync.Mutex
+	unread []social.PostID          // since it began, or missed changes
+	has    map[social.PostID]people // the posts that the subscriber has
+	silent bool                     // the first look at the posts sends nothing
 }
 
+// people are the users that a post shows; zero if they are unknown.
+type people struct{ author, wallOwner social.UserID }
+
+func peopleOf(p *social.Post) people { return people{p.Author, p.WallOwner} }
+
 func newWatch(posts []social.PostID, current bool) *watch {
-	w := &watch{posts: posts, unread: posts, authors: map[social.PostID]social.UserID{}, silent: true}
+	w := &watch{posts: posts, unread: posts, has: map[social.PostID]people{}, silent: true}
 	if current {
 		w.readAgain()
 	}
@@ -53,7 +58,7 @@ func (w *watch) readAgain() {
 	}
 	w.silent = false
 	for _, post := range w.posts {
-		w.authors[post] = social.UserID{}
+		w.has[post] = people{}
 	}
 }
 
@@ -62,7 +67,7 @@ func (w *watch) readAgain() {
 func (w *watch) item(u *update, found *Item) *Item {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, has := w.authors[u.changes]; found == nil && has {
+	if _, has := w.has[u.changes]; found == nil && has {
 		return &Item{Key: u.key, Event: Removed, PostID: u.changes}
 	}
 	return found
@@ -73,20 +78,20 @@ func (w *watch) sent(item *Item) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if item.Post == nil {
-		delete(w.authors, item.PostID)
+		delete(w.has, item.PostID)
 	} else {
-		w.authors[item.PostID] = item.Post.Author
+		w.has[item.PostID] = peopleOf(item.Post)
 	}
 }
 
-// touched lists the posts that an event may show to the viewer, or hide, although the event is not
-// about these posts.
+// touched lists the posts that an event may show to the viewer, or hide, and those whose wall's owner
+// it may, although the event is not about these posts.
 func (w *watch) touched(viewer social.UserID, e social.Event) []social.PostID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var touched []social.PostID
 	for _, post := range w.posts {
-		if e.Touches(viewer, w.authors[post]) {
+		if of := w.has[post]; e.Touches(viewer, of.author) || e.TouchesUser(viewer, of.wallOwner) {
 			touched = append(touched, post)
 		}
 	}
@@ -103,7 +108,7 @@ func (w *watch) notes(seen []network.Sighting) bool {
 	}
 	w.silent = len(w.unread) > 0
 	for _, g := range seen {
-		w.authors[g.Post.ID] = g.Post.Author
+		w.has[g.Post.ID] = peopleOf(g.Post)
 	}
 	return true
 }

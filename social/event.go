@@ -40,6 +40,7 @@ const (
 	EventRepliesChanged  EventKind = "post.replies_changed"
 	EventOrderChanged    EventKind = "post.order_changed"
 	EventPostDeleted     EventKind = "post.deleted"
+	EventPostReduced     EventKind = "post.reduced" // a deleted user's reaction, vote or wall is gone from it
 	EventPollVoted       EventKind = "poll.voted"
 	EventPollClosed      EventKind = "poll.closed" // its closing time has passed
 	EventReactionAdded   EventKind = "reaction.added"
@@ -123,12 +124,24 @@ func (e Event) Touches(viewer, author UserID) bool {
 	}
 }
 
+// TouchesUser reports whether an event may change whether a viewer sees a user.
+func (e Event) TouchesUser(viewer, user UserID) bool {
+	switch e.Kind {
+	case EventBlocked, EventUnblocked:
+		return viewer == e.Target && user == e.Actor || viewer == e.Actor && user == e.Target
+	case EventUserDeleted, EventStandingChanged:
+		return user == e.Target
+	default:
+		return false
+	}
+}
+
 // ChangesPost reports whether a kind of event changes what is shown of the event's post.
 func (k EventKind) ChangesPost() bool {
 	return slices.Contains([]EventKind{
 		EventPostEdited, EventAudienceChanged, EventRepliesChanged, EventOrderChanged, EventPostDeleted, EventPollVoted,
 		EventPollClosed, EventReactionAdded, EventReactionRemoved, EventCommentAdded, EventCommentEdited, EventCommentDeleted,
-		EventReplyRemoved,
+		EventReplyRemoved, EventPostReduced,
 	}, k)
 }
 

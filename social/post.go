@@ -255,5 +255,11 @@ func NewPostErased(post PostID) Event {
 	return Event{ID: EventID{id.New()}, Kind: EventPostDeleted, Post: post}
 }
 
+// NewPostReduced returns the event of a post that loses the reaction, the vote or the wall of a deleted
+// user. It names no user, as NewPostErased.
+func NewPostReduced(post PostID) Event {
+	return Event{ID: EventID{id.New()}, Kind: EventPostReduced, Post: post}
+}
+
 // IsClosed reports whether the poll is closed at that time.
 func (p *Poll) IsClosed(now time.Time) bool { return !p.ClosesAt.IsZero() && !now.Before(p.ClosesAt) }

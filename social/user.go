@@ -32,6 +32,12 @@ func (u *User) CreatedAt() time.Time { return u.ID.Time() }
 // the name, and use it to search for prefixes of names.
 func NameOrder(name string, user UserID) string { return NameKey(name) + "\x00" + user.ID.String() }
 
+// NameOrderEnd is greater than the NameOrders of all users whose NameKeys begin with the prefix: no name
+// has as many of the greatest rune.
+func NameOrderEnd(prefix string) string {
+	return prefix + strings.Repeat(string(utf8.MaxRune), MaxNameLen+1)
+}
+
 // IsNameOrder reports whether a key is that of a list by NameOrder.
 func IsNameOrder(k Key) bool {
 	name, rest, ok := strings.Cut(string(k), "\x00")
@@ -96,7 +102,8 @@ type Users interface {
 	// others may still include the user for a while. The Worker removes the rest, with exact
 	// counts: follows, blocks, mutes, circles, posts, comments, reactions, votes, the profile, and
 	// whatever concurrent calls may still have stored. Posts by others on the user's wall move to
-	// their authors' walls. ErrNotFound.
+	// their authors' walls. Each removal of a reaction, a vote or a wall is one transaction with its
+	// EventPostReduced. ErrNotFound.
 	DeleteUser(ctx context.Context, id UserID, e Event) error
 	// IsHandleKept reports whether the handle was that of an account that was deleted less than
 	// HandleRest before at.

@@ -88,8 +88,9 @@ func (s *Service) lookInto(ctx context.Context, viewer social.UserID, cases []*s
 	}
 	seen := make([]*CaseSeen, len(cases))
 	for i, c := range cases {
-		seen[i] = &CaseSeen{
-			Case: c, Author: users[c.Author], Post: posts[c.Subject.Post], Comment: comments[c.Subject.Comment], Reports: reports[c.ID],
+		seen[i] = &CaseSeen{Case: c, Author: users[c.Author], Reports: reports[c.ID]}
+		if seen[i].Author != nil { // otherwise it is gone, although background work may not have removed it yet
+			seen[i].Post, seen[i].Comment = posts[c.Subject.Post], comments[c.Subject.Comment]
 		}
 	}
 	return seen, nil

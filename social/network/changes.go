@@ -14,9 +14,9 @@ func (s *Service) PostViewers(ctx context.Context, post social.PostID, viewers [
 }
 
 // CommentChangeViewers finds the viewers who may learn that a comment was edited, deleted, hidden or
-// restored: those who see it as it is now, or if it is gone (Comment is nil), those who see its post
-// and its author. For the author of a hidden comment nothing is gone, so they learn of the decision
-// only where they read its reason.
+// restored, or has one reply fewer: those who see it as it is now, or if it is gone (Comment is nil),
+// those who see its post and its author. For the author of a hidden comment nothing is gone, so they
+// learn of the decision only where they read its reason, and of fewer replies here (Own).
 func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, viewers []social.UserID) (Sighting, error) {
 	posts, err := s.store.Posts(ctx, []social.PostID{e.Post})
 	if err != nil || posts[e.Post] == nil {
@@ -29,19 +29,23 @@ func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, view
 	p := posts[e.Post]
 	stored := comments[e.Comment]
 	now := toOthers(stored)
-	if now == nil && e.Kind == social.EventReplyRemoved {
+	hasLostReply := e.Kind == social.EventReplyRemoved
+	if stored == nil && hasLostReply {
 		return Sighting{}, nil // it is gone, which has an event of its own
 	}
 	c := now
-	if c == nil {
+	if c == nil { // if it is hidden, it was a tombstone as long as it had a reply
 		c = &social.Comment{ID: e.Comment, Post: e.Post, Author: e.Target}
 	}
 	sighting, err := s.sight(ctx, p, c)
 	if err != nil {
 		return sighting, err
 	}
+	if stored != nil && stored.Hidden {
+		sighting.Own = stored
+	}
 	err = s.admit(ctx, &sighting, viewers, func(viewer social.UserID, known map[social.UserID]social.Relation) bool {
-		return !isAuthorOfHidden(viewer, stored) && canSeeComment(viewer, p, c, known)
+		return (hasLostReply || !isAuthorOfHidden(viewer, stored)) && canSeeComment(viewer, p, c, known)
 	})
 	sighting.Comment = now
 	return sighting, err

@@ -13,6 +13,7 @@ import (
 type Sighting struct {
 	Post    *social.Post
 	Comment *social.Comment // nil: the post itself is new
+	Own     *social.Comment // Comment as its author sees it, if moderators have hidden it
 	People  map[social.UserID]*social.User
 	Viewers map[social.UserID]map[social.UserID]social.Relation
 	// Notification is one of a viewer's own notifications. Then there is no post, and no people are
@@ -185,6 +186,14 @@ func (s *Service) admit(ctx context.Context, g *Sighting, viewers []social.UserI
 	return nil
 }
 
+// CommentTo returns the comment as a viewer sees it.
+func (g *Sighting) CommentTo(viewer social.UserID) *social.Comment {
+	if isAuthorOfHidden(viewer, g.Own) {
+		return g.Own
+	}
+	return g.Comment
+}
+
 // View describes how a viewer is related to what was sighted: which of the people named they are,
 // and their relations to the others. The rules of policy.go look at nothing else of a viewer, so
 // two viewers with the same view have the same rights, and see the same of the post, the comment
@@ -194,6 +203,9 @@ func (g *Sighting) View(viewer social.UserID) string {
 		return "signed out"
 	}
 	var view strings.Builder
+	if isAuthorOfHidden(viewer, g.Own) {
+		view.WriteString("own;")
+	}
 	for _, person := range g.named() {
 		if viewer == person {
 			view.WriteString("self;")

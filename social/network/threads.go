@@ -177,8 +177,8 @@ func (v *Viewer) editable(ctx context.Context, comment social.CommentID) (*socia
 // Deletion is a comment that was deleted.
 type Deletion struct {
 	*social.Comment                    // as it was
-	Gone            []social.CommentID // it and the tombstones that are gone with it, upwards; none: it is a tombstone now
-	Above           social.CommentID   // the nearest ancestor that remains; zero: none
+	Gone            []social.CommentID // it and the tombstones that the viewer sees no more, upwards; none: it is a tombstone now
+	Above           social.CommentID   // the nearest ancestor that remains for the viewer; zero: none
 }
 
 // DeleteComment deletes a comment by the viewer, or one on the viewer's post or wall. Errors:
@@ -199,11 +199,11 @@ func (s *Service) DeleteComment(ctx context.Context, viewer social.UserID, comme
 	if err := s.store.DeleteComment(ctx, comment, e); err != nil {
 		return nil, commentError(err)
 	}
-	return s.deletion(ctx, c)
+	return s.deletion(ctx, viewer, c)
 }
 
-// deletion reads what a deletion has left.
-func (s *Service) deletion(ctx context.Context, c *social.Comment) (*Deletion, error) {
+// deletion reads what a deletion has left for the viewer.
+func (s *Service) deletion(ctx context.Context, viewer social.UserID, c *social.Comment) (*Deletion, error) {
 	branch := append(c.AncestorIDs(), c.ID)
 	left, err := s.store.Comments(ctx, branch)
 	if err != nil {
@@ -215,7 +215,8 @@ func (s *Service) deletion(ctx context.Context, c *social.Comment) (*Deletion, e
 		return d, nil
 	}
 	for _, id := range slices.Backward(branch) {
-		if left[id] != nil {
+		// Without replies, a hidden comment is not even a tombstone.
+		if left[id] != nil && social.CanSeeComment(viewer, left[id], social.Relation{}) {
 			d.Above = id
 			return d, nil
 		}

@@ -223,7 +223,7 @@ func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
 				return err
 			}
 		}
-		return nil
+		return d.log.Append(ctx, mdb.Map(posts, func(p *postDoc) social.Event { return social.NewPostReduced(p.ID) })...)
 	})
 	return did && err == nil, err
 }
@@ -285,7 +285,10 @@ func (d deletion) uncountMarks(ctx context.Context, kind markKind, marks []markD
 	if _, err := d.posts.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false)); err != nil {
 		return err
 	}
-	return d.feeds.PostsChanged(ctx, mdb.Map(marks, (*markDoc).post)...)
+	if err := d.feeds.PostsChanged(ctx, mdb.Map(marks, (*markDoc).post)...); err != nil || kind.secret {
+		return err
+	}
+	return d.log.Append(ctx, mdb.Map(marks, func(m *markDoc) social.Event { return social.NewPostReduced(m.post()) })...)
 }
 
 // nameMarks adds the user to some marks of version 1, so that they can be found by user, and

@@ -62,6 +62,7 @@ type markKind struct {
 	value   func(*markDoc) bson.E // what the user has chosen
 	counter func(*markDoc) string // the field in which the post counts equal marks
 	fixed   bool                  // the post has all counters that exist
+	secret  bool                  // others do not see the counts
 }
 
 func (s *Store) reactionKind() markKind {
@@ -86,6 +87,7 @@ func (s *Store) muteKind() markKind {
 		of:      s.threadMutes,
 		value:   func(d *markDoc) bson.E { return bson.E{Key: "mutes", Value: d.Mutes} },
 		counter: func(*markDoc) string { return "muters" },
+		secret:  true,
 	}
 }
 

@@ -223,7 +223,10 @@ func takeBackReaction(tx *eventlog.Tx, post social.PostID, user social.UserID) e
 		return err
 	}
 	uncount(counts, kind)
-	return uncountChoice(tx, setPostReactions, counts, deleteReactionStmt, post, user)
+	if err := uncountChoice(tx, setPostReactions, counts, deleteReactionStmt, post, user); err != nil {
+		return err
+	}
+	return tx.Append(social.NewPostReduced(post))
 }
 
 func takeBackVote(tx *eventlog.Tx, post social.PostID, user social.UserID) error {
@@ -242,7 +245,10 @@ func takeBackVote(tx *eventlog.Tx, post social.PostID, user social.UserID) error
 	if option < len(counts) {
 		counts[option]--
 	}
-	return uncountChoice(tx, setPostVotes, counts, deleteVote, post, user)
+	if err := uncountChoice(tx, setPostVotes, counts, deleteVote, post, user); err != nil {
+		return err
+	}
+	return tx.Append(social.NewPostReduced(post))
 }
 
 // uncountChoice stores a post's new counts, and removes what the user chose.

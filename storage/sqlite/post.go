@@ -41,7 +41,7 @@ var (
 	someVotesIn       = sqldb.Define(`DELETE FROM votes WHERE (post, user) IN (SELECT post, user FROM votes WHERE post = ? LIMIT ?)`)
 	someMutesOf       = sqldb.Define(`DELETE FROM thread_mutes WHERE (post, user) IN (SELECT post, user FROM thread_mutes WHERE post = ? LIMIT ?)`)
 	movePosts         = sqldb.Define(`UPDATE posts SET wall_owner = author, revision = revision + 1 WHERE id IN (
-		SELECT id FROM posts INDEXED BY posts_by_wall WHERE wall_owner = ?1 AND author <> ?1 LIMIT ?2)`)
+		SELECT id FROM posts INDEXED BY posts_by_wall WHERE wall_owner = ?1 AND author <> ?1 LIMIT ?2) RETURNING id`)
 )
 
 // InsertPost implements social.Posts. Counts start at zero, whatever p contains.
@@ -317,6 +317,14 @@ func scanPostID(scan sqldb.Scan) (post social.PostID, err error) {
 // movePostsOn moves posts by others from the user's wall to their authors' walls. A concurrent edit
 // then fails with a conflict of revisions.
 func movePostsOn(tx *eventlog.Tx, user social.UserID) (left bool, err error) {
-	rows, err := tx.Exec(movePosts, user.Bytes(), sqldb.Batch)
-	return rows == sqldb.Batch, err
+	posts, err := sqldb.All(tx, movePosts, scanPostID, user.Bytes(), sqldb.Batch)
+	if err != nil {
+		return false, err
+	}
+	for _, post := range posts {
+		if err := tx.Append(social.NewPostReduced(post)); err != nil {
+			return false, err
+		}
+	}
+	return len(posts) == sqldb.Batch, nil
 }

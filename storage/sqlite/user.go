@@ -151,7 +151,7 @@ func (s *Store) HasUsers(ctx context.Context) (has bool, err error) {
 
 // UsersNamed implements social.Users.
 func (s *Store) UsersNamed(ctx context.Context, prefix string, p social.Page) ([]*social.User, error) {
-	after, before := prefix, prefix+lastRune
+	after, before := prefix, social.NameOrderEnd(prefix)
 	if p.After != "" {
 		after = max(after, string(p.After))
 	}
@@ -164,9 +164,6 @@ func (s *Store) UsersNamed(ctx context.Context, prefix string, p social.Page) ([
 		return sqldb.InListOrder(sp, users), err
 	})
 }
-
-// lastRune sorts after the runes of all names.
-const lastRune = "\U0010ffff"
 
 func scanUser(scan sqldb.Scan) (*social.User, error) {
 	u, rights := &social.User{}, ""

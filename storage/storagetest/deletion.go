@@ -20,6 +20,7 @@ var deletionCases = []testCase{
 	{"DeleteUserHidesImmediately", deleteUserHidesImmediately},
 	{"DeleteUserEndsSessions", deleteUserEndsSessions},
 	{"DeleteUserReportsPosts", deleteUserReportsPosts},
+	{"DeleteUserReportsWhatPostsLose", deleteUserReportsWhatPostsLose},
 	{"DeleteUserRemovesAll", func(w *world) { w.deleteLife() }},
 	{"DeleteUserTakesTheDeletedAlong", deleteUserTakesTheDeletedAlong},
 	{"ImportsSkipDeletedUsers", importsSkipDeletedUsers},
@@ -144,6 +145,29 @@ func deleteUserReportsPosts(w *world) {
 		}
 	}
 	w.same(reported, want, "the posts that events report")
+}
+
+// deleteUserReportsWhatPostsLose: each reaction and vote of a deleted user, and each post that leaves
+// their wall, has an event that names no user. Muted threads have none.
+func deleteUserReportsWhatPostsLose(w *world) {
+	ada, ben := w.user(), w.user()
+	onWall := statusBy(ada)
+	onWall.WallOwner = ben.ID
+	liked, poll, moved, muted := w.status(ada), w.poll(ada, 2), w.insert(onWall), w.status(ada)
+	w.ok(w.PutReaction(w.ctx, liked.ID, ben.ID, social.ReactionLike, event(social.EventReactionAdded)), "PutReaction")
+	w.ok(w.PutVote(w.ctx, poll.ID, ben.ID, 1, event(social.EventPollVoted)), "PutVote")
+	w.did(true)(w.MuteThread(w.ctx, muted.ID, ben.ID, event(social.EventThreadMuted)))
+	tail := w.tail()
+	w.delete(ben)
+	w.settleDeletion(ben)
+	reported := map[social.PostID]int{}
+	for _, e := range tail.rest() {
+		if e.Kind == social.EventPostReduced {
+			reported[e.Post]++
+			w.sameEvents([]social.Event{e}, []social.Event{{ID: e.ID, Kind: e.Kind, Post: e.Post}}, "the event of a post")
+		}
+	}
+	w.same(reported, map[social.PostID]int{liked.ID: 1, poll.ID: 1, moved.ID: 1}, "the posts that events report")
 }
 
 // life is a user who does everything, among others who do the same to them.

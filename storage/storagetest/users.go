@@ -181,7 +181,7 @@ func hasUsersAfterTheFirst(w *world) {
 
 func usersNamedListsByName(w *world) {
 	var order []*social.User
-	for i, name := range []string{"Ada", "ada b", "ADAM", "Adá", "Bob", "Ad", "Ada", "Åda", "Straße", "STRASSE", "stra%", "x", ""} {
+	for i, name := range []string{"Ada", "ada b", "ADAM", "Adá", "Bob", "Ad", "Ada", "Åda", "Straße", "STRASSE", "stra%", "x", "", "Ada\U0010ffff", "ada\U0010ffff\U0010ffffb"} {
 		u := newUser()
 		u.User.Name = name
 		w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")

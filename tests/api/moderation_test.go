@@ -155,6 +155,78 @@ func TestHiddenCommentsLeaveOpenPages(t *testing.T) {
 	})
 }
 
+// TestCasesOfDeletedAccounts: moderators see no more of what a deleted account wrote than everyone
+// else, also before background work has removed it.
+func TestCasesOfDeletedAccounts(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := plazatest.NewResting(e.Open(t))
+		plaza := plazatest.Serve(t, st)
+		ada, bob, mia := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "mia")
+		plazatest.Grant(t, plaza, "GRANT: moderate mia")
+		post := ada.Status(t, "rude post", plazatest.Public)
+		comment := ada.Comment(t, post, "rude comment")
+		reportAbuse(t, bob, post)
+		reportAbuse(t, bob, comment)
+		const cases = `{ moderation { cases { nodes { author { handle } content { text } isHidden } } } }`
+		must(t, mia.Raw(t, cases), `{"author":{"handle":"ada"},"content":{"text":"rude post"},"isHidden":false}`)
+		close(st.Rest)
+		ada.Mutate(t, "deleteAccount", "", map[string]any{"password": "password of ada"})
+		if got := mia.Raw(t, cases); strings.Contains(got, "rude") {
+			t.Errorf("moderators see %s", got)
+		}
+		_, id, _ := strings.Cut(post, "_")
+		hide := mia.Raw(t, fmt.Sprintf(`mutation { decideCase(input: {caseId: "case_%s", decision: HIDE, reason: "Rude"}) { userErrors { code } } }`, id))
+		must(t, hide, `"NOT_FOUND"`)
+	})
+}
+
+// TestRepliesUnderHiddenCommentsAreDeleted: a hidden comment is a tombstone with one reply fewer, and
+// disappears with its last one, for everyone but its author.
+func TestRepliesUnderHiddenCommentsAreDeleted(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza, ada, bob, mia := startModerated(t, e)
+		post := ada.Status(t, "talk", plazatest.Public)
+		hidden := bob.Comment(t, post, "rude")
+		reply := func() string {
+			return ada.Mutate(t, "addComment", "comment { id }", map[string]any{"postId": post, "text": "reply", "parentId": hidden})
+		}
+		first, last := reply(), reply()
+		reportAbuse(t, ada, hidden)
+		decide(t, mia, hidden, "HIDE")
+		readers := map[string]*plazatest.Socket{"ada": ada.Connect(t), "": plazatest.Person{URL: ada.URL}.Connect(t)}
+		author := bob.Connect(t)
+		for _, s := range append(slices.Collect(maps.Values(readers)), author) {
+			s.Subscribe(plaza, "1", `subscription { commentChanged(postId: "`+post+`") { event commentId comment { text repliesCount } } }`)
+		}
+		wants := func(who string, s *plazatest.Socket, event, id, comment string) {
+			t.Helper()
+			want := fmt.Sprintf(`{"data":{"commentChanged":{"event":%q,"commentId":%q,"comment":%s}}`, event, id, comment)
+			if _, got := nextCommentChange(t, s); got != want {
+				t.Errorf("%s gets %s, want %s", who, got, want)
+			}
+		}
+		deletes := func(reply string) string {
+			return ada.Raw(t, fmt.Sprintf(`mutation { deleteComment(input: {commentId: %q}) { removedCommentIds parent { id repliesCount } } }`, reply))
+		}
+		must(t, deletes(first), fmt.Sprintf(`{"removedCommentIds":[%q],"parent":{"id":%q,"repliesCount":1}}`, first, hidden))
+		for who, s := range readers {
+			wants(who, s, "REMOVED", first, "null")
+			wants(who, s, "CHANGED", hidden, `{"text":null,"repliesCount":1}`)
+		}
+		wants("the author", author, "REMOVED", first, "null")
+		wants("the author", author, "CHANGED", hidden, `{"text":"rude","repliesCount":1}`)
+		must(t, deletes(last), fmt.Sprintf(`{"removedCommentIds":[%q,%q],"parent":null}`, last, hidden))
+		for who, s := range readers {
+			wants(who, s, "REMOVED", last, "null")
+			wants(who, s, "REMOVED", hidden, "null")
+		}
+		wants("the author", author, "REMOVED", last, "null")
+		wants("the author", author, "CHANGED", hidden, `{"text":"rude","repliesCount":0}`)
+	})
+}
+
 // TestNothingIsWrittenUnderHiddenPosts: the author can't edit comments there, because RESTORE would
 // publish that. Comments can be deleted.
 func TestNothingIsWrittenUnderHiddenPosts(t *testing.T) {

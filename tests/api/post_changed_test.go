@@ -169,6 +169,50 @@ func TestPostChangesArePrivate(t *testing.T) {
 	})
 }
 
+// TestOwnersOfWallsComeAndGo: a post arrives when the subscriber ceases to see the owner of the wall
+// that it is on, or begins to. Blocks send nothing to other subscribers.
+func TestOwnersOfWallsComeAndGo(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben, dan, reader := plaza.As(t, "ada"), plaza.As(t, "ben"), plaza.As(t, "dan"), plaza.As(t, "reader")
+		post := postOnWall(t, ada, "ben", "PUBLIC")
+		watch := func(p plazatest.Person) *plazatest.Socket {
+			t.Helper()
+			s := p.Connect(t)
+			s.Send("1", "subscribe", map[string]string{"query": fmt.Sprintf(`subscription { postChanged(postIds: [%q], current: true) { event postId post { text wallOwner { handle } } } }`, post)})
+			nextChange(t, s)
+			return s
+		}
+		wants := func(s *plazatest.Socket, act, text, owner string) {
+			t.Helper()
+			want := fmt.Sprintf(`{"data":{"postChanged":{"event":"CHANGED","postId":%q,"post":{"text":%q,"wallOwner":%s}}}`, post, text, owner)
+			if got := nextChange(t, s); got.raw != want {
+				t.Fatalf("%s: got %s, want %s", act, got.raw, want)
+			}
+		}
+		const seen, unseen = `{"handle":"ben"}`, `null`
+		s, bystander := watch(reader), watch(dan)
+		readerID, benID := ada.IDOf(t, "reader"), ada.IDOf(t, "ben")
+		for _, block := range []struct {
+			by   plazatest.Person
+			user string
+		}{{reader, benID}, {ben, readerID}} {
+			block.by.Mutate(t, "blockUser", "", map[string]any{"userId": block.user})
+			wants(s, "a block", "hi", unseen)
+			block.by.Mutate(t, "unblockUser", "", map[string]any{"userId": block.user})
+			wants(s, "the end of a block", "hi", seen)
+		}
+		edit(t, ada, post, "edited")
+		wants(s, "an edit", "edited", seen)
+		wants(bystander, "an edit", "edited", seen)
+		ben.Mutate(t, "deactivateAccount", "", map[string]any{"password": "password of ben"})
+		wants(s, "the owner leaves", "edited", unseen)
+		ada.Raw(t, `mutation { signIn(input: {handle: "ben", password: "password of ben"}) { token } }`)
+		wants(s, "the owner returns", "edited", seen)
+	})
+}
+
 // TestPostsOfDeletedAccounts: a wall that someone has open loses the posts of an account that is
 // deleted, on every engine. Notifications about these posts disappear silently: when the posts are
 // removed must not show.
@@ -196,6 +240,38 @@ func TestPostsOfDeletedAccounts(t *testing.T) {
 		plaza.Notify(t)
 		cem.Follow(t, "ada")
 		wantNotified(t, notified, "ADDED FOLLOW by cem, 1 unread")
+	})
+}
+
+// TestPostsLoseDeletedUsers: a post arrives when a deleted account's reaction, vote or wall is gone from
+// it.
+func TestPostsLoseDeletedUsers(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, ben := plaza.As(t, "ada"), plaza.As(t, "ben")
+		poll := ada.Mutate(t, "createPost", "post { id }", map[string]any{
+			"content": map[string]any{"poll": map[string]any{"question": "Which?", "options": []string{"this", "that"}}}, "audience": plazatest.Public,
+		})
+		liked, moved := ada.Status(t, "liked", plazatest.Public), postOnWall(t, ada, "ben", "PUBLIC")
+		ben.Mutate(t, "addReaction", "", map[string]any{"postId": liked, "kind": "WOW"})
+		ben.Mutate(t, "votePoll", "", map[string]any{"postId": poll, "option": 1})
+		s := ada.Connect(t)
+		s.Send("1", "subscribe", map[string]string{"query": fmt.Sprintf(`subscription { postChanged(postIds: [%q, %q, %q], current: true) { event postId post {
+			text reactionCounts { count } wallOwner { handle } ... on PollPost { votesCount }
+		} } }`, liked, poll, moved)})
+		for _, part := range []string{`"count":1`, `"votesCount":1`, `{"handle":"ben"}`} {
+			if got := nextChange(t, s); !strings.Contains(got.raw, part) {
+				t.Fatalf("it begins with %s, want %s", got.raw, part)
+			}
+		}
+		ben.Mutate(t, "deleteAccount", "", map[string]any{"password": "password of ben"})
+		wants := map[string]string{liked: `"reactionCounts":[]`, poll: `"votesCount":0`, moved: `{"handle":"ada"}`}
+		for len(wants) > 0 {
+			if got := nextChange(t, s); got.Event == "CHANGED" && strings.Contains(got.raw, wants[got.PostID]) {
+				delete(wants, got.PostID)
+			}
+		}
 	})
 }
 

@@ -68,11 +68,12 @@ func (s *Store) HasUsers(ctx context.Context) (has bool, err error) {
 
 // UsersNamed implements social.Users.
 func (s *Store) UsersNamed(ctx context.Context, prefix string, p social.Page) ([]*social.User, error) {
+	end := social.NameOrderEnd(prefix)
 	q := mdb.ListQuery{
 		Key: "nameOrder", Value: func(k social.Key) any { return string(k) }, Hint: byName, Page: p,
-		Bounds: mdb.Doc("$gte", prefix, "$lt", prefix+"\U0010ffff"), // greater than the runes of all names
+		Bounds: mdb.Doc("$gte", prefix, "$lt", end),
 	}
-	if string(p.Before) > prefix+"\U0010ffff" {
+	if string(p.Before) > end {
 		q.Page.Before = ""
 	}
 	var users []*social.User
