@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"plaza/fault"
@@ -52,6 +53,7 @@ func errRegistrationClosed() error {
 // usableInvitation finds the invitation with a code. All codes that are not valid get the same
 // error, whatever is wrong with them.
 func (s *Service) usableInvitation(ctx context.Context, code string) (social.InvitationID, error) {
+	code = strings.TrimSpace(code) // codes are pasted from mails
 	if code == "" {
 		return social.InvitationID{}, fault.Errorf(fault.CodeBlank, "invitation", "Registration is by invitation: send the code of one.")
 	}
