@@ -32,12 +32,14 @@ const forAll = {
   '/post/:id': PostPage, '/post/:id/comment/:slug': PostPage,
 };
 
-// People who forgot their password can't sign in, so these pages are open to everyone, even on a Plaza for members.
+// People who forgot their password can't sign in, so these pages are open to everyone, even on a
+// Plaza for members.
 const ofMails = { '/reset-password': ResetPassword, '/confirm-email': ConfirmEmail };
 
 export function App() {
   const { config, me, notice } = useSession();
-  const mustSignIn = !me && ['ended', 'members'].includes(notice); // wherever that is, so that the same page opens afterwards
+  // They sign in wherever that is, so that the same page opens afterwards.
+  const mustSignIn = !me && ['ended', 'members'].includes(notice);
   const open = config.mail ? { '/forgot-password': ForgotPassword, ...ofMails } : ofMails;
   const pages = { ...open, ...(mustSignIn ? { '/sign-up': SignUp } : { ...(me ? forMembers : { ...forMembersOnly, ...forVisitors }), ...forAll }) };
   return (

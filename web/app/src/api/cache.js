@@ -1,4 +1,5 @@
-// The normalized cache: what the API's objects are, which lists there are, and what mutations and live updates change in them.
+// The normalized cache: what the API's objects are, which lists there are, and what mutations and
+// live updates change in them.
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import schema from 'virtual:schema';
@@ -12,7 +13,8 @@ const keyless = [
 
 const pagesOfList = relayPagination();
 
-// list joins the pages of a list, and leaves out what is gone from the cache: to evict an object, invalidating it is enough.
+// list joins the pages of a list, and leaves out what is gone from the cache: to evict an object,
+// invalidating it is enough.
 function list(parent, args, cache, info) {
   const all = pagesOfList(parent, args, cache, info);
   const isThere = (edge) => cache.resolve(cache.resolve(edge, 'node'), '__typename');
@@ -63,7 +65,8 @@ function insertComment(cache, { oldest, newest, threaded, comment }) {
   }
 }
 
-// After a follow or a change of circles, older posts appear in the news or leave them: they are read again from the top.
+// After a follow or a change of circles, older posts appear in the news or leave them: they are
+// read again from the top.
 function afterCircles(result, { input }, cache) {
   readViewerAgain(cache, 'news', 'circles');
   if (input.circleId) readAgain(cache, { __typename: 'Circle', id: input.circleId }, 'members');

@@ -1,4 +1,5 @@
-// All that the app asks of the API. Lists have 20 entries a page: a page of another size would be another page to the cache.
+// All that the app asks of the API. Lists have 20 entries a page: a page of another size would be
+// another page to the cache.
 import { gql } from '@urql/core';
 
 const errors = 'userErrors { code message path }';

@@ -51,7 +51,8 @@ export const Address = ({ url, title }) => (
 
 const long = 1500; // characters
 
-// Text shows a text as its author wrote it, with links to addresses and to the people that it mentions. In lists, long texts are folded.
+// Text shows a text as its author wrote it, with links to addresses and to the people that it
+// mentions. In lists, long texts are folded.
 export function Text({ text, entities = [], fold }) {
   const [isWhole, setIsWhole] = useState(false);
   const isFolded = fold && !isWhole && text.length > long;
