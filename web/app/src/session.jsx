@@ -105,6 +105,6 @@ function WithMe({ client, session, children }) {
   if (!data) return !error || isUnauthenticated(error.graphQLErrors) ? <Loading /> : <Failure error={error} again={read} />;
   const { viewer } = data;
   client.viewerId = viewer?.id ?? null;
-  const me = viewer ? { ...viewer.user, viewerId: viewer.id, wallPolicy: viewer.wallPolicy } : null;
+  const me = viewer ? { ...viewer.user, viewerId: viewer.id, wallPolicy: viewer.wallPolicy, rights: viewer.rights } : null;
   return <Session.Provider value={{ ...session, me }}>{children}</Session.Provider>;
 }
