@@ -135,7 +135,7 @@ func TestAppModeration(t *testing.T) {
 	visitor.sees("Cheap watches")
 
 	cleo.press(named("Suspend: " + comment))
-	cleo.sees("The comment stays as it is, and this closes the case.")
+	cleo.sees("If you also want to hide or remove the comment, do that first.")
 	cleo.press(`//dialog//form`, named("Suspend"))
 	cleo.do(until(`document.querySelector("dialog :invalid")`))
 	cleo.choose("Another time")

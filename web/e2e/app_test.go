@@ -106,9 +106,11 @@ func annAndBob(t *testing.T, url string) (ann, bob *person) {
 	return ann, bob
 }
 
-// writes fills in the composer, and posts.
+// writes fills in the composer, and posts. The post before may be shown before the composer is
+// emptied for the next one.
 func (p *person) writes(text string) {
 	p.t.Helper()
+	p.do(until(`document.querySelector(".composer textarea")?.readOnly === false`))
 	p.fill("Text", text)
 	p.press(named("Post"))
 }

@@ -47,8 +47,8 @@ export const decisions = {
   },
 };
 
-// Decisions are the buttons of a case, each of which opens a form. subject is { what, name, title
-// }; then(text) says what was done.
+// Decisions are the buttons of a case, each of which opens a form. then(text) says what was done.
+// subject is { what, name, title }: its noun, its author, and what names the case.
 export const Decisions = ({ of: seen, subject, then }) => (
   <div class="actions" role="group" aria-label={`Decide: ${subject.title}`}>
     {Object.entries(decisions).filter(([, { fits }]) => fits(seen)).map(([kind, { label, question, done }]) => (
@@ -64,7 +64,7 @@ function DecisionForm({ kind, seen, subject, then }) {
   return (
     <Form mutation={DecideCase} submit={label} danger={danger} complete={({ days, ...input }) => ({ ...input, caseId: seen.id, decision: kind })} then={then}>
       <p>{effect()}</p>
-      {ofAuthor && decisions.HIDE.fits(seen) && <p>The {subject.what} stays as it is, and this closes the case. If you also want to hide or remove it, do that first.</p>}
+      {ofAuthor && decisions.HIDE.fits(seen) && <p>This closes the case. If you also want to hide or remove the {subject.what}, do that first.</p>}
       {kind === 'SUSPEND' && <End />}
       <Field
         label="Reason" name="reason" as="textarea" rows="3"
