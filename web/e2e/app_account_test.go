@@ -142,8 +142,8 @@ func TestAppLeaving(t *testing.T) {
 	ann.do(chromedp.WaitVisible(`dialog .field .error`, chromedp.ByQuery), until(`document.activeElement.matches("dialog [type=password]")`))
 	ann.do(chromedp.Evaluate(answerLate, nil))
 	leave("Deactivate my account", "correct horse")
-	ann.sees("Your session has ended.") // the websocket says so, before the answer has come
-	ann.do(chromedp.Evaluate(`window.fetch = window.reallyFetch; window.answer()`, nil))
+	ann.sees("New here?") // the websocket says that the session has ended, before the answer has come
+	ann.do(until(`window.answer`), chromedp.Evaluate(`window.fetch = window.reallyFetch; window.answer()`, nil))
 	ann.sees("Your account is deactivated.")
 	ann.doesNotSee("Your session has ended.")
 	tab.sees("Share with the right people.")
