@@ -9,7 +9,8 @@ export function schemaText() {
   return files.map((name) => readFileSync(new URL(name, dir), 'utf8')).join('\n');
 }
 
-// check validates operations, { query, variables }, against the server's schema, with a page's own package graphql.
+// check validates operations, { query, variables }, against the server's schema, with a page's own
+// package graphql.
 export function check({ buildSchema, getVariableValues, parse, validate }, operations) {
   const schema = buildSchema(schemaText());
   let failed = 0;

@@ -2,7 +2,8 @@ import { buildSchema, introspectionFromSchema } from 'graphql';
 import { defineConfig } from 'vite';
 import { schemaText } from '../check.mjs';
 
-// What Graphcache reads of an introspected schema: the fields of objects and interfaces. Servers may hide theirs, so it is built in.
+// What Graphcache reads of an introspected schema: the fields of objects and interfaces. Servers
+// may hide theirs, so it is built in.
 function cacheSchema() {
   const { types, queryType, mutationType, subscriptionType } = introspectionFromSchema(buildSchema(schemaText()), { descriptions: false }).__schema;
   const needed = types.filter(({ kind, name }) => ['OBJECT', 'INTERFACE'].includes(kind) && !name.startsWith('__'));

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"plaza/internal/testtime"
 )
@@ -48,6 +49,7 @@ func TestAppSessions(t *testing.T) {
 	listed("Used,Used,This") // newest first
 	ann.press(`(//button[.="End"])[1]`)
 	listed("Used,This")
+	ann.focusSays("The session has ended.") // its button is gone
 	if isSignedIn(t, url, second) || !isSignedIn(t, url, first) {
 		t.Error("the wrong session has ended")
 	}
@@ -68,6 +70,8 @@ func TestAppAccessTokens(t *testing.T) {
 	ann.signUp("ann", "Ann Lee")
 	ann.open("settings/account")
 	ann.press(named("Create an access token"))
+	ann.do(chromedp.WaitVisible(`dialog`, chromedp.ByQuery), chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent(`dialog`, chromedp.ByQuery))
+	ann.press(named("Create an access token"))
 	ann.press(named("Create"))
 	ann.do(until(`document.querySelectorAll("dialog .field [aria-invalid], dialog fieldset[aria-invalid]").length === 2`))
 	ann.doesNotSee("Moderate")
@@ -80,11 +84,14 @@ func TestAppAccessTokens(t *testing.T) {
 	if !isSignedIn(t, url, token) {
 		t.Errorf("the token %q is not valid", token)
 	}
+	ann.do(until(`document.activeElement.ariaLabel === "The token"`), chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent(kb.Escape), chromedp.MouseClickXY(5, 5))
+	ann.do(until(`document.querySelector("dialog[open] input").value === ` + quoted(token)))
 	ann.closesDialog()
 	ann.sees("Weather robot", "Never used")
 	ann.press(named("Revoke"))
 	ann.press(`//dialog`, named("Revoke"))
-	ann.doesNotSee("Weather robot")
+	ann.focusSays("“Weather robot” is revoked.")
+	ann.do(chromedp.WaitNotPresent(named("Revoke"), chromedp.BySearch))
 	if isSignedIn(t, url, token) {
 		t.Error("the token is still valid")
 	}
@@ -135,8 +142,8 @@ func TestAppLeaving(t *testing.T) {
 	ann.do(chromedp.WaitVisible(`dialog .field .error`, chromedp.ByQuery), until(`document.activeElement.matches("dialog [type=password]")`))
 	ann.do(chromedp.Evaluate(answerLate, nil))
 	leave("Deactivate my account", "correct horse")
-	ann.sees("Your session has ended.") // the websocket says so, before the answer has come
-	ann.do(chromedp.Evaluate(`window.fetch = window.reallyFetch; window.answer()`, nil))
+	ann.sees("New here?") // the websocket says that the session has ended, before the answer has come
+	ann.do(until(`window.answer`), chromedp.Evaluate(`window.fetch = window.reallyFetch; window.answer()`, nil))
 	ann.sees("Your account is deactivated.")
 	ann.doesNotSee("Your session has ended.")
 	tab.sees("Share with the right people.")

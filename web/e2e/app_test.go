@@ -5,7 +5,6 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -107,9 +106,11 @@ func annAndBob(t *testing.T, url string) (ann, bob *person) {
 	return ann, bob
 }
 
-// writes fills in the composer, and posts.
+// writes fills in the composer, and posts. The post before may be shown before the composer is
+// emptied for the next one.
 func (p *person) writes(text string) {
 	p.t.Helper()
+	p.do(until(`document.querySelector(".composer textarea")?.readOnly === false`))
 	p.fill("Text", text)
 	p.press(named("Post"))
 }
@@ -269,7 +270,8 @@ func TestAppOfTheDemo(t *testing.T) {
 	complainNot(t, ada.complaints)
 }
 
-// TestAppSuggestions: newcomers get suggestions, and then those that the people they follow lead to.
+// TestAppSuggestions: newcomers get suggestions, and then those that the people they follow lead
+// to.
 func TestAppSuggestions(t *testing.T) {
 	ann := arrive(t, startDemo(t))
 	ann.signUp("ann", "Ann Lee")
@@ -382,15 +384,30 @@ func TestAppOnAPhone(t *testing.T) {
 		ada.open(page)
 		ada.sees(text)
 		narrow(page)
+		var covered []string
+		ada.do(chromedp.Evaluate(coveredInFocus, &covered))
+		if len(covered) > 0 {
+			t.Errorf("on the page %q these are covered while they have the focus: %q", page, covered)
+		}
 	}
 	ada.open("people/ada")
 	ada.press(`//article[contains(., "Where do we look first?")]`, `//footer//a[contains(., "comments")]`)
-	ada.do(chromedp.WaitVisible(named("Threaded"), chromedp.BySearch))
-	ada.do(chromedp.Evaluate(`document.querySelector(".heading .tabs button:last-child").click()`, nil)) // the navigation may cover it
+	ada.press(named("Threaded"))
 	ada.do(chromedp.WaitVisible(`.comment.depth-2`, chromedp.ByQuery))
 	narrow("a thread")
 	complainNot(t, ada.complaints)
 }
+
+// coveredInFocus lists the controls that the bar or the navigation cover while they have the focus.
+const coveredInFocus = `(() => {
+	const place = (element) => element.getBoundingClientRect();
+	const top = place(document.querySelector(".bar")).bottom, bottom = place(document.querySelector(".side")).top;
+	const controls = [...document.querySelectorAll("main :is(a, button, input, select, textarea)")];
+	return [...controls, ...controls.toReversed()].filter((control) => {
+		control.focus();
+		return document.activeElement === control && (place(control).top < top || place(control).bottom > bottom);
+	}).map((control) => control.outerHTML);
+})()`
 
 // TestAppWriting writes, edits and deletes posts and comments.
 func TestAppWriting(t *testing.T) {
@@ -774,15 +791,10 @@ func TestAppReports(t *testing.T) {
 		p.do(chromedp.WaitNotPresent(`//button[.="Report"]`, chromedp.BySearch))
 	}
 
-	var joined struct {
-		Data struct{ SignUp struct{ Token string } }
-	}
-	send(t, url, "", `mutation { signUp(input: {handle: "cleo", name: "Cleo Ray", password: "correct horse"}) { token } }`, &joined)
-	if out, err := exec.CommandContext(t.Context(), binary, "grant", "moderate", "cleo", "--data", data).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	cleo := joins(t, url, "cleo", "Cleo Ray")
+	grant(t, data, "moderate", "cleo")
 	var cases json.RawMessage
-	send(t, url, joined.Data.SignUp.Token, `{ moderation { cases { nodes { subjectKind latestReports { reason text } } } } }`, &cases)
+	send(t, url, cleo, `{ moderation { cases { nodes { subjectKind latestReports { reason text } } } } }`, &cases)
 	for _, want := range []string{
 		`"POST","latestReports":[{"reason":"SPAM","text":"Ten times"}]`,
 		`"COMMENT","latestReports":[{"reason":"ABUSE","text":"Look"}]`,

@@ -8,6 +8,7 @@ import { Circles } from './pages/Circles.jsx';
 import { Incoming } from './pages/Incoming.jsx';
 import { Landing } from './pages/Landing.jsx';
 import { ConfirmEmail, ForgotPassword, ResetPassword } from './pages/Mail.jsx';
+import { Moderation } from './pages/Moderation.jsx';
 import { News } from './pages/News.jsx';
 import { Notifications } from './pages/Notifications.jsx';
 import { OwnWall } from './pages/OwnWall.jsx';
@@ -22,7 +23,7 @@ import { useSession } from './session.jsx';
 // forMembers are the pages that are about the viewer.
 const forMembers = {
   '/': News, '/incoming': Incoming, '/wall': OwnWall, '/circles': Circles, '/circles/:id': Circle, '/notifications': Notifications, '/settings': Settings,
-  '/settings/account': Account,
+  '/settings/account': Account, '/moderation': Moderation,
 };
 // Visitors sign in where they are, so that the page that they asked for opens afterwards.
 const forMembersOnly = Object.fromEntries(Object.keys(forMembers).map((path) => [path, SignIn]));
@@ -32,12 +33,14 @@ const forAll = {
   '/post/:id': PostPage, '/post/:id/comment/:slug': PostPage,
 };
 
-// People who forgot their password can't sign in, so these pages are open to everyone, even on a Plaza for members.
+// People who forgot their password can't sign in, so these pages are open to everyone, even on a
+// Plaza for members.
 const ofMails = { '/reset-password': ResetPassword, '/confirm-email': ConfirmEmail };
 
 export function App() {
   const { config, me, notice } = useSession();
-  const mustSignIn = !me && ['ended', 'members'].includes(notice); // wherever that is, so that the same page opens afterwards
+  // They sign in wherever that is, so that the same page opens afterwards.
+  const mustSignIn = !me && ['ended', 'members'].includes(notice);
   const open = config.mail ? { '/forgot-password': ForgotPassword, ...ofMails } : ofMails;
   const pages = { ...open, ...(mustSignIn ? { '/sign-up': SignUp } : { ...(me ? forMembers : { ...forMembersOnly, ...forVisitors }), ...forAll }) };
   return (

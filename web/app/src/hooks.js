@@ -3,7 +3,8 @@ import { useClient, useQuery, useSubscription } from '@urql/preact';
 import { isUnknown, messageOf, randomKey } from './api/client.js';
 import { Circles } from './api/operations.js';
 
-// useList reads a list page by page. listOf finds the list in the answer; it is undefined until it has come.
+// useList reads a list page by page. listOf finds the list in the answer; it is undefined until it
+// has come.
 export function useList(query, variables, listOf, requestPolicy) {
   const client = useClient();
   const [{ data, error, fetching, stale }, read] = useQuery({ query, variables, requestPolicy });
@@ -12,7 +13,8 @@ export function useList(query, variables, listOf, requestPolicy) {
   const last = useRef({});
   const key = JSON.stringify(variables);
   const found = data ? listOf(data) : undefined;
-  // While a list is read again, only other parts of the answer are in the cache: keep what is shown.
+  // While a list is read again, only other parts of the answer are in the cache: keep what is
+  // shown.
   if (found || !stale || last.current.key !== key) last.current = { key, data, list: found };
   const { list } = last.current;
 
@@ -37,8 +39,8 @@ export function useCircles() {
   return { ...reading, circles: list?.edges.map(({ node }) => node) };
 }
 
-// useLive subscribes after an entry of a list each time that the list has been read: the cursor that an empty list had before a
-// follow would bring all of it.
+// useLive subscribes after an entry of a list each time that the list has been read: the cursor
+// that an empty list had before a follow would bring all of it.
 export function useLive(query, variables, { list, fetching }, cursor) {
   const [after, setAfter] = useState();
   const isRead = Boolean(list) && !fetching;
@@ -48,7 +50,8 @@ export function useLive(query, variables, { list, fetching }, cursor) {
   useSubscription({ query, variables: { ...variables, after }, pause: after === undefined });
 }
 
-// useLiveAfter is useLive for a list without a place for that: before is a cursor that was read before the list.
+// useLiveAfter is useLive for a list without a place for that: before is a cursor that was read
+// before the list.
 export function useLiveAfter(query, variables, reading, before) {
   const [after] = useState(before); // the list that it is from grows
   useLive(query, variables, reading, after);
@@ -62,9 +65,10 @@ export function useIsPaused() {
   return useDelayed(isLost, 5000) && isLost;
 }
 
-// useAct returns a function that carries out a mutation, and { busy, errors }: what was wrong with its input, or that it failed.
-// The function returns the payload; null if nothing was done, or if that is unknown. Then the same input has the same idempotency key
-// the next time, so that it is carried out once. attempt keeps that: { read(), write({ attempt }) }.
+// useAct returns a function that carries out a mutation, and { busy, errors }: what was wrong with
+// its input, or that it failed. The function returns the payload; null if nothing was done, or if
+// that is unknown. Then the same input has the same idempotency key the next time, so that it is
+// carried out once. attempt keeps that: { read(), write({ attempt }) }.
 export function useAct(mutation, attempt) {
   const client = useClient();
   const [state, setState] = useState({ busy: false, errors: [] });
@@ -100,7 +104,8 @@ export function useDelayed(value, milliseconds) {
   return delayed;
 }
 
-// withoutBidi takes out what would reorder the text around a name, for places that can't isolate it.
+// withoutBidi takes out what would reorder the text around a name, for places that can't isolate
+// it.
 export const withoutBidi = (text) => text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 
 export function useTitle(title) {

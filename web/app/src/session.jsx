@@ -9,10 +9,10 @@ import { Failure, Loading } from './parts/states.jsx';
 
 const Session = createContext(null);
 
-// useSession returns { me, config, notice, begin, end, renew }. me is null for people who are signed
-// out. notice says why they must sign in ('ended', 'members'), or what they have done to their account
-// ('deactivated', 'deleted'). end(notice) ends the session. renew begins again with an empty cache, in
-// all tabs.
+// useSession returns { me, config, notice, begin, end, renew }. me is null for people who are
+// signed out. notice says why they must sign in ('ended', 'members'), or what they have done to
+// their account ('deactivated', 'deleted'). end(notice) ends the session. renew begins again with
+// an empty cache, in all tabs.
 export const useSession = () => useContext(Session);
 export const useMe = () => useSession().me;
 
@@ -32,8 +32,8 @@ export function SessionProvider({ config, children }) {
     renew();
   });
 
-  // onRefused finds out why the server refuses a client. Another tab may have signed someone in by now, so only a cookie with which
-  // even Me fails is known to be useless.
+  // onRefused finds out why the server refuses a client. Another tab may have signed someone in by
+  // now, so only a cookie with which even Me fails is known to be useless.
   async function onRefused(refused) {
     if (refused.isLeaving) return;
     if (refused.viewerId === null) { // without a session, too, Me is allowed
@@ -81,7 +81,8 @@ export function SessionProvider({ config, children }) {
   );
 }
 
-// useChanges calls onChange(isOut) when another tab has changed the session, also if this one slept meanwhile.
+// useChanges calls onChange(isOut) when another tab has changed the session, also if this one slept
+// meanwhile.
 function useChanges(client, onChange) {
   useEffect(() => {
     const onMessage = ({ data }) => onChange(data === 'out');
@@ -104,6 +105,6 @@ function WithMe({ client, session, children }) {
   if (!data) return !error || isUnauthenticated(error.graphQLErrors) ? <Loading /> : <Failure error={error} again={read} />;
   const { viewer } = data;
   client.viewerId = viewer?.id ?? null;
-  const me = viewer ? { ...viewer.user, viewerId: viewer.id, wallPolicy: viewer.wallPolicy } : null;
+  const me = viewer ? { ...viewer.user, viewerId: viewer.id, wallPolicy: viewer.wallPolicy, rights: viewer.rights } : null;
   return <Session.Provider value={{ ...session, me }}>{children}</Session.Provider>;
 }

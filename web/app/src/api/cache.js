@@ -1,4 +1,5 @@
-// The normalized cache: what the API's objects are, which lists there are, and what mutations and live updates change in them.
+// The normalized cache: what the API's objects are, which lists there are, and what mutations and
+// live updates change in them.
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import schema from 'virtual:schema';
@@ -7,12 +8,14 @@ import { AccessTokens, Circles, Discussion, Incoming, Me, News, Notifications, T
 
 const postTypes = ['CheckinPost', 'LinkPost', 'PhotoPost', 'PollPost', 'StatusPost'];
 const keyless = [
-  'Audience', 'IdentityProvider', 'MentionEntity', 'NotificationSetting', 'Picture', 'PostVersion', 'ReactionCount', 'ReplyPolicy', 'SuggestedUser', 'TagEntity', 'UserError',
+  'Audience', 'CaseReport', 'IdentityProvider', 'MentionEntity', 'Moderation', 'NotificationSetting', 'Picture', 'PostVersion', 'ReactionCount',
+  'ReasonCount', 'ReplyPolicy', 'ReportedContent', 'Standing', 'SuggestedUser', 'TagEntity', 'UserError',
 ];
 
 const pagesOfList = relayPagination();
 
-// list joins the pages of a list, and leaves out what is gone from the cache: to evict an object, invalidating it is enough.
+// list joins the pages of a list, and leaves out what is gone from the cache: to evict an object,
+// invalidating it is enough.
 function list(parent, args, cache, info) {
   const all = pagesOfList(parent, args, cache, info);
   const isThere = (edge) => cache.resolve(cache.resolve(edge, 'node'), '__typename');
@@ -22,6 +25,7 @@ function list(parent, args, cache, info) {
 const resolvers = {
   Circle: { members: list },
   Comment: { discussion: list },
+  Moderation: { auditLog: list, cases: list },
   Query: { usersByName: list },
   User: { followers: list, following: list, wall: list },
   Viewer: { blockedUsers: list, circles: list, incoming: list, mutedUsers: list, news: list, notifications: list, wall: list },
@@ -63,7 +67,8 @@ function insertComment(cache, { oldest, newest, threaded, comment }) {
   }
 }
 
-// After a follow or a change of circles, older posts appear in the news or leave them: they are read again from the top.
+// After a follow or a change of circles, older posts appear in the news or leave them: they are
+// read again from the top.
 function afterCircles(result, { input }, cache) {
   readViewerAgain(cache, 'news', 'circles');
   if (input.circleId) readAgain(cache, { __typename: 'Circle', id: input.circleId }, 'members');
@@ -74,6 +79,15 @@ function afterMute(result, args, cache) {
 }
 
 const readNotificationsAgain = (payload, args, cache) => readViewerAgain(cache, 'notifications');
+
+// What moderators see is not live. When the first page of a list is read again, the further pages
+// are out of date, and are read again after it.
+function dropFurtherPages(result, { state, after, before }, cache, { parentKey, fieldName }) {
+  if (after || before) return;
+  for (const { fieldName: name, arguments: args } of cache.inspectFields(parentKey)) {
+    if (name === fieldName && args.state === state && (args.after || args.before)) cache.invalidate(parentKey, name, args);
+  }
+}
 
 // unlessRefused applies an update only to a payload without userErrors.
 const unlessRefused = (update) => (result, args, cache) => {
@@ -160,5 +174,9 @@ export const createCache = () => cacheExchange({
   schema, // with only `possibleTypes`, updates would not find lists of an interface
   keys: Object.fromEntries(keyless.map((name) => [name, () => null])),
   resolvers,
-  updates: { Mutation: Object.fromEntries(Object.entries(Mutation).map(([name, update]) => [name, unlessRefused(update)])), Subscription },
+  updates: {
+    Moderation: { auditLog: dropFurtherPages, cases: dropFurtherPages },
+    Mutation: Object.fromEntries(Object.entries(Mutation).map(([name, update]) => [name, unlessRefused(update)])),
+    Subscription,
+  },
 });

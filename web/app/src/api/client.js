@@ -1,12 +1,13 @@
-// The connection to Plaza: requests, one websocket for everything live, and the session in a cookie that no script can read.
+// The connection to Plaza: requests, one websocket for everything live, and the session in a cookie
+// that no script can read.
 import { createClient as createSocket } from 'graphql-ws';
 import { Client, fetchExchange, makeOperation, mapExchange, subscriptionExchange } from '@urql/core';
 import { createCache } from './cache.js';
 
 export const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
 
-// patiently is fetch that waits while there are too many requests, and tries again while the server or its database does not
-// answer. Mutations have an idempotency key, so none is carried out twice.
+// patiently is fetch that waits while there are too many requests, and tries again while the server
+// or its database does not answer. Mutations have an idempotency key, so none is carried out twice.
 async function patiently(url, init) {
   for (let tries = 0; ; tries++) {
     const response = await fetch(url, init).catch((error) => {
@@ -45,7 +46,8 @@ export const isUnauthenticated = (errors) => errors?.some(({ extensions }) => ex
 
 const pauses = { RESUME: 0, UNAVAILABLE: 5, TIMEOUT: 5, RATE_LIMITED: 5 }; // in seconds, at least
 
-// follow runs a subscription until it is stopped. After a lost connection it goes on after the last item.
+// follow runs a subscription until it is stopped. After a lost connection it goes on after the last
+// item.
 function follow(socket, request, sink) {
   const variables = { ...request.variables }; // graphql-ws sends them again when it connects again
   let stop, waiting;
@@ -61,7 +63,9 @@ function follow(socket, request, sink) {
         if (code in pauses) waiting = setTimeout(begin, 1000 * ((retryAfter ?? pauses[code]) + Math.random()));
         else if (Array.isArray(reason)) sink.next({ errors: reason });
         else if (reason.code === 4403) sink.error(new Error('The session has ended.'));
-        else waiting = setTimeout(begin, 1000 * (60 + 60 * Math.random())); // a fault of the app or the server: graphql-ws gives up
+        else { // a fault of the app or the server: graphql-ws gives up
+          waiting = setTimeout(begin, 1000 * (60 + 60 * Math.random()));
+        }
       },
       complete: () => sink.complete(),
     });
@@ -73,9 +77,10 @@ function follow(socket, request, sink) {
   };
 }
 
-// connect returns a client with an empty cache. What each person sees differs, so each session needs its own.
-// onRefused(client) is called when the server takes a request for signed out; onConnected(listener) calls it after each connection of the socket,
-// watch(watcher) whenever it is lost (true) or there again (false).
+// connect returns a client with an empty cache. What each person sees differs, so each session
+// needs its own. onRefused(client) is called when the server takes a request for signed out;
+// onConnected(listener) calls it after each connection of the socket, watch(watcher) whenever it is
+// lost (true) or there again (false).
 export function connect(onRefused) {
   const listeners = new Set();
   const watchers = new Set();
@@ -93,7 +98,8 @@ export function connect(onRefused) {
       connected() {
         isConnected = true;
         setLost(false);
-        setTimeout(() => listeners.forEach((listener) => listener())); // when the subscriptions have been sent
+        // They are called when the subscriptions have been sent.
+        setTimeout(() => listeners.forEach((listener) => listener()));
       },
       closed({ code }) {
         isConnected = false;
@@ -125,7 +131,8 @@ export function connect(onRefused) {
     watcher(isLost);
     return () => watchers.delete(watcher);
   };
-  const onOnline = () => isConnected && socket.terminate(); // a socket of another network never says that it is dead
+  // A socket of another network never says that it is dead.
+  const onOnline = () => isConnected && socket.terminate();
   window.addEventListener('online', onOnline);
   client.close = () => {
     window.removeEventListener('online', onOnline);
@@ -143,7 +150,8 @@ async function session(method, headers) {
 export const keepSession = (token) => session('POST', { Authorization: `Bearer ${token}` });
 export const endSession = () => session('DELETE');
 
-// readViewerId asks past the cache, which is one person's, for the person of the cookie: null for none, undefined without an answer.
+// readViewerId asks past the cache, which is one person's, for the person of the cookie: null for
+// none, undefined without an answer.
 export async function readViewerId() {
   const request = { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: '{"query": "{ viewer { id } }"}' };
   try {

@@ -12,6 +12,14 @@ function withEdges(list, edges) {
 export const atStart = (list, edge) => (has(list, edge) || list.pageInfo.hasPreviousPage ? list : withEdges(list, [edge, ...list.edges]));
 export const atEnd = (list, edge) => (has(list, edge) || list.pageInfo.hasNextPage ? list : withEdges(list, [...list.edges, edge]));
 
+// backwards is a list that was read from its end: the last entry comes first, and the next page is
+// the one before.
+export function backwards(list) {
+  if (!list) return list;
+  const { hasPreviousPage, startCursor } = list.pageInfo;
+  return { ...list, edges: list.edges.toReversed(), pageInfo: { ...list.pageInfo, hasNextPage: hasPreviousPage, endCursor: startCursor } };
+}
+
 // inThread: in THREADED order, a comment follows its parent and all that is under it.
 export function inThread(list, edge) {
   const parent = edge.node.path.split('/').slice(0, -1).join('/');

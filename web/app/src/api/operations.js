@@ -1,4 +1,5 @@
-// All that the app asks of the API. Lists have 20 entries a page: a page of another size would be another page to the cache.
+// All that the app asks of the API. Lists have 20 entries a page: a page of another size would be
+// another page to the cache.
 import { gql } from '@urql/core';
 
 const errors = 'userErrors { code message path }';
@@ -50,7 +51,7 @@ const followers = 'viewer { id user { id followersCount followingCount } }';
 const posts = `edges { cursor node { ...Shown } } ${pageInfo}`;
 const people = `edges { cursor node { ...Person } } ${pageInfo}`;
 
-export const Me = gql`query Me { viewer { id wallPolicy user { ...Person bio } } } ${person}`;
+export const Me = gql`query Me { viewer { id wallPolicy rights user { ...Person bio } } } ${person}`;
 export const Registration = gql`query Registration { registration identityProviders { issuer clientId } }`;
 const emails = 'id email unconfirmedEmail';
 const sessions = 'id sessions { id createdAt lastUsedAt expiresAt isCurrent }';
@@ -110,6 +111,33 @@ export const Notifications = gql`
 export const NotificationSettings = gql`query NotificationSettings { viewer { id notificationSettings { kind enabled } } }`;
 export const Blocked = gql`query Blocked($after: String) { viewer { id blockedUsers(first: 20, after: $after) { ${people} } } } ${person}`;
 export const Muted = gql`query Muted($after: String) { viewer { id mutedUsers(first: 20, after: $after) { ${people} } } } ${person}`;
+
+// What moderators see: cases, and, with the right ADMIN, all decisions.
+const reported = gql`fragment Reported on ReportedUser { id handle name bio avatarUrl standing { kind until reason } }`;
+const judged = gql`
+  fragment Judged on ModerationCase {
+    id subjectKind state isHidden reportsCount firstReportedAt lastReportedAt
+    author { ...Reported }
+    content { postId text details urls createdAt editedAt }
+    reasons { reason count }
+    latestReports { reason text createdAt }
+  }
+  ${reported}`;
+const cases = `edges { cursor node { ...Judged } } ${pageInfo}`;
+export const OpenCases = gql`query OpenCases($after: String) { moderation { cases(state: OPEN, first: 20, after: $after) { ${cases} } } } ${judged}`;
+// The list of decided cases is read from its end, where the latest are: after is a place before.
+export const DecidedCases = gql`
+  query DecidedCases($after: String) { moderation { cases(state: DECIDED, last: 20, before: $after) { ${cases} } } } ${judged}`;
+export const AuditLog = gql`
+  query AuditLog($after: String) {
+    moderation {
+      auditLog(first: 20, after: $after) {
+        edges { cursor node { id decision subjectKind until reason isByOperator createdAt author { ...Reported } moderator { ...Reported } } }
+        ${pageInfo}
+      }
+    }
+  } ${reported}`;
+export const DecideCase = gql`mutation DecideCase($input: DecideCaseInput!) { decideCase(input: $input) { case { ...Judged } ${errors} } } ${judged}`;
 
 export const SignUp = gql`mutation SignUp($input: SignUpInput!) { signUp(input: $input) { token ${errors} } }`;
 export const SignIn = gql`mutation SignIn($input: SignInInput!) { signIn(input: $input) { token ${errors} } }`;

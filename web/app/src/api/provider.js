@@ -1,10 +1,11 @@
-// Sign-in with an OpenID provider: the authorization code flow with PKCE. docs/guide.md explains its steps.
+// Sign-in with an OpenID provider: the authorization code flow with PKCE. docs/guide.md explains
+// its steps.
 import { randomKey } from './client.js';
 
 const memory = 'plaza sign-in'; // what the tab must know when the provider sends it back
 
-// Each provider sends people back to a page of its own. With one for all, a hostile provider could send them to another one, and
-// get the code of that one (RFC 9700, section 4.4).
+// Each provider sends people back to a page of its own. With one for all, a hostile provider could
+// send them to another one, and get the code of that one (RFC 9700, section 4.4).
 const pages = '/app/sign-in/';
 export const nameOf = ({ issuer }) => issuer.replace(/^https?:\/\//, '').replace(/\/$/, '');
 const redirectUriOf = (provider) => location.origin + pages + nameOf(provider);
@@ -25,7 +26,8 @@ async function ask(provider, url, init) {
 
 const originOf = (url) => (URL.canParse(url) ? new URL(url).origin : null);
 
-// settingsOf reads the provider's addresses. The page's policy allows requests to the issuer's origin alone.
+// settingsOf reads the provider's addresses. The page's policy allows requests to the issuer's
+// origin alone.
 async function settingsOf(provider) {
   const { issuer } = provider;
   const settings = await ask(provider, `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
@@ -36,7 +38,8 @@ async function settingsOf(provider) {
   return settings;
 }
 
-// leave goes to the provider, { issuer, clientId }. from is where the person wants to go afterwards.
+// leave goes to the provider, { issuer, clientId }. from is where the person wants to go
+// afterwards.
 export async function leave(provider, from) {
   const { authorization_endpoint } = await settingsOf(provider);
   const { issuer, clientId } = provider;
@@ -53,7 +56,8 @@ export async function leave(provider, from) {
 // isBack: a provider has sent the tab here.
 export const isBack = () => location.pathname.startsWith(pages) && new URLSearchParams(location.search).has('state');
 
-// comeBack returns { idToken, nonce }, once: the code works once. Where the person wants to go is in history.state then.
+// comeBack returns { idToken, nonce }, once: the code works once. Where the person wants to go is
+// in history.state then.
 export async function comeBack() {
   const answer = new URLSearchParams(location.search);
   const page = location.origin + location.pathname;

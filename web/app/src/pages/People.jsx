@@ -25,7 +25,8 @@ export function People() {
   );
 }
 
-// Found lists the people whose names begin with a text, after the person whose handle it is; children(user) returns what to do with each.
+// Found lists the people whose names begin with a text, after the person whose handle it is;
+// children(user) returns what to do with each.
 export function Found({ startsWith, children }) {
   const reading = useList(PeopleByName, { startsWith }, (data) => data.usersByName);
   const [{ data }] = useQuery({ query: Profile, variables: { handle: startsWith } });

@@ -38,8 +38,8 @@ const orders = { OLDEST: 'Oldest', NEWEST: 'Newest', THREADED: 'Threaded' };
 
 const useThread = (id, order, requestPolicy) => useList(ThreadQuery, { id, order }, (data) => data.post?.comments, requestPolicy);
 
-// Comments first reads a page of the newest: live ones begin after it, since the tree, and a list whose end is not loaded,
-// have no place for that.
+// Comments first reads a page of the newest: live ones begin after it, since the tree, and a list
+// whose end is not loaded, have no place for that.
 function Comments({ post, slug }) {
   const { list, error, readAgain } = useThread(post.id, 'NEWEST', 'network-only');
   if (!list) return <Waiting error={error} again={readAgain} />;
@@ -81,7 +81,8 @@ function ThreadIn({ post, order, newest }) {
   );
 }
 
-// useChanges follows edits and deletions of comments. It sends no past ones: after a lost connection, the comments are read again.
+// useChanges follows edits and deletions of comments. It sends no past ones: after a lost
+// connection, the comments are read again.
 function useChanges(id, readAgain) {
   const client = useClient();
   useSubscription({ query: CommentChanged, variables: { id } });

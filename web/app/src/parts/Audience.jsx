@@ -21,7 +21,8 @@ const replyKinds = {
   NOBODY: { label: 'Only me', hint: 'Only you can reply. You can change this later.' },
 };
 
-// useKind begins with the kind of the last new post, because authors rarely change their mind from post to post.
+// useKind begins with the kind of the last new post, because authors rarely change their mind from
+// post to post.
 function useKind(audience) {
   const last = openDraft(useMe().id, 'audience');
   const drafted = useDrafted('audience.kind');
@@ -42,7 +43,8 @@ export function AudiencePicker({ audience, wallOwner }) {
   );
 }
 
-// PeopleChoice chooses one of the kinds, and the circles where they are listed. Where a title above it asks the same, the legend is hidden.
+// PeopleChoice chooses one of the kinds, and the circles where they are listed. Where a title above
+// it asks the same, the legend is hidden.
 function PeopleChoice({ part, legend, hasTitle, kinds, kind, onChoose, listed, children }) {
   return (
     <Choice legend={hasTitle ? <span class="hidden">{legend}</span> : legend} part={part} name={`${part}.kind`} options={kinds} chosen={kind} onChoose={onChoose}>
@@ -52,7 +54,8 @@ function PeopleChoice({ part, legend, hasTitle, kinds, kind, onChoose, listed, c
   );
 }
 
-// ReplyPicker chooses who may reply. For a new post it is folded, because most are open to everyone.
+// ReplyPicker chooses who may reply. For a new post it is folded, because most are open to
+// everyone.
 export function ReplyPicker({ policy }) {
   const drafted = useDrafted('replies.kind');
   const [kind, setKind] = useState(policy?.kind ?? drafted ?? 'EVERYONE');
@@ -85,7 +88,8 @@ function ListedCircles({ name, listed }) {
   );
 }
 
-// Audience tells authors exactly who sees their post and who may reply, if that is not everyone, and others that it is not public.
+// Audience tells authors exactly who sees their post and who may reply, if that is not everyone,
+// and others that it is not public.
 export function Audience({ post: { audience, replyPolicy }, isMine }) {
   if (!isMine) return audience.kind === 'PUBLIC' ? null : <span class="for"><Drawing of="CIRCLES" />Not public</span>;
   return (

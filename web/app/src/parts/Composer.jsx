@@ -103,7 +103,8 @@ export function Composer({ wallOwner }) {
       <Tabs label="Type of post" options={labels} chosen={type} onChoose={setType} />
       <Form
         key={`${type} ${written}`} mutation={CreatePost} submit="Post" draft={`post ${wallOwner?.id ?? ''}`}
-        complete={(input) => ({ ...input, wallOwnerId: wallOwner?.id, commentOrder: 'THREADED' /* the API's own default is OLDEST */ })}
+        // The API's own default order is OLDEST.
+        complete={(input) => ({ ...input, wallOwnerId: wallOwner?.id, commentOrder: 'THREADED' })}
         then={() => { setType('status'); setWritten(written + 1); }}
       >
         <Fields />

@@ -86,7 +86,8 @@ export function More({ reading: { list, readMore, isReading, failure } }) {
 const most = 100; // ids in one subscription
 const inGroups = (ids) => Array.from({ length: Math.ceil(ids.length / most) }, (_, i) => ids.slice(i * most, (i + 1) * most));
 
-// grouped adds ids that are in no group yet, so that a new post does not begin all subscriptions again, unless there are many.
+// grouped adds ids that are in no group yet, so that a new post does not begin all subscriptions
+// again, unless there are many.
 function grouped(groups, ids) {
   const known = new Set(groups.flat());
   const added = ids.filter((id) => !known.has(id));

@@ -1,5 +1,5 @@
-// Forms whose fields are named by their path in a mutation's input, such as "content.status.text": so a form becomes the input,
-// and each of the userErrors finds its field.
+// Forms whose fields are named by their path in a mutation's input, such as "content.status.text":
+// so a form becomes the input, and each of the userErrors finds its field.
 import { createContext } from 'preact';
 import { useContext, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { openDraft } from '../drafts.js';
@@ -13,7 +13,8 @@ const Around = createContext({});
 // useDrafted returns what a draft has for a field: its value, or the values of a list.
 export const useDrafted = (name) => useContext(Around).drafted[name];
 
-// useSending makes fields unchangeable while they are sent, because the form may be emptied afterwards.
+// useSending makes fields unchangeable while they are sent, because the form may be emptied
+// afterwards.
 export const useSending = () => ({ readOnly: useContext(Around).busy });
 
 const isAt = (name) => ({ path }) => {
@@ -72,8 +73,9 @@ function sendByKey(event) {
   event.currentTarget.requestSubmit();
 }
 
-// Form carries out a mutation. complete(input) adds what no field has; then(payload, form) is called when it is done. What is written
-// in a form with a draft, which is named by its place, is kept until it is sent.
+// Form carries out a mutation. complete(input) adds what no field has; then(payload, form) is
+// called when it is done. What is written in a form with a draft, which is named by its place, is
+// kept until it is sent.
 export function Form({ mutation, complete = (input) => input, then, submit, danger, draft: place, children, ...rest }) {
   const { draft, drafted } = useDraft(place);
   const [act, { busy, errors }] = useAct(mutation, draft);
@@ -128,7 +130,8 @@ export function Section({ title, done, children, ...form }) {
   );
 }
 
-// useErrors returns the messages about a field, and the properties that connect the field with them.
+// useErrors returns the messages about a field, and the properties that connect the field with
+// them.
 export function useErrors(name) {
   const id = useId();
   const messages = useContext(Around).errors.filter(isAt(name)).map(({ message }) => message);
@@ -162,7 +165,8 @@ export const NewPassword = ({ label = 'New password', name = 'newPassword' }) =>
   <Field label={label} hint="At least 8 characters" name={name} type="password" autoComplete="new-password" />
 );
 
-// Choice offers options, { value: { label, icon } }, of which one is chosen. Its errors are those of a part of the input, or of its name.
+// Choice offers options, { value: { label, icon } }, of which one is chosen. Its errors are those
+// of a part of the input, or of its name.
 export function Choice({ legend, name, part = name, options, chosen, onChoose, children }) {
   const { messages, connected } = useErrors(part);
   return (

@@ -3,8 +3,8 @@ import { useSession } from '../session.jsx';
 import { DialogButton } from './basics.jsx';
 import { CurrentPassword, Form } from './Form.jsx';
 
-// Leave is a button for a mutation that ends the session. It asks for the password, if there is one.
-// Afterwards the notice says what has happened.
+// Leave is a button for a mutation that ends the session. It asks for the password, if there is
+// one. Afterwards the notice says what has happened.
 export function Leave({ label, question, mutation, notice, hasPassword, children, ...rest }) {
   const { end } = useSession();
   const [, navigate] = useLocation();

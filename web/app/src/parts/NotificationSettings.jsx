@@ -8,7 +8,8 @@ const labels = {
   FOLLOW: 'New followers', WALL_POST: 'Posts on your wall', POLL_CLOSED: 'Polls you wrote or voted in, when they close',
 };
 
-// NotificationSettings is the section of the settings that turns each kind of notifications on or off.
+// NotificationSettings is the section of the settings that turns each kind of notifications on or
+// off.
 export function NotificationSettings() {
   const [{ data, error }, read] = useQuery({ query: Query, requestPolicy: 'cache-and-network' });
   const settings = data?.viewer?.notificationSettings;

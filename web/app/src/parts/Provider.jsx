@@ -38,7 +38,8 @@ function ProviderButton({ provider }) {
 
 const asksForInvitation = ({ path }) => path[1] === 'invitation';
 
-// Back finishes the sign-in when a provider has sent someone back. The first sign-in may need an invitation. end() gives up.
+// Back finishes the sign-in when a provider has sent someone back. The first sign-in may need an
+// invitation. end() gives up.
 export function Back({ end }) {
   useTitle('Sign in');
   const { begin } = useSession();

@@ -4,7 +4,7 @@ import { Report as Mutation } from '../api/operations.js';
 import { DialogButton, Outcome } from './basics.jsx';
 import { Choice, Field, Form } from './Form.jsx';
 
-const reasons = {
+export const reasons = {
   SPAM: { label: 'Spam', hint: 'Advertising, deception, or the same thing again and again.' },
   ABUSE: { label: 'Abuse', hint: 'Insults, harassment, or hatred of a group of people.' },
   VIOLENCE: { label: 'Violence', hint: 'Violence, or calls for it.' },

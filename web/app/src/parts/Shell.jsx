@@ -4,6 +4,7 @@ import { useQuery } from '@urql/preact';
 import { Link, useLocation, useRoute, useSearchParams } from 'wouter-preact';
 import { Circles, NotificationAdded, Notifications } from '../api/operations.js';
 import { useIsPaused, useList, useLive } from '../hooks.js';
+import { hasRight } from '../rights.js';
 import { useSession } from '../session.jsx';
 import icon from '../icon.svg';
 import { Avatar, EntryLink } from './basics.jsx';
@@ -63,6 +64,7 @@ function Navigation({ me }) {
       <Entry to="/circles" of="CIRCLES">Circles</Entry>
       <Entry to="/notifications" of="notifications">Notifications<Unread /></Entry>
       <Entry to="/wall" of="profile">My wall</Entry>
+      {hasRight(me.rights, 'MODERATE') && <Entry to="/moderation" of="moderation">Moderation</Entry>}
       <Entry to="/settings" within="/settings/*?" of="settings">Settings</Entry>
       <p class="signed-in">Signed in as <Link href={`/people/${me.handle}`}>@{me.handle}</Link> <SignOut class="quiet" /></p>
     </nav>

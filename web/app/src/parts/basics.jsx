@@ -51,7 +51,8 @@ export const Address = ({ url, title }) => (
 
 const long = 1500; // characters
 
-// Text shows a text as its author wrote it, with links to addresses and to the people that it mentions. In lists, long texts are folded.
+// Text shows a text as its author wrote it, with links to addresses and to the people that it
+// mentions. In lists, long texts are folded.
 export function Text({ text, entities = [], fold }) {
   const [isWhole, setIsWhole] = useState(false);
   const isFolded = fold && !isWhole && text.length > long;
@@ -155,7 +156,9 @@ export function Toggle({ mutation, input, isOn, children }) {
   );
 }
 
-export function Dialog({ title, onClose, children }) {
+// Dialog closes by its button, by Esc, and by a press beside it; one that is firm only by its
+// button.
+export function Dialog({ title, onClose, isFirm, children }) {
   const dialog = useRef(null);
   const id = useId();
   const pressed = useRef(null); // who selects a text may release the button outside
@@ -167,7 +170,8 @@ export function Dialog({ title, onClose, children }) {
   return (
     <dialog
       ref={dialog} aria-labelledby={id} onClose={onClose} onPointerDown={({ target }) => { pressed.current = target; }}
-      onClick={({ target }) => target === dialog.current && pressed.current === target && target.close()}
+      closedby={isFirm ? 'none' : undefined} onCancel={(event) => isFirm && event.preventDefault()}
+      onClick={({ target }) => !isFirm && target === dialog.current && pressed.current === target && target.close()}
     >
       <div class="inside">
         <header><h2 id={id}>{withoutBidi(title)}</h2><button type="button" class="quiet" aria-label="Close" onClick={() => dialog.current.close()}>✕</button></header>

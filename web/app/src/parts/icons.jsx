@@ -21,6 +21,7 @@ const drawings = {
   notifications: <path d="M5 17V11a7 7 0 0 1 14 0v6l1.500 2h-17zM10 21.500h4" />,
   profile: <><circle cx="12" cy="8" r="4.500" /><path d="M3.500 21a8.500 8.500 0 0 1 17 0" /></>,
   settings: <><path d="M3 7h10M19 7h2M3 17h2M11 17h10" /><circle cx="16" cy="7" r="3" /><circle cx="8" cy="17" r="3" /></>,
+  moderation: <path d="M12 2.500l8 3v6c0 5-3.500 8.500-8 10-4.500-1.500-8-5-8-10v-6zM8.500 12l2.500 2.500 4.500-5" />,
   search: <><circle cx="10.500" cy="10.500" r="7" /><path d="M16 16l5.500 5.500" /></>,
   comment: <path d="M3 4h18v13h-9l-5 4v-4H3z" />,
 };
