@@ -5,6 +5,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -84,8 +85,13 @@ func Invalidf(field, format string, args ...any) *Error {
 
 // RateLimited returns the error of a rate limit that admits the call after the given time.
 func RateLimited(limit string, retryAfter time.Duration) *Error {
-	return &Error{Code: CodeRateLimited, Message: "Too many attempts. Try again later.", Limit: limit, RetryAfter: retryAfter}
+	e := &Error{Code: CodeRateLimited, Limit: limit, RetryAfter: retryAfter}
+	e.Message = fmt.Sprintf("Too many attempts: try again in %d s.", e.RetrySeconds())
+	return e
 }
+
+// RetrySeconds returns RetryAfter in whole seconds, rounded up.
+func (e *Error) RetrySeconds() int { return int(math.Ceil(e.RetryAfter.Seconds())) }
 
 // NotFound returns the same error for objects that do not exist and for objects that the viewer may
 // not see.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"plaza/fault"
 )
@@ -20,6 +21,14 @@ func TestErrorsSayWhereAndWhy(t *testing.T) {
 	err.Field, err.Cause = "", fault.ErrNotFound
 	if err.Path() != nil || !errors.Is(err, fault.ErrNotFound) {
 		t.Errorf("%v: the path is %q", err, err.Path())
+	}
+}
+
+// TestRateLimitsSayWhen to try again, in whole seconds, and not too early.
+func TestRateLimitsSayWhen(t *testing.T) {
+	err := fault.RateLimited("sign-ups", 57*time.Second+time.Millisecond)
+	if got, want := err.Error(), "RATE_LIMITED: Too many attempts: try again in 58 s."; got != want || err.RetrySeconds() != 58 {
+		t.Errorf("%q and %d, want %q", got, err.RetrySeconds(), want)
 	}
 }
 

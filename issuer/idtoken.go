@@ -65,7 +65,7 @@ func (p *Providers) Verify(ctx context.Context, token, secret string) (social.As
 	if err := fault.CheckText("nonce", secret, minSecret, maxSecret); err != nil {
 		return social.Assertion{}, err
 	}
-	reason := errForeign
+	reason := errOtherIssuer
 	for i, v := range p.verifiers {
 		a, err := v.verify(ctx, token, v.idToken(secret))
 		if err == nil {
@@ -74,8 +74,8 @@ func (p *Providers) Verify(ctx context.Context, token, secret string) (social.As
 		}
 		if refused, ok := errors.AsType[refusal](err); !ok {
 			return social.Assertion{}, err
-		} else if refused != errForeign {
-			reason = refused
+		} else if refused != errOtherIssuer && (refused != errOtherAudience || reason == errOtherIssuer) {
+			reason = refused // of the provider and client for which the token is
 		}
 	}
 	p.verifiers[0].options.Logger.DebugContext(ctx, "an ID token was refused", "reason", string(reason))

@@ -83,8 +83,12 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// errForeign refuses tokens that are of another issuer, or for another audience.
-const errForeign = refusal("of another issuer, or for another audience")
+// Refusals of tokens that are not meant for a verifier. They are apart, because a wrong setting of
+// the issuer or of the audience is the usual reason why no token is accepted at first.
+const (
+	errOtherIssuer   = refusal("of another issuer (claim iss)")
+	errOtherAudience = refusal("for another audience (claim aud)")
+)
 
 // extraCheck refuses some of the tokens that are for this server and for now.
 type extraCheck func(jose.Header, *claims) error
@@ -146,8 +150,10 @@ func (v *Verifier) check(c *claims) error {
 	o := &v.options
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.Issuer, AnyAudience: jwt.Audience{o.Audience}, Time: o.Now()}, social.ClockLeeway)
 	switch {
-	case errors.Is(err, jwt.ErrInvalidIssuer), errors.Is(err, jwt.ErrInvalidAudience):
-		return errForeign
+	case errors.Is(err, jwt.ErrInvalidIssuer):
+		return errOtherIssuer
+	case errors.Is(err, jwt.ErrInvalidAudience):
+		return errOtherAudience
 	case errors.Is(err, jwt.ErrExpired):
 		return refusal("expired")
 	case err != nil:

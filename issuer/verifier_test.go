@@ -170,6 +170,26 @@ func TestBadTokens(t *testing.T) {
 	g.accepts(t, "the good token after the bad ones", good)
 }
 
+// TestTheLogTellsWrongSettingsApart: whether the issuer or the audience is not the configured one.
+func TestTheLogTellsWrongSettingsApart(t *testing.T) {
+	t.Parallel()
+	site := issuertest.New(t)
+	for reason, changes := range map[string]map[string]any{
+		"of another issuer (claim iss)":    {"iss": site.URL + "/"},
+		"for another audience (claim aud)": {"aud": "another"},
+	} {
+		g := newGateway(site, nil)
+		g.refuses(t, reason, site.Token(t, "ada", changes))
+		if !strings.Contains(g.log.String(), `reason="`+reason+`"`) {
+			t.Errorf("%s: the log says %s", reason, g.log.String())
+		}
+		l := newLobby(site, issuer.Provider{Issuer: site.URL, ClientID: issuertest.Audience}, issuer.Provider{Issuer: "https://other.example", ClientID: issuertest.Audience})
+		if _, err := l.Providers.Verify(t.Context(), site.IDToken(t, "7", secret, changes), secret); !errors.Is(err, social.ErrBadIDToken) || !strings.Contains(l.log.String(), `reason="`+reason+`"`) {
+			t.Errorf("%s: %v, and the log says %s", reason, err, l.log.String())
+		}
+	}
+}
+
 func TestClocksMayDifferALittle(t *testing.T) {
 	t.Parallel()
 	site := issuertest.New(t)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,15 +103,10 @@ func (l *Log) Refused(ctx context.Context, code string) {
 	}
 }
 
-// identified returns attrs after the id of ctx's request, without empty texts.
+// identified returns the id of ctx's request and attrs, without empty texts: commands have no request.
 func identified(ctx context.Context, attrs []slog.Attr) []slog.Attr {
-	kept := []slog.Attr{slog.String("requestId", request.ID(ctx))}
-	for _, attr := range attrs {
-		if !attr.Value.Equal(slog.StringValue("")) {
-			kept = append(kept, attr)
-		}
-	}
-	return kept
+	all := append([]slog.Attr{slog.String("requestId", request.ID(ctx))}, attrs...)
+	return slices.DeleteFunc(all, func(attr slog.Attr) bool { return attr.Value.Equal(slog.StringValue("")) })
 }
 
 func since(began time.Time) slog.Attr {

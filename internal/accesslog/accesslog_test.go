@@ -36,6 +36,16 @@ func logged(t *testing.T, handler http.HandlerFunc, change func(*http.Request), 
 	return found
 }
 
+// TestAuditWithoutRequest: what a command does has no request, so its record names none.
+func TestAuditWithoutRequest(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	Audit(t.Context(), slog.New(slog.NewJSONHandler(&text, nil)), slog.String("act", "right granted"), slog.String("code", ""))
+	if said := text.String(); !strings.Contains(said, `"act":"right granted"`) || strings.Contains(said, "requestId") || strings.Contains(said, "code") {
+		t.Error(said)
+	}
+}
+
 // TestOutcomes: the log contains the answer that a client got, not how its request was written.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()

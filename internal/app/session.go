@@ -115,7 +115,11 @@ func refuseSignedOut(w http.ResponseWriter, err error) {
 		return
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
-	http.Error(w, "Sign in first: send the header Authorization: Bearer <token>.", http.StatusUnauthorized)
+	reason := "Sign in first: send the header Authorization: Bearer <token>."
+	if refused, ok := errors.AsType[*fault.Error](err); ok {
+		reason = refused.Message
+	}
+	http.Error(w, reason, http.StatusUnauthorized)
 }
 
 // isRefused reports whether a session or token is not valid, or not any more.

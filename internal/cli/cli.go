@@ -77,6 +77,7 @@ func Run() (exitCode int) {
 
 // newParser parses arguments into cli.
 func newParser(cli *commandLine, options ...kong.Option) (*kong.Kong, error) {
+	options = append(options, plainMistakes()...)
 	return kong.New(cli, append(options, kong.Name("plaza"), kong.Description(description), kong.Vars{"version": build()}, kong.ValueFormatter(helpOf))...)
 }
 

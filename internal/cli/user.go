@@ -27,11 +27,11 @@ import (
 // userCommand has the commands for accounts, except their deletion: see deleteUserCommand.
 type userCommand struct {
 	List      listUsersCommand     `cmd:"" help:"List all users, sorted by name."`
-	Add       addUserCommand       `cmd:"" help:"Create an account. The password is read from the standard input."`
+	Add       addUserCommand       `cmd:"" help:"Create an account. The password is read from the terminal or the standard input."`
 	Password  userPasswordCommand  `cmd:"" help:"Set a user's password, and end all their sessions and access tokens. The password is read from the terminal or the standard input."`
-	SignOut   signOutUserCommand   `cmd:"" name:"sign-out" help:"End all sessions of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer and OpenID providers have issued to them so far."`
+	SignOut   signOutUserCommand   `cmd:"" name:"sign-out" help:"End all sessions and access tokens of a user immediately, on all servers, and refuse the tokens that the site of --jwt-issuer and OpenID providers have issued to them so far."`
 	Suspend   suspendUserCommand   `cmd:"" help:"Suspend a user until a time: they can read, and change nothing but their own account."`
-	Ban       banUserCommand       `cmd:"" help:"Ban a user: end all their sessions, refuse their sign-ins, and hide the account and all that they wrote."`
+	Ban       banUserCommand       `cmd:"" help:"Ban a user: end all their sessions and access tokens, refuse their sign-ins, and hide the account and all that they wrote."`
 	Reinstate reinstateUserCommand `cmd:"" help:"End the suspension or the ban of a user immediately."`
 	Export    exportUserCommand    `cmd:"" help:"Write all that is stored about a user, on the standard output, as JSON Lines."`
 	Readmit   readmitUserCommand   `cmd:"" help:"Allow a user of the --jwt-issuer or of an OpenID provider whose account here was deleted to have an account again."`

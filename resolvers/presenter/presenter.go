@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"runtime/debug"
 	"strings"
 
@@ -57,7 +56,7 @@ func (p *Presenter) explain(ctx context.Context, err error, argument ast.Path) (
 			extensions["argument"] = name
 		}
 		if mistake.Code == fault.CodeRateLimited {
-			extensions["limit"], extensions["retryAfter"] = mistake.Limit, int(math.Ceil(mistake.RetryAfter.Seconds()))
+			extensions["limit"], extensions["retryAfter"] = mistake.Limit, mistake.RetrySeconds()
 		}
 		return mistake.Message, extensions
 	case errors.Is(err, social.ErrIssuerUnavailable): // package issuer has logged the cause

@@ -98,6 +98,9 @@ func TestGoingBackRefuses(t *testing.T) {
 	if diff := cmp.Diff(before, schemaOf(t, path)); diff != "" {
 		t.Errorf("the tables have changed:\n%s", diff)
 	}
+	if err := GoBack(t.Context(), earlierFile(t, OldestVersion), OldestVersion); err == nil || !strings.Contains(err.Error(), "the oldest: it cannot go back") {
+		t.Errorf("back from the oldest version: %v", err)
+	}
 }
 
 func newest(t *testing.T, path string) (v int) {

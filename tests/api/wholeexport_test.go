@@ -114,6 +114,9 @@ func refusesExports(t *testing.T, plaza *plazatest.Plaza, ada, bob plazatest.Per
 		if status != c.want || status != http.StatusOK && strings.Contains(text, "user_") {
 			t.Errorf("%q with the cursor %q: %d, want %d: %s", c.authorization, c.cursor, status, c.want, text)
 		}
+		if wrongToken := c.authorization == "Bearer x"; wrongToken != strings.HasPrefix(text, "The token is not valid") {
+			t.Errorf("%q is answered by %q", c.authorization, text)
+		}
 		if status == http.StatusBadRequest && !strings.HasPrefix(text, "INVALID: after") {
 			t.Errorf("a wrong cursor: %s", text)
 		}

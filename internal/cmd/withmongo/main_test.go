@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -217,7 +218,13 @@ func TestParentKilled(t *testing.T) {
 	inner, temp := withmongo(t, "", "env", envPlay+"="+playCommand, os.Args[0])
 	script := `"$0" "$@"; exit $?`
 	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", script}, inner.Args...)...)
-	cmd.Env, cmd.Stderr = inner.Env, os.Stderr
+	said, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+
+	cmd.Env, cmd.Stderr = inner.Env, said
 
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -246,6 +253,10 @@ func TestParentKilled(t *testing.T) {
 
 	eventually(t, "the command is gone", func() bool { return isGone(child) })
 	eventually(t, "the server's folder is gone", func() bool { return len(entries(t, temp)) == 0 })
+
+	if log, err := os.ReadFile(said.Name()); err != nil || !strings.Contains(string(log), "the process that started it has ended") {
+		t.Errorf("it does not say why it ends: %q, %v", log, err)
+	}
 }
 
 func TestWithoutMongoDB(t *testing.T) {

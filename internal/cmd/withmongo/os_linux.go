@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -14,6 +15,9 @@ import (
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
+
+// orphaned explains an end that surprises those who run withmongo in the background of a shell.
+const orphaned = "withmongo: the process that started it has ended: it ends the command and MongoDB, too"
 
 // awaitParent sends SIGTERM into signals when this process's parent has ended. The kernel notifies
 // it of that. It does not watch if init has already adopted the process, or if the kernel has no
@@ -36,6 +40,7 @@ func awaitParent(signals chan<- os.Signal) {
 		}
 	}
 
+	fmt.Fprintln(os.Stderr, orphaned)
 	signals <- syscall.SIGTERM
 }
 

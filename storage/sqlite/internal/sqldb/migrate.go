@@ -151,6 +151,8 @@ func (m Migrations) goBack(ctx context.Context, db *sql.DB, to int) error {
 		return err
 	case have > want:
 		return &TooNewError{Has: have, Knows: want}
+	case have <= int64(m.Oldest):
+		return fmt.Errorf("the file has tables of version %d, the oldest: it cannot go back", have)
 	case to < m.Oldest || int64(to) >= have:
 		return fmt.Errorf("the file has tables of version %d: it can go back to versions %d to %d", have, m.Oldest, have-1)
 	}
