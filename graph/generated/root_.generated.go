@@ -3759,7 +3759,7 @@ type Mutation {
   ): SignInWithIdTokenPayload
   "Sign out: the token becomes invalid, and its live connections close, on other servers within a second. ` + "`" + `NOT_ALLOWED` + "`" + ` if another site has issued the token: sign out there."
   signOut: SignOutPayload @scope
-  "Change your password; ` + "`" + `NOT_ALLOWED` + "`" + ` if your account has none, because another site signs you in. All your other sessions and access tokens become invalid, and their live connections close, on other servers within a second; this session continues."
+  "Change your password; ` + "`" + `NOT_ALLOWED` + "`" + ` if your account has none, because another site signs you in. All your other sessions and access tokens become invalid, and their live connections close, on other servers within a second; this session continues. Tokens that another site has issued remain valid: sign out there."
   changePassword(
     "Your password, and the new one."
     input: ChangePasswordInput!
@@ -4048,7 +4048,7 @@ extend type Mutation {
     "The session."
     input: RevokeSessionInput!
   ): RevokeSessionPayload @scope
-  "End all your sessions except this one: their tokens become invalid, and their live connections close, on other servers within a second. Access tokens remain valid."
+  "End all your sessions except this one: their tokens become invalid, and their live connections close, on other servers within a second. Access tokens remain valid, and so do tokens that another site has issued."
   revokeOtherSessions: RevokeOtherSessionsPayload @scope
 }
 

@@ -128,14 +128,17 @@ func (c *listInvitationsCommand) write(out io.Writer, i social.Invitation) error
 type revokeInvitationCommand struct {
 	forServers
 
-	ID string `arg:"" help:"The id of the invitation, as plaza invitation list and the audit log show it."`
+	ID string `arg:"" help:"The id of the invitation, as plaza invitation list and the audit log show it, or its code."`
 }
 
 // Run revokes the invitation.
 func (c *revokeInvitationCommand) Run(ctx context.Context, common *commonFlags) error {
 	which, err := social.ParseInvitationID(c.ID)
 	if err != nil {
-		return fmt.Errorf("%q is not the id of an invitation, such as invitation_01h45ytscbebyvny4gc8cr8ma2", c.ID)
+		which, err = social.InvitationOf(c.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is neither the id of an invitation, such as invitation_01h45ytscbebyvny4gc8cr8ma2, nor a code, such as invite_01h45ytscbebyvny4gc8cr8ma2", c.ID)
 	}
 	return withService(ctx, common, func(service *network.Service) error {
 		err := service.RevokeInvitationAsOperator(ctx, which)

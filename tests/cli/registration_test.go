@@ -75,10 +75,12 @@ func TestRegistrationByInvitation(t *testing.T) {
 	if list := plaza("invitation", "list", "--by", "ada"); !strings.HasPrefix(list, hers+"\t") {
 		t.Errorf("ada's list is %q", list)
 	}
-	third := plaza("invitation", "create", "--uses", "2")
-	plaza("invitation", "revoke", regexp.MustCompile(`invitation_\w{26}`).FindString(third))
-	if code, _, _ := strings.Cut(third, "\n"); enter("cyn", code) != "" {
-		t.Error("a revoked invitation creates an account")
+	for _, by := range []string{"invitation", "invite"} { // its id, its code
+		created := plaza("invitation", "create", "--uses", "2")
+		plaza("invitation", "revoke", regexp.MustCompile(by+`_\w{26}`).FindString(created))
+		if code, _, _ := strings.Cut(created, "\n"); enter("cyn", code) != "" {
+			t.Errorf("an invitation that was revoked by its %s creates an account", by)
+		}
 	}
 	server.Terminate(t)
 	log := server.Log.String()
