@@ -1885,7 +1885,7 @@ interface TextEntity {
 }
 
 """
-A mention of a user: ` + "`" + `@` + "`" + ` and a handle. Parts of words and e-mail addresses, names on other servers (` + "`" + `@ada@example.org` + "`" + `), handles that no one had when the text was written, and people you may not see are not mentions.
+A mention of a user: ` + "`" + `@` + "`" + ` and a handle. Parts of words and e-mail addresses, names on other servers (` + "`" + `@ada@example.org` + "`" + `), handles that did not exist when the text was written, and people you may not see are not mentions.
 """
 type MentionEntity implements TextEntity {
   "Where it begins: the index of the ` + "`" + `@` + "`" + `."
@@ -2270,9 +2270,9 @@ enum StandingKind {
   ACTIVE
   "Its user may sign in and read, and changes nothing but their own account."
   SUSPENDED
-  "Its user can't sign in, and no one else sees it."
+  "Its user can't sign in, and others can't see it."
   BANNED
-  "Its owner has deactivated it: no one else sees it, until the owner signs in again."
+  "Its owner has deactivated it: others can't see it until the owner signs in again."
   DEACTIVATED
 }
 
@@ -3775,7 +3775,7 @@ type Mutation {
   ): DeactivateAccountPayload @scope
   """
   Delete your account. As soon as this returns, your profile, posts, comments and reactions are invisible to everyone, and all your
-  sessions and access tokens end. No one else can take your handle for 30 days. Your data is then removed in the background, and counts are updated. Posts by others on your wall
+  sessions and access tokens end. Your handle can't be registered again for 30 days. Your data is then removed in the background, and counts are updated. Posts by others on your wall
   remain, on their own walls. This can't be undone.
   """
   deleteAccount(

@@ -51,7 +51,7 @@ func (c *commonFlags) socketPath() string {
 type localServer struct {
 	store   storage.Store
 	audit   func(context.Context, accounts.Act) // nil: none
-	running sync.RWMutex                        // read-locked by each command; locked for ever when the store closes
+	running sync.RWMutex                        // read-locked by each command; locked forever when the store closes
 }
 
 // servedStore is a store that commands can use until it is closed.

@@ -19,8 +19,9 @@ type walkLimits struct {
 	share     float64 // how many posts it reads for each follower before it gives up
 }
 
-// defaultWalk: a post costs a walk about as much as a follower costs the merge. So a walk in vain
-// makes a page a third to a half more expensive, and up to twice with few thousand followers.
+// defaultWalk: a post costs a walk about as much as a follower costs the merge. So a walk that
+// finds too little makes a page a third to a half more expensive, and up to twice with few thousand
+// followers.
 var defaultWalk = walkLimits{followers: 1000, share: 0.5}
 
 // walkLeast is the least number of posts that a walk reads at a time.

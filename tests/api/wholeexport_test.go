@@ -16,7 +16,7 @@ import (
 // uglyText has what breaks careless writers of JSON Lines.
 const uglyText = "\"quotes\\\" <b>&\nnew line\u2028 \U0001F600 \u202eשלום"
 
-// TestWholeExport: everything that a user has made is in the export exactly once, with nothing of
+// TestWholeExport: everything that a user has made is in the export exactly once, without data of
 // others, and each cursor continues it with the same rest.
 func TestWholeExport(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ func newNewsAuthors(follows Follows, log social.ChangeLog) *newsAuthors {
 	})}
 }
 
-// inPairs returns the users between whom a change may have changed follows.
+// inPairs returns the users whose follows of each other a change may affect.
 func inPairs(change *social.Change) (users []social.UserID) {
 	for _, p := range change.Pairs {
 		users = append(users, p.Viewer, p.Other)

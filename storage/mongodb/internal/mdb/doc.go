@@ -1,5 +1,5 @@
 // Package mdb is how Plaza talks to MongoDB. It handles documents, lists, transactions and errors,
-// and knows nothing of users or posts: the packages above define these.
+// but no users or posts: the packages above define these.
 //
 //   - Documents: [Doc] builds one. A type that is read in large numbers has its own decoder
 //     ([Document], [Reader]): a page of news has some 2,000 values, for which the driver's decoder
