@@ -36,13 +36,7 @@ func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, view
 	if c == nil {
 		c = &social.Comment{ID: e.Comment, Post: e.Post, Author: e.Target}
 	}
-	sighting, err := s.sight(ctx, p, c)
-	if err != nil {
-		return sighting, err
-	}
-	err = s.admit(ctx, &sighting, viewers, func(viewer social.UserID, known map[social.UserID]social.Relation) bool {
-		return !isAuthorOfHidden(viewer, stored) && canSeeComment(viewer, p, c, known)
-	})
+	sighting, err := s.sightComment(ctx, p, c, stored, viewers)
 	sighting.Comment = now
 	return sighting, err
 }

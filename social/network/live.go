@@ -140,7 +140,12 @@ func (s *Service) CommentViewers(ctx context.Context, comment social.CommentID, 
 	if err != nil || posts[c.Post] == nil {
 		return Sighting{}, err
 	}
-	p := posts[c.Post]
+	return s.sightComment(ctx, posts[c.Post], c, stored, viewers)
+}
+
+// sightComment finds out who of the viewers sees a comment as others than its author see it. stored
+// is the comment as it is stored.
+func (s *Service) sightComment(ctx context.Context, p *social.Post, c, stored *social.Comment, viewers []social.UserID) (Sighting, error) {
 	sighting, err := s.sight(ctx, p, c)
 	if err != nil {
 		return sighting, err
