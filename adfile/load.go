@@ -37,7 +37,7 @@ func Load(ctx context.Context, service *adserver.Service, f *File, progress func
 	for _, part := range f.parts() {
 		changes, err := service.Sync(ctx, part.batch, f.omitted)
 		if mistake, ok := errors.AsType[*fault.Error](err); ok && mistake.Code != fault.CodeUnavailable {
-			err = f.blame(ctx, service, part)
+			err = f.findRejected(ctx, service, part)
 		}
 		if err != nil {
 			return sum, err
@@ -103,8 +103,8 @@ func cut[T any](parts []part, kind string, entries []T, batch func([]T) ads.Batc
 	return parts
 }
 
-// blame stores a part's entries one by one, to find the one that is rejected.
-func (f *File) blame(ctx context.Context, service *adserver.Service, p part) error {
+// findRejected stores a part's entries one by one, to find the one that is rejected.
+func (f *File) findRejected(ctx context.Context, service *adserver.Service, p part) error {
 	for i := range p.len() {
 		one := ads.Batch{}
 		switch p.kind {

@@ -153,7 +153,7 @@ func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if p.hangingOn() > fullPost {
+	if p.countDependents() > fullPost {
 		err = d.db.Read(ctx, "empty post", func(ctx context.Context) error {
 			did, err = d.emptyPost(ctx, p.ID)
 			return err
@@ -174,8 +174,8 @@ func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 	return true, err
 }
 
-// hangingOn estimates how many documents belong to a post.
-func (d *postDoc) hangingOn() int {
+// countDependents estimates how many documents belong to a post.
+func (d *postDoc) countDependents() int {
 	n := d.CommentCount + d.Muters
 	for _, reactions := range d.Reactions {
 		n += reactions

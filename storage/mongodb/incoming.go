@@ -117,7 +117,7 @@ func addressedList(p social.Page) mdb.ListQuery {
 
 // toViewer returns those of the posts that are in the viewer's incoming.
 func (w *incomingWalk) toViewer(ctx context.Context, posts []postDoc) ([]social.PostID, error) {
-	if err := w.meet(ctx, posts); err != nil {
+	if err := w.readCircles(ctx, posts); err != nil {
 		return nil, err
 	}
 	var ids []social.PostID
@@ -144,8 +144,8 @@ func (w *incomingWalk) isToViewer(p *postDoc) bool {
 	return false
 }
 
-// meet reads in which circles of the posts' authors the viewer is.
-func (w *incomingWalk) meet(ctx context.Context, posts []postDoc) error {
+// readCircles reads in which circles of the posts' authors the viewer is.
+func (w *incomingWalk) readCircles(ctx context.Context, posts []postDoc) error {
 	authors := batch.Unique(mdb.Map(posts, func(p *postDoc) social.UserID { return p.Author }))
 	unmet := slices.DeleteFunc(authors, func(author social.UserID) bool {
 		_, isMet := w.circles[author]
