@@ -60,7 +60,7 @@ func (f *File) checkReferences(ctx context.Context, service *adserver.Service) e
 		what, key := f.referenceAt(mistake.Path())
 		mistake.Message = fmt.Sprintf("There is no %s %q.", what, key)
 	}
-	return f.Locate(mistake)
+	return f.locate(mistake)
 }
 
 // referenceAt returns what the file refers to at a path such as "units", "3", "zones", "0".
@@ -132,7 +132,7 @@ func (f *File) findRejected(ctx context.Context, service *adserver.Service, p pa
 		if mistake.Code == fault.CodeNotFound {
 			mistake.Message = "It refers to an advertiser, a campaign or a zone that is neither in the file nor stored."
 		}
-		return f.Locate(fault.Errorf(mistake.Code, at, "%s", mistake.Message))
+		return f.locate(fault.Errorf(mistake.Code, at, "%s", mistake.Message))
 	}
 	return errors.New("the file was rejected, but each of its entries was accepted: try again")
 }

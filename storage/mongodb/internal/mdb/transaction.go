@@ -192,9 +192,9 @@ func (d *DB) WriteWithin(ctx context.Context, timeout time.Duration, op string, 
 	})
 }
 
-// TryWrite is Write with a single attempt, which waits for no other writers. After an error, isOpen
+// tryWrite is Write with a single attempt, which waits for no other writers. After an error, isOpen
 // says that the outcome is unknown: otherwise nothing is stored.
-func (d *DB) TryWrite(ctx context.Context, op string, fn func(context.Context) error) (isOpen bool, err error) {
+func (d *DB) tryWrite(ctx context.Context, op string, fn func(context.Context) error) (isOpen bool, err error) {
 	err = d.inSession(ctx, d.timeout, op, nil, func(ctx context.Context, session *mongo.Session) error {
 		if err := d.lease.AwaitWrites(ctx); err != nil {
 			return err
@@ -328,5 +328,5 @@ func (d *DB) abort(ctx context.Context, session *mongo.Session, cause error) {
 // isInterrupted reports whether a transaction has failed because its caller did not wait for a
 // response of the primary any longer. The driver can notice a deadline before ctx does.
 func isInterrupted(ctx context.Context, err error) bool {
-	return (ctx.Err() != nil || mongo.IsTimeout(err)) && !errors.Is(context.Cause(ctx), ErrNoPrimary)
+	return (ctx.Err() != nil || mongo.IsTimeout(err)) && !errors.Is(context.Cause(ctx), errNoPrimary)
 }
