@@ -60,10 +60,10 @@ type where func(path []string) (line int, field string)
 func newFile(d *document, where where) (*File, error) {
 	f := &File{document: d, where: where, omitted: adserver.NewOmitted()}
 	if err := f.read(d); err != nil {
-		return nil, f.Locate(err)
+		return nil, f.locate(err)
 	}
 	if err := f.Check(MaxEntries); err != nil {
-		return nil, f.Locate(err)
+		return nil, f.locate(err)
 	}
 	return f, nil
 }
@@ -319,8 +319,8 @@ func (u *unit) read(field string) (ads.Unit, error) {
 	return read, err
 }
 
-// Locate adds the line to the mistakes in err that name a field. It returns other errors unchanged.
-func (f *File) Locate(err error) error {
+// locate adds the line to the mistakes in err that name a field. It returns other errors unchanged.
+func (f *File) locate(err error) error {
 	mistake, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err

@@ -128,7 +128,7 @@ func TestCSVMistakesNameLineAndColumn(t *testing.T) {
 		"a daily above total":      {",20.00,", ",2000,", 5, "daily_budget", "more than the total"},
 		"a budget of a house":      {",TRUE,,,,,,,,", ",TRUE,,,,,,,5,", 6, "budget", "no budget"},
 		"a key twice":              {"ad,house", "ad,anvils", 9, "key", "twice"},
-		"days for ever":            {",7\n", ",61\n", 6, "attribution_days", "1 to 60"},
+		"too many days":            {",7\n", ",61\n", 6, "attribution_days", "1 to 60"},
 		"days that are none":       {",7\n", ",week\n", 6, "attribution_days", "whole number"},
 		"a landing page":           {"https://acme.example/anvils", "javascript:alert(1)", 8, "landing_url", "http"},
 		"a negative bid":           {",0.25,", ",-1,", 8, "bid", "2.50"},

@@ -37,7 +37,7 @@ func Load(ctx context.Context, service *adserver.Service, f *File, progress func
 	for _, part := range f.parts() {
 		changes, err := service.Sync(ctx, part.batch, f.omitted)
 		if mistake, ok := errors.AsType[*fault.Error](err); ok && mistake.Code != fault.CodeUnavailable {
-			err = f.blame(ctx, service, part)
+			err = f.findRejected(ctx, service, part)
 		}
 		if err != nil {
 			return sum, err
@@ -60,7 +60,7 @@ func (f *File) checkReferences(ctx context.Context, service *adserver.Service) e
 		what, key := f.referenceAt(mistake.Path())
 		mistake.Message = fmt.Sprintf("There is no %s %q.", what, key)
 	}
-	return f.Locate(mistake)
+	return f.locate(mistake)
 }
 
 // referenceAt returns what the file refers to at a path such as "units", "3", "zones", "0".
@@ -103,8 +103,8 @@ func cut[T any](parts []part, kind string, entries []T, batch func([]T) ads.Batc
 	return parts
 }
 
-// blame stores a part's entries one by one, to find the one that is rejected.
-func (f *File) blame(ctx context.Context, service *adserver.Service, p part) error {
+// findRejected stores a part's entries one by one, to find the one that is rejected.
+func (f *File) findRejected(ctx context.Context, service *adserver.Service, p part) error {
 	for i := range p.len() {
 		one := ads.Batch{}
 		switch p.kind {
@@ -132,7 +132,7 @@ func (f *File) blame(ctx context.Context, service *adserver.Service, p part) err
 		if mistake.Code == fault.CodeNotFound {
 			mistake.Message = "It refers to an advertiser, a campaign or a zone that is neither in the file nor stored."
 		}
-		return f.Locate(fault.Errorf(mistake.Code, at, "%s", mistake.Message))
+		return f.locate(fault.Errorf(mistake.Code, at, "%s", mistake.Message))
 	}
 	return errors.New("the file was rejected, but each of its entries was accepted: try again")
 }

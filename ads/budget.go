@@ -248,7 +248,7 @@ func (c *Campaign) paced(l *Ledger, price Micros, now time.Time) Micros {
 }
 
 // part returns a share of an amount, rounded down. Rounding is fine here: the result says how far
-// along the plan is, and no one is charged by it.
+// along the plan is, and no charge depends on it.
 func part(amount Micros, share float64) Micros { return Micros(float64(amount) * share) }
 
 // Charge spends the cost of a recording: from the lease while it has enough, otherwise from what is

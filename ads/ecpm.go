@@ -55,8 +55,8 @@ const significant = 1000
 // most impressions.
 //
 // If more clicks than impressions were recorded (an impression's record may get lost), each click
-// counts as an impression too. Likewise, each conversion counts as a click. Negative counts count
-// as zero.
+// counts as an impression too. In the same way, each conversion counts as a click. Negative counts
+// count as zero.
 func ECPM(bid Bid, impressions, clicks, conversions int64) Micros {
 	if bid.Model == CPM {
 		return bid.Price

@@ -36,7 +36,7 @@ func TestECPM(t *testing.T) {
 		{"a hundred clicks without a conversion halve it", ads.CPA, 20_000_000, 9_500, 100, 0, 2_100_000},  // 105/10,000 × 2/200
 		{"the expected conversions leave it where it is", ads.CPA, 20_000_000, 99_500, 995, 20, 4_020_000}, // 1,000/100,000 × 22/1,095
 		{"a conversion needs no click", ads.CPA, 1_000_000, 0, 0, 1, 356_000},                              // 6/501 × 3/101
-		{"a CPC learns nothing of conversions", ads.CPC, 400_000, 500, 0, 0, 2_000_000},
+		{"conversions do not affect a CPC", ads.CPC, 400_000, 500, 0, 0, 2_000_000},
 		{"the largest CPA", ads.CPA, ads.MaxBid, math.MaxInt64, math.MaxInt64, math.MaxInt64, 1000 * ads.MaxBid},
 		{"the largest CPM", ads.CPM, ads.MaxBid, 0, 0, 0, ads.MaxBid},
 	} {

@@ -204,7 +204,7 @@ func (s *feedScene) write(posts, crowd int) {
 	}
 }
 
-// discuss gives the loner a post with a long thread, which is in no one else's news.
+// discuss gives the loner a post with a long thread, which is in the news of no other user.
 func (s *feedScene) discuss(crowd int) {
 	people := make([]social.UserID, s.o.scaled(usualThread, pageOfThread+10))
 	for i := range people {

@@ -128,13 +128,13 @@ func (r *reader) friendship(ego Person, text []byte) error {
 		return err
 	}
 	r.friends[f] = true
-	r.befriend(ego, f.Low)
-	r.befriend(ego, f.High)
+	r.addFriendship(ego, f.Low)
+	r.addFriendship(ego, f.High)
 	return nil
 }
 
-// befriend collects the friendships of everyone in an ego network with its ego.
-func (r *reader) befriend(ego, other Person) {
+// addFriendship collects the friendships of everyone in an ego network with its ego.
+func (r *reader) addFriendship(ego, other Person) {
 	r.people[other] = true
 	if other != ego {
 		r.friends[friends(ego, other)] = true
@@ -162,7 +162,7 @@ func (r *reader) circle(ego Person, text []byte) error {
 	named[c.key()] = true
 	r.circles = append(r.circles, c)
 	for _, member := range c.Members {
-		r.befriend(ego, member)
+		r.addFriendship(ego, member)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ var small = map[string]string{
 	"1.circles": "circle0\t2\t3\t2\ncircle10\t4\ncircle2\tx\n",
 	"5.edges":   "3\t1\r\n1 3 \n9\n",
 	"6.edges":   "",
-	"notes.txt": "nothing of ours",
+	"notes.txt": "not ours",
 }
 
 var smallNetworks = importer.Networks{

@@ -22,7 +22,7 @@ type plainCount struct {
 	memberships int
 }
 
-func (c *plainCount) befriend(a, b string) {
+func (c *plainCount) addFriendship(a, b string) {
 	c.users[a], c.users[b] = true, true
 	if len(a) > len(b) || len(a) == len(b) && a > b {
 		a, b = b, a
@@ -50,10 +50,10 @@ func countPlainly(t *testing.T, dir string) *plainCount {
 				fields = fields[1:]
 				c.memberships += len(fields)
 			} else {
-				c.befriend(fields[0], fields[1])
+				c.addFriendship(fields[0], fields[1])
 			}
 			for _, friend := range fields {
-				c.befriend(ego, friend)
+				c.addFriendship(ego, friend)
 			}
 		}
 	}

@@ -120,7 +120,7 @@ func (l *loading) flush(ctx context.Context, p *pending, least int, count *Count
 
 // members reads the members of circles.
 func (l *loading) members(ctx context.Context, rosters []roster) (map[social.CircleID]map[social.UserID]bool, error) {
-	lists, err := l.inhabited(ctx, rosters)
+	lists, err := l.nonEmpty(ctx, rosters)
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +148,8 @@ func (l *loading) members(ctx context.Context, rosters []roster) (map[social.Cir
 	return members, nil
 }
 
-// inhabited returns the lists of the circles that have members: in a first run there are none.
-func (l *loading) inhabited(ctx context.Context, rosters []roster) ([]social.List[social.CircleID], error) {
+// nonEmpty returns the lists of the circles that have members: in a first run there are none.
+func (l *loading) nonEmpty(ctx context.Context, rosters []roster) ([]social.List[social.CircleID], error) {
 	ids := make([]social.CircleID, len(rosters))
 	for i, r := range rosters {
 		ids[i] = r.circle

@@ -77,8 +77,8 @@ func (v *Verifier) Verify(ctx context.Context, token string) (social.Assertion, 
 	return a, err
 }
 
-// refusal is the reason why a token is refused, for the operators' log. It contains nothing of the
-// token.
+// refusal is the reason why a token is refused, for the operators' log. It contains no part of
+// the token.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }

@@ -50,7 +50,7 @@ func (l *loader[K, V]) parts() *loader[K, V] {
 }
 
 func (l *loader[K, V]) readAll(ctx context.Context, groups []*[]K) []*dataloader.Result[[]V] {
-	err := learn(ctx, unknown(ctx, groups, l.known), l.read, l.one)
+	err := readAndCache(ctx, unknown(ctx, groups, l.known), l.read, l.one)
 	results := make([]*dataloader.Result[[]V], len(groups))
 	for i, keys := range groups {
 		results[i] = &dataloader.Result[[]V]{Error: err}
@@ -87,8 +87,8 @@ func unknown[K comparable, V any](ctx context.Context, groups []*[]K, known data
 	return keys
 }
 
-// learn reads keys in one batch, and caches them.
-func learn[K comparable, V any](ctx context.Context, keys []K, read func(context.Context, []K) (map[K]V, error), one *dataloader.Loader[K, V]) error {
+// readAndCache reads keys in one batch, and caches them.
+func readAndCache[K comparable, V any](ctx context.Context, keys []K, read func(context.Context, []K) (map[K]V, error), one *dataloader.Loader[K, V]) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (l Loader[K, V]) LoadNow(ctx context.Context, keys []K) ([]V, error) {
 		return nil, nil
 	}
 	with := l.parts()
-	if err := learn(ctx, unknown(ctx, []*[]K{&keys}, with.known), with.read, with.one); err != nil {
+	if err := readAndCache(ctx, unknown(ctx, []*[]K{&keys}, with.known), with.read, with.one); err != nil {
 		return nil, err
 	}
 	return collected(ctx, keys, with.one)

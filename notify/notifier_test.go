@@ -243,7 +243,7 @@ func TestUpTo(t *testing.T) {
 
 // awaitFirstPosition waits until a server has stored its position in the log: events before the
 // first one do not count. Each look needs another follower, because a follow that ends in the batch
-// in which it began notifies no one.
+// in which it began sends no notification.
 func (w *town) awaitFirstPosition() {
 	w.t.Helper()
 	star, fans := w.user("star"), 0

@@ -1,5 +1,5 @@
-// Package ratelimit counts what clients use, in buckets that refill over time. It knows nothing of
-// requests or people: a limit has a bucket for each key, whatever the key represents.
+// Package ratelimit counts what clients use, in buckets that refill over time. It does not know
+// what requests or people are: a limit has a bucket for each key, whatever the key represents.
 package ratelimit
 
 import (

@@ -19,7 +19,7 @@ import (
 // once for all subscribers with the same view.
 //
 // A field that is missing here is resolved for each subscriber. So a new field is safe, and a field
-// belongs here only if it reads nothing by the viewer's id, names no one but the authors and the
+// belongs here only if it reads nothing by the viewer's id, names only the authors and the
 // owner of the wall, and lists nothing that is filtered for the viewer.
 var sameView = fieldSet(map[string]string{
 	"NewsItemAdded":  "cursor event post",

@@ -18,7 +18,7 @@ const (
 	ActionRemove  Action = "REMOVE"  // a post or comment is deleted
 
 	ActionSuspend   Action = "SUSPEND"   // the author, or the user, changes nothing until a time
-	ActionBan       Action = "BAN"       // they do not sign in, and no one sees them
+	ActionBan       Action = "BAN"       // they cannot sign in, and are hidden from everyone
 	ActionReinstate Action = "REINSTATE" // the opposite of both
 )
 

@@ -224,7 +224,8 @@ func CanDeletePost(viewer UserID, p *Post) bool {
 
 // CanComment reports whether the viewer, who has this relation to the author, may comment on a post
 // that they see. Its author always may, and others by the reply policy, as the author's circles are
-// now. No one may while it is hidden: moderators would publish the comment by restoring the post.
+// now. While it is hidden, nothing may be added: moderators would publish the comment by restoring
+// the post.
 func CanComment(viewer UserID, p *Post, toAuthor Relation) bool {
 	if viewer.IsZero() || IsHidden(p) {
 		return false

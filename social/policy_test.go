@@ -401,7 +401,7 @@ func TestStandings(t *testing.T) {
 	}
 }
 
-// TestAwayIsUnseen: no one but the author sees anything of an account that is away.
+// TestAwayIsUnseen: only the author sees an account that is away, and its posts.
 func TestAwayIsUnseen(t *testing.T) {
 	away := social.Relation{Away: true, Follows: true, Circles: []social.CircleID{family}}
 	post := &social.Post{Author: author, WallOwner: owner, Audience: social.Audience{Kind: social.AudiencePublic}}

@@ -21,7 +21,7 @@ type Sanction string
 const (
 	SanctionNone      Sanction = ""
 	SanctionSuspended Sanction = "SUSPENDED" // the user signs in and reads, and changes nothing
-	SanctionBanned    Sanction = "BANNED"    // the user does not sign in, and no one sees the account
+	SanctionBanned    Sanction = "BANNED"    // the user cannot sign in, and the account is hidden from everyone
 )
 
 // StandingKind is what a standing means at one moment.

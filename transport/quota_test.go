@@ -156,7 +156,7 @@ func TestStreamsWaitForQuotas(t *testing.T) {
 	eventually(t, "the response waits", func() bool { return refused.Load() > before })
 	socket.send(`{"id":"1","type":"complete"}`)
 	socket.send(`{"type":"ping"}`)
-	socket.want(`{"type":"pong"}`) // and nothing of the subscription
+	socket.want(`{"type":"pong"}`) // and no item of the subscription
 }
 
 // charges records what a server charges for all but the cost of operations.

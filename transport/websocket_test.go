@@ -485,7 +485,7 @@ func TestClientCompletes(t *testing.T) {
 	for message := ""; message != `{"type":"pong"}`; {
 		message = c.read()
 	}
-	c.subscribe("3", `{viewer}`) // after the pong nothing of the flood may come
+	c.subscribe("3", `{viewer}`) // no answer to the flood may come after the pong
 	c.wantPart(`{"id":"3"`)
 	c.want(`{"id":"3","type":"complete"}`)
 }

@@ -171,7 +171,7 @@ func TestChooseDistinguishesOutagesFromInternalErrors(t *testing.T) {
 	_, err := w.Choose(w.ctx, request("example.org", "top", 1))
 	refused(t, err, fault.CodeUnavailable, "", "a database that is away")
 	if !errors.Is(err, ads.ErrUnavailable) || strings.Contains(err.Error(), "primary") {
-		t.Errorf("the error is %v: it wraps ErrUnavailable, and tells nothing of the inside", err)
+		t.Errorf("the error is %v: want ErrUnavailable without details of the database", err)
 	}
 	w.store.fault = errors.New("a fault")
 	var mistake *fault.Error

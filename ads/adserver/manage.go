@@ -96,7 +96,7 @@ func (s *Service) placing(ctx context.Context, u *ads.Unit, newCurrency bool, er
 // misplaced returns an error for the zone or bid that is wrong, if it still is.
 func (s *Service) misplaced(ctx context.Context, u *ads.Unit, newCurrency bool) error {
 	r := newReferences(s)
-	if err := r.learnOf(ctx, []ads.Unit{*u}); err != nil || r.campaigns[u.Campaign] == nil {
+	if err := r.readReferences(ctx, []ads.Unit{*u}); err != nil || r.campaigns[u.Campaign] == nil {
 		return err
 	}
 	if err := r.checkPlaces("", u, newCurrency); err != nil || !newCurrency {

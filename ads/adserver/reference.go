@@ -62,8 +62,8 @@ func newReferences(s *Service) *references {
 	}
 }
 
-// learn reads the entries that are not known yet.
-func learn[K comparable, V any](ctx context.Context, known map[K]*V, ids []K, read func(context.Context, []K) (map[K]*V, error)) error {
+// readMissing reads the entries that are not known yet.
+func readMissing[K comparable, V any](ctx context.Context, known map[K]*V, ids []K, read func(context.Context, []K) (map[K]*V, error)) error {
 	var unknown []K
 	for _, id := range ids {
 		if _, looked := known[id]; !looked {
@@ -84,7 +84,7 @@ func (r *references) checkZones(ctx context.Context, from int, zones []ads.Zone)
 	for i := range zones {
 		ids[i] = zones[i].ID
 	}
-	if err := learn(ctx, r.zones, ids, r.service.zones); err != nil {
+	if err := readMissing(ctx, r.zones, ids, r.service.zones); err != nil {
 		return err
 	}
 	for i := range zones {
@@ -104,7 +104,7 @@ func (r *references) checkCampaigns(ctx context.Context, from int, campaigns []a
 	for i := range campaigns {
 		ids[i], advertisers[i] = campaigns[i].ID, campaigns[i].Advertiser
 	}
-	if err := learn(ctx, r.advertisers, advertisers, r.service.store.Advertisers); err != nil {
+	if err := readMissing(ctx, r.advertisers, advertisers, r.service.store.Advertisers); err != nil {
 		return err
 	}
 	stored, err := r.service.store.Campaigns(ctx, ids)
@@ -160,7 +160,7 @@ func (r *references) checkUnits(ctx context.Context, from int, units []ads.Unit)
 	if err != nil {
 		return err
 	}
-	if err := r.learnOf(ctx, units); err != nil {
+	if err := r.readReferences(ctx, units); err != nil {
 		return err
 	}
 	for i := range units {
@@ -189,7 +189,7 @@ func (r *references) checkMates(ctx context.Context, field string, u *ads.Unit) 
 	if r.mates[u.Campaign][u.Bid.Currency] {
 		return nil
 	}
-	if err := r.learnMates(ctx, u); err != nil {
+	if err := r.readSiblings(ctx, u); err != nil {
 		return err
 	}
 	mates := r.mates[u.Campaign]
@@ -204,8 +204,8 @@ func (r *references) checkMates(ctx context.Context, field string, u *ads.Unit) 
 	return fault.Invalidf(fault.Part(field, "bid.currency"), "The campaign's other ads have the currency %s, and the bid %s.", one, u.Bid.Currency)
 }
 
-// learnMates reads the units of a unit's campaign until it finds one with the unit's currency.
-func (r *references) learnMates(ctx context.Context, u *ads.Unit) error {
+// readSiblings reads the units of a unit's campaign until it finds one with the unit's currency.
+func (r *references) readSiblings(ctx context.Context, u *ads.Unit) error {
 	for page := (ads.Page{Limit: 1}); !r.mates[u.Campaign][u.Bid.Currency]; page.Limit = ads.MaxBatch {
 		units, err := r.service.store.ListUnits(ctx, u.Campaign, page)
 		if err != nil {
@@ -237,18 +237,18 @@ func checkOrigin(field string, u, stored *ads.Unit) error {
 	return u.CheckCurrency(field, stored)
 }
 
-// learnOf reads what units refer to.
-func (r *references) learnOf(ctx context.Context, units []ads.Unit) error {
+// readReferences reads what units refer to.
+func (r *references) readReferences(ctx context.Context, units []ads.Unit) error {
 	var campaigns []ads.CampaignID
 	var zones []ads.ZoneID
 	for i := range units {
 		campaigns = append(campaigns, units[i].Campaign)
 		zones = append(zones, units[i].Zones...)
 	}
-	if err := learn(ctx, r.campaigns, campaigns, r.service.store.Campaigns); err != nil {
+	if err := readMissing(ctx, r.campaigns, campaigns, r.service.store.Campaigns); err != nil {
 		return err
 	}
-	return learn(ctx, r.zones, zones, r.service.zones)
+	return readMissing(ctx, r.zones, zones, r.service.zones)
 }
 
 // checkPlaces finds a zone that does not exist or has another currency. If the bid has a new

@@ -3,35 +3,19 @@ package adserver
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
-	"time"
 
 	"plaza/ads"
+	"plaza/retry"
 )
 
-const (
-	// saveTries is how often a change is attempted if other writers change the same thing.
-	saveTries = 12
-	// Between two attempts lies a random pause, of up to firstPause before the second attempt, and of
-	// up to twice as long before each further one: without it, writers that collide once do so again.
-	firstPause = 2 * time.Millisecond
-	maxPause   = 250 * time.Millisecond
-)
+// saveTries is how often a change is attempted if other writers change the same thing.
+const saveTries = 12
 
-// retrying runs save again while its error is ErrConflict, at most saveTries times. If ctx ends
-// during a pause, it returns the conflict.
+// retrying runs save again while its error is ErrConflict, at most saveTries times.
 func retrying(ctx context.Context, save func() error) error {
-	pause := firstPause
-	for try := 1; ; try++ {
-		err := save()
-		if try == saveTries || !errors.Is(err, ads.ErrConflict) {
-			return err
-		}
-		select {
-		case <-time.After(rand.N(pause)): //nolint:gosec // a pause needs no secure randomness
-		case <-ctx.Done():
-			return err
-		}
-		pause = min(2*pause, maxPause)
-	}
+	tries := 0
+	return retry.Do(ctx, save, func(err error) bool {
+		tries++
+		return tries < saveTries && errors.Is(err, ads.ErrConflict)
+	})
 }

@@ -577,7 +577,7 @@ type AdUnit implements Node {
   keywords: [String!]!
   "The weights of single keywords, in the order of the keywords. A keyword that is not listed has the weight 1."
   keywordWeights: [AdKeywordWeight!]!
-  "Its share among the weighted units of its campaign, which take turns; null if it has no weight and competes alone."
+  "Its share among the weighted units of its campaign, which take turns; null if it has no weight and competes on its own."
   weight: Int
   "The maximum number of times that one person sees it."
   caps: [AdCap!]!
@@ -952,7 +952,7 @@ enum Weekday {
 type AdvertiserConnection {
   "The advertisers with their cursors."
   edges: [AdvertiserEdge!]!
-  "The advertisers alone."
+  "The advertisers, without cursors."
   nodes: [Advertiser!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -970,7 +970,7 @@ type AdvertiserEdge {
 type AdCampaignConnection {
   "The campaigns with their cursors."
   edges: [AdCampaignEdge!]!
-  "The campaigns alone."
+  "The campaigns, without cursors."
   nodes: [AdCampaign!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -988,7 +988,7 @@ type AdCampaignEdge {
 type AdUnitConnection {
   "The ad units with their cursors."
   edges: [AdUnitEdge!]!
-  "The ad units alone."
+  "The ad units, without cursors."
   nodes: [AdUnit!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -1006,7 +1006,7 @@ type AdUnitEdge {
 type AdZoneConnection {
   "The zones with their cursors."
   edges: [AdZoneEdge!]!
-  "The zones alone."
+  "The zones, without cursors."
   nodes: [AdZone!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -1024,7 +1024,7 @@ type AdZoneEdge {
 type AdRefundConnection {
   "The refunds with their cursors."
   edges: [AdRefundEdge!]!
-  "The refunds alone."
+  "The refunds, without cursors."
   nodes: [AdRefund!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -1287,7 +1287,7 @@ input CreateAdUnitInput {
   keywords: [String!]
   "Weights of single keywords, each once. Keywords that are left out have the weight 1."
   keywordWeights: [AdKeywordWeightInput!]
-  "Its share among the weighted ads of its campaign: 1 to 1000. Default: no weight; it competes alone."
+  "Its share among the weighted ads of its campaign: 1 to 1000. Default: no weight; it competes on its own."
   weight: Int
   "The maximum number of times that one person sees it; one cap per window."
   caps: [AdCapInput!]
@@ -1313,7 +1313,7 @@ input UpdateAdUnitInput {
   keywords: [String!]
   "Weights of single keywords, each once. Replaces all weights that it has."
   keywordWeights: [AdKeywordWeightInput!]
-  "1 to 1000, or null for no weight: it competes alone."
+  "1 to 1000, or null for no weight: it competes on its own."
   weight: Int
   "The maximum number of times that one person sees it; one cap per window."
   caps: [AdCapInput!]
@@ -1449,7 +1449,7 @@ type Circle implements Node {
 type CircleConnection {
   "The circles with their cursors."
   edges: [CircleEdge!]!
-  "The circles alone."
+  "The circles, without cursors."
   nodes: [Circle!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -1659,7 +1659,7 @@ enum CommentOrder {
 type CommentConnection {
   "The comments with their cursors."
   edges: [CommentEdge!]!
-  "The comments alone."
+  "The comments, without cursors."
   nodes: [Comment!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -1781,7 +1781,7 @@ type DeleteCommentPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/email.graphqls", Input: `extend type Viewer {
-  "Your e-mail address, once you have confirmed it with ` + "`" + `confirmEmail` + "`" + `. You alone see it. A forgotten password is reset by a mail to it."
+  "Your e-mail address, once you have confirmed it with ` + "`" + `confirmEmail` + "`" + `. Only you see it. A forgotten password is reset by a mail to it."
   email: String @scope
   "The address of the latest ` + "`" + `setEmail` + "`" + `, until you confirm it. Until then ` + "`" + `email` + "`" + ` counts."
   unconfirmedEmail: String @scope
@@ -1885,7 +1885,7 @@ interface TextEntity {
 }
 
 """
-A mention of a user: ` + "`" + `@` + "`" + ` and a handle. Parts of words and e-mail addresses, names on other servers (` + "`" + `@ada@example.org` + "`" + `), handles that no one had when the text was written, and people you may not see are not mentions.
+A mention of a user: ` + "`" + `@` + "`" + ` and a handle. Parts of words and e-mail addresses, names on other servers (` + "`" + `@ada@example.org` + "`" + `), handles that did not exist when the text was written, and people you may not see are not mentions.
 """
 type MentionEntity implements TextEntity {
   "Where it begins: the index of the ` + "`" + `@` + "`" + `."
@@ -2019,21 +2019,21 @@ enum CaseDecision {
   one. The case must be open.
   """
   HIDE
-  "A hidden post or comment is back where it was, for those who were its audience. Its case need not be open."
+  "A hidden post or comment is back where it was, for those who were its audience. Its case does not have to be open."
   RESTORE
   "A post or comment is deleted, as if by its author. This can't be undone. The case must be open, or its subject hidden."
   REMOVE
   """
   The author, or the user, may sign in and read until the time ` + "`" + `until` + "`" + `, and changes nothing but their own account. What they wrote stays visible. The
-  case need not be open. Users with the right to moderate or administer can be suspended and banned by operators only (` + "`" + `NOT_ALLOWED` + "`" + `).
+  case does not have to be open. Users with the right to moderate or administer can be suspended and banned by operators only (` + "`" + `NOT_ALLOWED` + "`" + `).
   """
   SUSPEND
   """
   The author, or the user, can't sign in any more, and all their sessions and tokens end. To everyone else, the account and all that they wrote are as
-  if they had never existed. The case need not be open.
+  if they had never existed. The case does not have to be open.
   """
   BAN
-  "A suspended or banned user is back, with all that they wrote. The case need not be open."
+  "A suspended or banned user is back, with all that they wrote. The case does not have to be open."
   REINSTATE
 }
 
@@ -2142,7 +2142,7 @@ type ModerationDecision {
 type ModerationDecisionConnection {
   "The decisions with their cursors."
   edges: [ModerationDecisionEdge!]!
-  "The decisions alone."
+  "The decisions, without cursors."
   nodes: [ModerationDecision!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -2186,7 +2186,7 @@ type AuditEntry {
 type AuditEntryConnection {
   "The decisions with their cursors."
   edges: [AuditEntryEdge!]!
-  "The decisions alone."
+  "The decisions, without cursors."
   nodes: [AuditEntry!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -2270,9 +2270,9 @@ enum StandingKind {
   ACTIVE
   "Its user may sign in and read, and changes nothing but their own account."
   SUSPENDED
-  "Its user can't sign in, and no one else sees it."
+  "Its user can't sign in, and others can't see it."
   BANNED
-  "Its owner has deactivated it: no one else sees it, until the owner signs in again."
+  "Its owner has deactivated it: others can't see it until the owner signs in again."
   DEACTIVATED
 }
 
@@ -2314,7 +2314,7 @@ type CaseReport {
 type ModerationCaseConnection {
   "The cases with their cursors."
   edges: [ModerationCaseEdge!]!
-  "The cases alone."
+  "The cases, without cursors."
   nodes: [ModerationCase!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -2376,7 +2376,7 @@ enum NotificationKind {
 type NotificationConnection {
   "The notifications with their cursors."
   edges: [NotificationEdge!]!
-  "The notifications alone."
+  "The notifications, without cursors."
   nodes: [Notification!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -3011,7 +3011,7 @@ type ReactionCount {
 type PostConnection {
   "The posts with their cursors."
   edges: [PostEdge!]!
-  "The posts alone."
+  "The posts, without cursors."
   nodes: [Post!]!
   "The position of this page in the list."
   pageInfo: PageInfo!
@@ -3025,7 +3025,7 @@ type PostEdge {
   node: Post!
   """
   An ad to show after this entry: in ` + "`" + `Viewer.news` + "`" + `, every few public posts, if the operator has enabled it; otherwise null. It is chosen by the topics of the
-  page's public posts; nothing else that people write, and none of their circles, plays a part. Send its ` + "`" + `impressionToken` + "`" + ` when it has actually been seen.
+  page's public posts; nothing else that people write is used, and none of their circles. Send its ` + "`" + `impressionToken` + "`" + ` when it has actually been seen.
   """
   sponsored: AdChoice
 }
@@ -3775,7 +3775,7 @@ type Mutation {
   ): DeactivateAccountPayload @scope
   """
   Delete your account. As soon as this returns, your profile, posts, comments and reactions are invisible to everyone, and all your
-  sessions and access tokens end. No one else can take your handle for 30 days. Your data is then removed in the background, and counts are updated. Posts by others on your wall
+  sessions and access tokens end. Your handle can't be registered again for 30 days. Your data is then removed in the background, and counts are updated. Posts by others on your wall
   remain, on their own walls. This can't be undone.
   """
   deleteAccount(
@@ -4179,7 +4179,7 @@ type User implements Node {
 type UserConnection {
   "The users with their cursors."
   edges: [UserEdge!]!
-  "The users alone."
+  "The users, without cursors."
   nodes: [User!]!
   "The position of this page in the list."
   pageInfo: PageInfo!

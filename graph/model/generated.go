@@ -346,7 +346,7 @@ type CreateAdUnitInput struct {
 	Keywords []string `json:"keywords,omitempty"`
 	// Weights of single keywords, each once. Keywords that are left out have the weight 1.
 	KeywordWeights []*AdKeywordWeightInput `json:"keywordWeights,omitempty"`
-	// Its share among the weighted ads of its campaign: 1 to 1000. Default: no weight; it competes alone.
+	// Its share among the weighted ads of its campaign: 1 to 1000. Default: no weight; it competes on its own.
 	Weight *int `json:"weight,omitempty"`
 	// The maximum number of times that one person sees it; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
@@ -810,7 +810,7 @@ type PollOption struct {
 type PostConnection struct {
 	// The posts with their cursors.
 	Edges []*PostEdge `json:"edges"`
-	// The posts alone.
+	// The posts, without cursors.
 	Nodes []Post `json:"nodes"`
 	// The position of this page in the list.
 	PageInfo *PageInfo `json:"pageInfo"`
@@ -1495,7 +1495,7 @@ type UpdateAdUnitInput struct {
 	Keywords []string `json:"keywords,omitempty"`
 	// Weights of single keywords, each once. Replaces all weights that it has.
 	KeywordWeights []*AdKeywordWeightInput `json:"keywordWeights,omitempty"`
-	// 1 to 1000, or null for no weight: it competes alone.
+	// 1 to 1000, or null for no weight: it competes on its own.
 	Weight graphql.Omittable[*int] `json:"weight,omitempty"`
 	// The maximum number of times that one person sees it; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`

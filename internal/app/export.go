@@ -22,19 +22,28 @@ import (
 // ExportComments writes all comments of a user as JSON Lines, newest first, including comments on
 // posts that the user can no longer see.
 func ExportComments(ctx context.Context, out io.Writer, st social.Store, handle string) error {
-	handle = strings.ToLower(strings.TrimPrefix(handle, "@"))
-	users, err := st.UsersByHandle(ctx, []string{handle})
+	user, err := userNamed(ctx, st, handle)
 	if err != nil {
 		return err
 	}
-	if users[handle] == nil {
-		return fmt.Errorf("there is no user %q", handle)
-	}
 	return writeComments(out, func(p social.Page) (social.Slice[*social.Comment], error) {
-		list := social.List[social.UserID]{Of: users[handle].ID, Page: p.Beyond()}
+		list := social.List[social.UserID]{Of: user.ID, Page: p.Beyond()}
 		found, err := st.CommentsBy(ctx, []social.List[social.UserID]{list})
 		return paging.Cut(found[list], p, func(c *social.Comment) social.Key { return social.Key(c.ID.Bytes()) }), err
 	})
+}
+
+// userNamed reads the user with a handle, with or without @, even if the user is away.
+func userNamed(ctx context.Context, st social.Store, handle string) (*social.User, error) {
+	handle = strings.ToLower(strings.TrimPrefix(handle, "@"))
+	users, err := st.UsersByHandle(ctx, []string{handle})
+	if err != nil {
+		return nil, err
+	}
+	if users[handle] == nil {
+		return nil, fmt.Errorf("there is no user %q", handle)
+	}
+	return users[handle], nil
 }
 
 // exportPath is the path of commentExport.

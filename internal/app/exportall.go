@@ -203,16 +203,12 @@ func (a adsSeen) Sightings(ctx context.Context, user string) ([]export.Sighting,
 // ExportUser writes all that a store has about a user, as JSON Lines, also about one who is banned. It calls shown (may be nil)
 // after each page with how many lists are done.
 func ExportUser(ctx context.Context, out io.Writer, st storage.Store, handle string, shown func(done, lists int)) error {
-	handle = strings.ToLower(strings.TrimPrefix(handle, "@"))
-	users, err := st.UsersByHandle(ctx, []string{handle})
+	user, err := userNamed(ctx, st, handle)
 	if err != nil {
 		return err
 	}
-	if users[handle] == nil {
-		return fmt.Errorf("there is no user %q", handle)
-	}
-	whole, now := export.EvenIfAway(st, users[handle].ID), storage.TimeOf(st)
+	whole, now := export.EvenIfAway(st, user.ID), storage.TimeOf(st)
 	records := export.New(whole, network.New(whole, network.Options{Now: now}), adsSeen{adserver.New(st.Ads(), adserver.Options{Now: now})})
 	w := exportWriter{Writer: bufio.NewWriter(out), flush: func() {}, before: ctx.Err, shown: shown}
-	return w.write(ctx, records, users[handle].ID, export.Position{})
+	return w.write(ctx, records, user.ID, export.Position{})
 }

@@ -22,9 +22,9 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// lettingGo ends each kept-alive connection with its next answer once the server is ending. Closing
+// closingConnections ends each kept-alive connection with its next answer once the server is ending. Closing
 // a connection without an answer would race with the next request.
-func lettingGo(ending *atomic.Bool, next http.Handler) http.Handler {
+func closingConnections(ending *atomic.Bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if ending.Load() {
 			w.Header().Set("Connection", "close")

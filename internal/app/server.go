@@ -128,7 +128,7 @@ func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Co
 		},
 		WebSocket: websocket.Options{AllowedOrigins: c.origins()},
 	})
-	s.Handler = s.log.Around(s.Metrics.Requests(lettingGo(&s.ending, guarded(s.routes(s.logging(entrance.Authenticate), from)))))
+	s.Handler = s.log.Around(s.Metrics.Requests(closingConnections(&s.ending, guarded(s.routes(s.logging(entrance.Authenticate), from)))))
 	return s
 }
 

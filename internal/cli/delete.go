@@ -25,7 +25,7 @@ type deleteUserCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*deleteUserCommand) Help() string {
-	return `The user disappears immediately: profile, posts, comments and reactions are hidden, all sessions end, and no one else can sign up with the handle for 30 days. Then the user's data is removed, and counts are corrected. The command takes part in that work and waits for it. You can stop the command: a running server completes the work, or the next one that starts.
+	return `The user disappears immediately: profile, posts, comments and reactions are hidden, all sessions end, and the handle can't be registered again for 30 days. Then the user's data is removed, and counts are corrected. The command takes part in that work and waits for it. You can stop the command: a running server completes the work, or the next one that starts.
 
 It works while servers run. If a server has opened the embedded database, it carries the command out.`
 }
@@ -54,7 +54,7 @@ func (c *deleteUserCommand) delete(ctx context.Context, common *commonFlags, st 
 	if err := service.DeleteUser(ctx, gone); err != nil {
 		return plainly(err)
 	}
-	fmt.Fprintf(out, "%s is deleted: the account is hidden, and no one else can sign up with the handle for %d days.\n", user.Handle, social.HandleRest/(24*time.Hour))
+	fmt.Fprintf(out, "%s is deleted: the account is hidden, and the handle can't be registered again for %d days.\n", user.Handle, social.HandleRest/(24*time.Hour))
 	if err := removeLeft(ctx, st, gone, common.console.store == nil); err != nil {
 		return fmt.Errorf("the rest of the account's data will be removed in the background, by a running server or by the next one that starts: %w", err)
 	}

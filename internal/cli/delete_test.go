@@ -31,7 +31,7 @@ func TestDeleteUserCommand(t *testing.T) {
 		if err := (&deleteUserCommand{Handle: "@Ben", Yes: true}).delete(t.Context(), common, st.Store); err != nil {
 			t.Fatal(err)
 		}
-		if want := "ben is deleted: the account is hidden, and no one else can sign up with the handle for 30 days.\nAll data of the account has been removed.\n"; out.String() != want {
+		if want := "ben is deleted: the account is hidden, and the handle can't be registered again for 30 days.\nAll data of the account has been removed.\n"; out.String() != want {
 			t.Errorf("%q, want %q", out.String(), want)
 		}
 		if answer := ada.Raw(t, `{ viewer { user { followingCount } news { nodes { id } } } }`); strings.Contains(answer, "post_") || !strings.Contains(answer, `"followingCount": 0`) {

@@ -51,7 +51,7 @@ func (c *commonFlags) socketPath() string {
 type localServer struct {
 	store   storage.Store
 	audit   func(context.Context, accounts.Act) // nil: none
-	running sync.RWMutex                        // read-locked by each command; locked for ever when the store closes
+	running sync.RWMutex                        // read-locked by each command; locked forever when the store closes
 }
 
 // servedStore is a store that commands can use until it is closed.
@@ -137,7 +137,7 @@ func (l *localServer) run(ctx context.Context, sent localCommand, out io.Writer)
 	command, err := parser.Parse(sent.Args)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the server, which has another version, does not know this command: %w", err)
+		return fmt.Errorf("the server runs another version, which does not have this command: %w", err)
 	case hasEnded || !isForServers(command):
 		return errors.New("the server does not carry out this command: stop it first")
 	}

@@ -49,7 +49,7 @@ func (p *providerFlag) check(registration string) error {
 	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("needs an issuer that looks like https://id.example: %q does not", p.Issuer)
 	case !isHost.MatchString(u.Hostname()):
-		return fmt.Errorf("needs an issuer whose host has only ASCII letters, digits, dots and hyphens (xn--… for others): %q has not", p.Issuer)
+		return fmt.Errorf("needs an issuer whose host has only ASCII letters, digits, dots and hyphens (xn--… for others): %q does not", p.Issuer)
 	case u.RawQuery != "" || u.Fragment != "":
 		return fmt.Errorf("needs an issuer without ? and #, not %q", p.Issuer)
 	case p.ClientID == "":

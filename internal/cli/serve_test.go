@@ -31,7 +31,7 @@ func TestNewsAdsAreOffByDefault(t *testing.T) {
 		"a strange word": {[]string{"--news-ads-every", "often"}, "news-ads-every"},
 		"none above":     {[]string{"--feeds-merge-above", "0"}, "--feeds-merge-above: must be a number from 1"},
 		"fewer":          {[]string{"--feeds-merge-above=-5"}, "--feeds-merge-above: must be a number from 1"},
-		"for ever":       {[]string{"--drain-delay", "61m"}, "--drain-delay (PLAZA_DRAIN_DELAY) must be from 0s to 1h"},
+		"too long":       {[]string{"--drain-delay", "61m"}, "--drain-delay (PLAZA_DRAIN_DELAY) must be from 0s to 1h"},
 		"a lone address": {[]string{"--trusted-proxy", "10.0.0.1"}, "--trusted-proxy: must be a network such as 10.0.0.0/8"},
 		"no address":     {[]string{"--addr", ""}, "--addr (PLAZA_ADDR) is empty"},
 	} {

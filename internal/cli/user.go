@@ -212,7 +212,7 @@ type readmitUserCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*readmitUserCommand) Help() string {
-	return `When an account is deleted, the issuer's next token for that user would immediately create a new one. Plaza therefore refuses the user's tokens until this command allows them again. The new account starts empty: nothing of the old one is restored.`
+	return `When an account is deleted, the issuer's next token for that user would immediately create a new one. Plaza therefore refuses the user's tokens until this command allows them again. The new account starts empty: the old one is not restored.`
 }
 
 // Run readmits the user.

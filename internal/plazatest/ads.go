@@ -10,8 +10,8 @@ import (
 )
 
 // SeedAds places two ads in the zone "sidebar" of example.org, of which "Engines" has the higher
-// bid.
-func SeedAds(t *testing.T, st storage.Store) {
+// bid. It returns their campaign.
+func SeedAds(t *testing.T, st storage.Store) ads.CampaignID {
 	t.Helper()
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Babbage & Sons"}
 	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Autumn", State: ads.Active}
@@ -30,4 +30,5 @@ func SeedAds(t *testing.T, st storage.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return campaign.ID
 }

@@ -46,7 +46,7 @@ func OpenMongoDB(t testing.TB, uri string, o mongodb.Options) storage.Store {
 // killed processes open for an hour, so Plaza's servers have to end them.
 func PatientURI(t *testing.T) string {
 	t.Helper()
-	return mongotest.InDatabase(t, mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600")).URI(), "plaza")
+	return mongotest.InDatabase(t, mongotest.OwnServer(t, mongotest.WithParameter("transactionLifetimeLimitSeconds=3600")).URI(), "plaza")
 }
 
 // NewComment returns a comment on the post itself, which the caller stores.

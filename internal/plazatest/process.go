@@ -50,20 +50,33 @@ func WaitFor(t *testing.T, what string, condition func() bool) {
 	testtime.Eventually(t, what, condition)
 }
 
-// StatusOf returns the HTTP status of a GET.
-func StatusOf(t *testing.T, url string) int {
+// Get sends a GET with an Authorization header ("": none), and returns the answer.
+func Get(t *testing.T, url, authorization string) (status int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if authorization != "" {
+		request.Header.Set("Authorization", authorization)
+	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.Copy(io.Discard, response.Body)
-	_ = response.Body.Close()
-	return response.StatusCode
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// StatusOf returns the HTTP status of a GET.
+func StatusOf(t *testing.T, url string) int {
+	t.Helper()
+	status, _ := Get(t, url, "")
+	return status
 }
 
 // Readiness returns the status of /readyz; 0 if nothing listens.

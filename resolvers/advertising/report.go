@@ -24,7 +24,7 @@ func (r Manager) Report(ctx context.Context, _ *model.AdManager, by ads.Dimensio
 		}
 	}
 	rows, err := r.Server.Report(ctx, request)
-	return &model.AdReport{By: by, Lines: rows}, blameGiven(err, to)
+	return &model.AdReport{By: by, Lines: rows}, nameStart(err, to)
 }
 
 // Forecast resolves AdManager.forecast.
@@ -34,11 +34,11 @@ func (r Manager) Forecast(ctx context.Context, _ *model.AdManager, site, zone st
 	request.To = request.From.Add(7 * 24 * time.Hour)
 	set(&request.To, to)
 	forecast, err := r.Server.Forecast(ctx, request)
-	return &model.AdForecast{Forecast: forecast}, blameGiven(err, to)
+	return &model.AdForecast{Forecast: forecast}, nameStart(err, to)
 }
 
-// blameGiven makes mistakes of a range without an end name its start: no end was given.
-func blameGiven(err error, to *time.Time) error {
+// nameStart makes mistakes of a range without an end name its start: no end was given.
+func nameStart(err error, to *time.Time) error {
 	for _, mistake := range fault.Mistakes(err) {
 		if to == nil && mistake.Field == "to" {
 			mistake.Field = "from"

@@ -110,5 +110,5 @@ func SignedIn(ctx context.Context) (social.UserID, error) {
 	if session.User.IsZero() {
 		return social.UserID{}, ErrUnauthenticated
 	}
-	return session.User, mayGoOn(ctx, session)
+	return session.User, checkMutation(ctx, session)
 }

@@ -33,8 +33,8 @@ type laterMutations struct {
 	begun bool // mutations run one after another
 }
 
-// mayGoOn returns an error if ctx is that of a mutation whose user may not change anything any more.
-func mayGoOn(ctx context.Context, session social.Session) error {
+// checkMutation returns an error if ctx is that of a mutation whose user may not change anything any more.
+func checkMutation(ctx context.Context, session social.Session) error {
 	later, is := ctx.Value(laterMutationsKey{}).(*laterMutations)
 	field := graphql.GetFieldContext(ctx)
 	if !is || field == nil || field.Object != "Mutation" {

@@ -31,8 +31,8 @@ func (s *Service) handleFor(ctx context.Context, user social.UserID) string {
 	return users[user].Handle
 }
 
-// unrecorded are how sign-ins end that say nothing of an account, and would fill the log: failures
-// (""), limits, and input that could not be right.
+// unrecorded are how sign-ins end that say nothing about an account, and would fill the log:
+// failures (""), limits, and input that could not be right.
 var unrecorded = []fault.Code{"", fault.CodeRateLimited, fault.CodeBlank, fault.CodeInvalid, fault.CodeTooLong}
 
 // recordSignIn records how a sign-in has ended. The act names the user if the account exists.

@@ -103,8 +103,8 @@ func (s *Service) account(ctx context.Context, viewer social.UserID) (*social.Us
 	return users[viewer], nil
 }
 
-// UserNamed reads the user with a handle, for an operator: also one whom no one else sees. Error:
-// NOT_FOUND.
+// UserNamed reads the user with a handle, for an operator, even if the user is hidden from
+// others. Error: NOT_FOUND.
 func (s *Service) UserNamed(ctx context.Context, handle string) (*social.User, error) {
 	normal, _ := social.NormalHandle(handle)
 	users, err := s.store.UsersByHandle(ctx, []string{normal})

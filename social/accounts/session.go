@@ -24,7 +24,7 @@ func (s *Service) newSession(ctx context.Context, user social.UserID) (session s
 	if err := s.store.InsertSession(ctx, session); err != nil {
 		return social.Session{}, "", err
 	}
-	return session, token, s.mustStillBeThere(ctx, session)
+	return session, token, s.mustStillBeActive(ctx, session)
 }
 
 func randomToken() string {

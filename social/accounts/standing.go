@@ -93,10 +93,10 @@ func (s *Service) admit(ctx context.Context, user social.UserID) error {
 	return err
 }
 
-// mustStillBeThere ends a new session if its user has been banned, or has deactivated the account,
+// mustStillBeActive ends a new session if its user has been banned, or has deactivated the account,
 // since they were admitted: either ends the sessions that it finds, and this one may have come
 // later.
-func (s *Service) mustStillBeThere(ctx context.Context, session social.Session) error {
+func (s *Service) mustStillBeActive(ctx context.Context, session social.Session) error {
 	account, err := s.account(ctx, session.User)
 	if errors.Is(err, social.ErrAccountGone) || err == nil && !social.IsAway(account.Standing) {
 		return nil
@@ -168,7 +168,7 @@ func (s *Service) EndLateSessions(ctx context.Context, user social.UserID) error
 
 // endSessionsOf ends what the transaction that made a user away could not see: a sign-in that had
 // looked at the standing before. Either its session is here by now, or it finds the user away
-// (mustStillBeThere).
+// (mustStillBeActive).
 func (s *Service) endSessionsOf(ctx context.Context, user social.UserID) error {
 	ctx, cancel := afterwards(ctx)
 	defer cancel()

@@ -18,10 +18,10 @@ type Config[K comparable, V any] struct {
 	Size int64 // approximately, in bytes
 	// Weigh returns how many bytes a value takes besides K and V themselves.
 	Weigh func(V) int
-	// Named returns the keys of the values that a change names one by one.
+	// Named returns the keys that a change names one by one.
 	Named func(*social.Change) []K
-	// IsAround reports whether a value belongs to one of the users of a change's Around. Such
-	// changes are rare: a circle or an account was deleted.
+	// IsAround reports whether a key belongs to one of the users of a change's Around. Such changes
+	// are rare: a circle or an account was deleted.
 	IsAround func(*social.Change, K) bool
 }
 
@@ -33,7 +33,7 @@ type Cache[K comparable, V any] struct {
 	changes *batch.Reader[struct{}, struct{}]
 
 	mu       sync.Mutex
-	position social.ChangePosition
+	position social.ChangePosition // nil: unknown, and nothing is in memory
 	fills    map[*Fill[K, V]]struct{}
 }
 
@@ -67,13 +67,13 @@ func (c *Cache[K, V]) Bytes() uint64 { return c.entries.WeightedSize() }
 // CatchUp forgets the values that had changed before it was called. Calls at the same time share the
 // question to the store, as in the ReadIndex protocol of Raft (Ongaro, "Consensus: Bridging Theory
 // and Practice", section 6.4). After that, what Get returns is at least as new as everything that
-// was read before. It returns false if some changes are not known: then read only the store.
-func (c *Cache[K, V]) CatchUp(ctx context.Context) (isUsable bool, err error) {
-	_, _, err = c.changes.Read(ctx, struct{}{})
+// was read before. While the store does not know what changes, Get returns nothing.
+func (c *Cache[K, V]) CatchUp(ctx context.Context) error {
+	_, _, err := c.changes.Read(ctx, struct{}{})
 	if errors.Is(err, social.ErrNoChanges) {
-		return false, nil
+		return nil
 	}
-	return err == nil, err
+	return err
 }
 
 // Get returns what is in memory under a key.
@@ -100,7 +100,7 @@ func (c *Cache[K, V]) apply(changes []social.Change, position social.ChangePosit
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil && c.position == nil {
-		return // nothing is in memory
+		return
 	}
 	if err != nil {
 		changes, position = []social.Change{{All: true}}, nil

@@ -28,12 +28,15 @@ func (c *Cache[K, V]) Begin() *Fill[K, V] {
 // Add adds a value that was read.
 func (f *Fill[K, V]) Add(key K, value V) { f.found[key] = value }
 
-// End keeps what was added.
+// End keeps what was added, except while the store does not know what changes.
 func (f *Fill[K, V]) End() {
 	c := f.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.fills, f)
+	if c.position == nil {
+		return
+	}
 	for key, value := range f.found {
 		if !slices.ContainsFunc(f.changes, func(change *social.Change) bool { return c.affects(change, key) }) {
 			c.entries.Set(key, entry[V]{value: value, readAt: f.began})

@@ -7,8 +7,8 @@ import (
 )
 
 // EvenIfAway returns a store in which one user's own account is not away: a user who is banned, or
-// has deactivated the account, still gets all that is stored about them, with the people whom they
-// would see otherwise.
+// has deactivated the account, still gets all that is stored about them, with the people they would
+// see otherwise.
 func EvenIfAway(st social.Store, user social.UserID) social.Store { return present{st, user} }
 
 type present struct {

@@ -222,7 +222,7 @@ func (s *Service) blocks(ctx context.Context, user social.UserID, after social.K
 	return entriesOf(found.Items, func(b network.BlockedUser) entry { return entry{keyOf(b.Edge.ID.ID), newPerson(b.Edge, b.User)} }), err
 }
 
-// people makes entries of edges from the user, to people whom the user may see.
+// people makes entries of edges from the user, to people the user may see.
 func (s *Service) people(ctx context.Context, user social.UserID, edges []social.Edge) ([]entry, error) {
 	if len(edges) == 0 {
 		return nil, nil
@@ -265,8 +265,8 @@ func (s *Service) posts(ctx context.Context, user social.UserID, after social.Ke
 	}), nil
 }
 
-// wallOwners reads the owners of the other users' walls that posts are on, without those whom the
-// user may not see.
+// wallOwners reads the owners of the other users' walls that posts are on, without those the user
+// may not see.
 func (s *Service) wallOwners(ctx context.Context, user social.UserID, posts []*social.Post) (map[social.UserID]*social.User, error) {
 	var owners []social.UserID
 	for _, p := range posts {

@@ -163,7 +163,7 @@ func texts(circles []social.CircleID) []string {
 
 type post struct {
 	ID           string     `json:"id"`
-	WallOwnerID  string     `json:"wallOwnerId,omitempty"` // empty: the author's own wall, or that of a user whom the author may not see
+	WallOwnerID  string     `json:"wallOwnerId,omitempty"` // empty: the author's own wall, or that of a user the author may not see
 	CreatedAt    time.Time  `json:"createdAt"`
 	EditedAt     *time.Time `json:"editedAt,omitempty"`
 	Audience     audience   `json:"audience"`

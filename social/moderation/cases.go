@@ -38,7 +38,7 @@ func (s *Service) CasesIn(ctx context.Context, viewer social.UserID, state socia
 	if err != nil {
 		return social.Slice[*CaseSeen]{}, err
 	}
-	seen, err := s.lookInto(ctx, viewer, found[list].Items)
+	seen, err := s.readSubjects(ctx, viewer, found[list].Items)
 	return social.Slice[*CaseSeen]{Items: seen, Keys: found[list].Keys, More: found[list].More}, err
 }
 
@@ -60,7 +60,7 @@ func (s *Service) Cases(ctx context.Context, viewer social.UserID, ids []social.
 		return nil, err
 	}
 	maps.DeleteFunc(found, func(_ social.CaseID, c *social.Case) bool { return !social.CanSeeCase(viewer, true, c) })
-	seen, err := s.lookInto(ctx, viewer, slices.Collect(maps.Values(found)))
+	seen, err := s.readSubjects(ctx, viewer, slices.Collect(maps.Values(found)))
 	byID := make(map[social.CaseID]*CaseSeen, len(seen))
 	for _, c := range seen {
 		byID[c.ID] = c
@@ -68,8 +68,8 @@ func (s *Service) Cases(ctx context.Context, viewer social.UserID, ids []social.
 	return byID, err
 }
 
-// lookInto reads the subjects of cases that a moderator sees, in one read of each kind.
-func (s *Service) lookInto(ctx context.Context, viewer social.UserID, cases []*social.Case) ([]*CaseSeen, error) {
+// readSubjects reads the subjects of cases that a moderator sees, in one read of each kind.
+func (s *Service) readSubjects(ctx context.Context, viewer social.UserID, cases []*social.Case) ([]*CaseSeen, error) {
 	posts, comments, err := s.reported(ctx, viewer, cases)
 	if err != nil {
 		return nil, err

@@ -64,8 +64,8 @@ func (v *Viewer) commentable(ctx context.Context, id social.PostID) (*social.Pos
 	return post, err
 }
 
-// MuteThread keeps the post's comments out of the viewer's previews. No one is notified. Error:
-// NOT_FOUND.
+// MuteThread keeps the post's comments out of the viewer's previews. It sends no notification.
+// Error: NOT_FOUND.
 func (s *Service) MuteThread(ctx context.Context, viewer social.UserID, post social.PostID) error {
 	p, err := s.Viewer(viewer).post(ctx, post)
 	if err != nil {

@@ -99,7 +99,7 @@ func (v *Viewer) Users(ctx context.Context, ids []social.UserID) (map[social.Use
 		}
 		return users, err
 	}
-	people, err := v.meet(ctx, unmet)
+	people, err := v.readPeople(ctx, unmet)
 	for other, person := range people {
 		if person.IsSeen() {
 			users[other] = person.User
@@ -130,7 +130,7 @@ func (v *Viewer) listed(ctx context.Context, others []social.UserID) (map[social
 		people = append(people, v.ID) // often requested next, and then needs no query
 	}
 	_, unmet := v.met(people)
-	read, err := v.meet(ctx, unmet)
+	read, err := v.readPeople(ctx, unmet)
 	if err != nil {
 		return nil, err
 	}
@@ -168,8 +168,8 @@ func (v *Viewer) met(ids []social.UserID) (users map[social.UserID]*social.User,
 	return users, unmet
 }
 
-// meet reads users and the relations to them, and caches both.
-func (v *Viewer) meet(ctx context.Context, ids []social.UserID) (map[social.UserID]social.Person, error) {
+// readPeople reads users and the relations to them, and caches both.
+func (v *Viewer) readPeople(ctx context.Context, ids []social.UserID) (map[social.UserID]social.Person, error) {
 	people, err := v.s.people.People(ctx, v.ID, ids)
 	if err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func (v *Viewer) recall(ctx context.Context, relations map[social.UserID]social.
 	if err != nil {
 		return false, err
 	}
-	v.meetAgain(known) // also if some are missing: the same reads follow, whether these are hidden or absent
+	v.cachePeople(known) // also if some are missing: the same reads follow, whether these are hidden or absent
 	for _, pair := range unknown {
 		person, ok := known[pair.Other]
 		if !ok {
@@ -327,8 +327,8 @@ func (v *Viewer) recallOr(ctx context.Context, people []social.UserID, read func
 	return read(ctx, people)
 }
 
-// meetAgain caches people who are in memory.
-func (v *Viewer) meetAgain(people map[social.UserID]social.Person) {
+// cachePeople caches people who are in memory.
+func (v *Viewer) cachePeople(people map[social.UserID]social.Person) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for other, person := range people {
@@ -448,9 +448,9 @@ func (v *Viewer) builtInCircle(ctx context.Context) (social.CircleID, error) {
 
 // CirclesHolding reads which of the viewer's own circles contain each user, oldest first.
 func (v *Viewer) CirclesHolding(ctx context.Context, users []social.UserID) (map[social.UserID][]social.CircleID, error) {
-	regards, err := v.regards(ctx, users)
+	toViewer, err := v.toViewer(ctx, users)
 	holding := make(map[social.UserID][]social.CircleID, len(users))
-	for user, relation := range regards {
+	for user, relation := range toViewer {
 		holding[user] = byAge(relation.Circles)
 	}
 	return holding, err
@@ -462,8 +462,8 @@ func byAge(circles []social.CircleID) []social.CircleID {
 	return slices.SortedFunc(slices.Values(circles), func(a, b social.CircleID) int { return a.Compare(b.ID) })
 }
 
-// regards reads the relations in the opposite direction: those of others to the viewer.
-func (v *Viewer) regards(ctx context.Context, others []social.UserID) (map[social.UserID]social.Relation, error) {
+// toViewer reads the relations in the opposite direction: those of others to the viewer.
+func (v *Viewer) toViewer(ctx context.Context, others []social.UserID) (map[social.UserID]social.Relation, error) {
 	if v.ID.IsZero() || len(others) == 0 {
 		return nil, nil
 	}
@@ -472,11 +472,11 @@ func (v *Viewer) regards(ctx context.Context, others []social.UserID) (map[socia
 		pairs[i] = social.Pair{Viewer: other, Other: v.ID}
 	}
 	read, err := v.s.people.Relations(ctx, pairs)
-	regards := make(map[social.UserID]social.Relation, len(others))
+	toViewer := make(map[social.UserID]social.Relation, len(others))
 	for pair, relation := range read {
-		regards[pair.Viewer] = relation
+		toViewer[pair.Viewer] = relation
 	}
-	return regards, err
+	return toViewer, err
 }
 
 // Reactions reads the viewer's own reactions to posts; posts without one are missing in the map.
@@ -503,13 +503,13 @@ func (v *Viewer) CanPostOnWalls(ctx context.Context, owners []*social.User) (map
 			others = append(others, owner.ID)
 		}
 	}
-	regards, err := v.regards(ctx, others)
+	toViewer, err := v.toViewer(ctx, others)
 	if err != nil {
 		return nil, err
 	}
 	can := make(map[*social.User]bool, len(owners))
 	for _, owner := range owners {
-		can[owner] = social.CanPostOnWall(owner, v.ID, regards[owner.ID])
+		can[owner] = social.CanPostOnWall(owner, v.ID, toViewer[owner.ID])
 	}
 	return can, nil
 }

@@ -123,8 +123,8 @@ func (c *Cache) Stats() Stats {
 
 // Users implements Reader.
 func (c *Cache) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
-	if usable, err := c.memory.CatchUp(ctx); !usable {
-		return orRead(err, func() (map[social.UserID]*social.User, error) { return c.store.Users(ctx, ids) })
+	if err := c.memory.CatchUp(ctx); err != nil {
+		return nil, err
 	}
 	users := make(map[social.UserID]*social.User, len(ids))
 	var unknown []social.UserID
@@ -167,8 +167,8 @@ func (c *Cache) user(user social.UserID) *social.User {
 
 // Relations implements Reader.
 func (c *Cache) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
-	if usable, err := c.memory.CatchUp(ctx); !usable {
-		return orRead(err, func() (map[social.Pair]social.Relation, error) { return c.store.Relations(ctx, pairs) })
+	if err := c.memory.CatchUp(ctx); err != nil {
+		return nil, err
 	}
 	relations, unknown := c.known(pairs)
 	if len(unknown) == 0 {
@@ -189,8 +189,7 @@ func (c *Cache) Relations(ctx context.Context, pairs []social.Pair) (map[social.
 
 // Known implements Reader.
 func (c *Cache) Known(ctx context.Context, viewer social.UserID, others []social.UserID) (map[social.UserID]social.Person, error) {
-	usable, err := c.memory.CatchUp(ctx)
-	if !usable {
+	if err := c.memory.CatchUp(ctx); err != nil {
 		return nil, err
 	}
 	known := make(map[social.UserID]social.Person, len(others))
@@ -231,8 +230,8 @@ func addRelation(fill *cache.Fill[cacheKey, entry], p social.Pair, r social.Rela
 
 // People implements Reader.
 func (c *Cache) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
-	if usable, err := c.memory.CatchUp(ctx); !usable {
-		return orRead(err, func() (map[social.UserID]social.Person, error) { return c.store.People(ctx, viewer, ids) })
+	if err := c.memory.CatchUp(ctx); err != nil {
+		return nil, err
 	}
 	people := make(map[social.UserID]social.Person, len(ids))
 	var unknown []social.UserID
@@ -263,8 +262,8 @@ func (c *Cache) People(ctx context.Context, viewer social.UserID, ids []social.U
 
 // Session implements Reader.
 func (c *Cache) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
-	if usable, err := c.memory.CatchUp(ctx); !usable {
-		return orRead(err, func() (social.Session, error) { return c.store.Session(ctx, tokenHash, now) })
+	if err := c.memory.CatchUp(ctx); err != nil {
+		return social.Session{}, err
 	}
 	if e, ok := c.recall(sessionKey(tokenHash), &c.sessions); ok && e.session.ExpiresAt.After(now) {
 		return *e.session, nil
@@ -280,8 +279,8 @@ func (c *Cache) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 
 // Identities implements Reader.
 func (c *Cache) Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]social.Identity, error) {
-	if usable, err := c.memory.CatchUp(ctx); !usable {
-		return orRead(err, func() (map[[32]byte]social.Identity, error) { return c.store.Identities(ctx, keys) })
+	if err := c.memory.CatchUp(ctx); err != nil {
+		return nil, err
 	}
 	identities := make(map[[32]byte]social.Identity, len(keys))
 	var unknown [][32]byte
@@ -303,13 +302,4 @@ func (c *Cache) Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]s
 		fill.Add(identityKey(key), entry{identity: &identity})
 	}
 	return identities, err
-}
-
-// orRead returns the error, or else what the store returns.
-func orRead[T any](err error, read func() (T, error)) (T, error) {
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return read()
 }

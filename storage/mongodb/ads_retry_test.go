@@ -14,7 +14,7 @@ import (
 // transaction hits a conflict.
 func TestSavingAdsIsRetriedAfterAConflict(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	server := mongotest.OwnServer(t, mongotest.WithFailPoints())
 	uri := mongotest.InDatabase(t, server.URI(), "plaza")
 	store := openAt(t, uri, mongodb.Options{}).Ads()
 	f := placeAds(t, store)

@@ -19,7 +19,7 @@ import (
 // command after the abort.
 func TestInterruptedTransactionsLockNothing(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1", "--setParameter", "transactionLifetimeLimitSeconds=3600"))
+	server := mongotest.OwnServer(t, mongotest.WithFailPoints(), mongotest.WithParameter("transactionLifetimeLimitSeconds=3600"))
 	s := openOn(t, server.URI(), Options{})
 	admin, totals := s.client().Database("admin"), s.posts.Database().Collection("totals")
 	must(totals.InsertOne(t.Context(), mdb.Doc("_id", 1, "total", 0)))(t)
@@ -78,7 +78,7 @@ func TestInterruptedTransactionsLockNothing(t *testing.T) {
 // writes, so they are not stored by themselves.
 func TestSharedWritesAreNotTriedAgainAfterTheirCommit(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	server := mongotest.OwnServer(t, mongotest.WithFailPoints())
 	s := openOn(t, server.URI(), Options{})
 	totals := s.posts.Database().Collection("totals")
 	must(totals.InsertOne(t.Context(), mdb.Doc("_id", 1, "total", 0)))(t)

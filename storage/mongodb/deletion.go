@@ -75,7 +75,7 @@ type deletion struct {
 }
 
 // removals are the steps. Each removes a part, and returns whether there may be more. Follows come
-// first, so that the posts are in no one else's news when they are deleted.
+// first, so that the posts are in no other user's news when they are deleted.
 func (d deletion) removals() []func(context.Context) (did bool, err error) {
 	return []func(context.Context) (bool, error){
 		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks,
@@ -139,7 +139,7 @@ func (d deletion) cutEdgesOf(ctx context.Context) (did bool, err error) {
 	return d.graph.CutEdgesOf(ctx, d.user, d.together)
 }
 
-// deletePost removes one of the user's posts. No one can see it any more, so what belongs to it may
+// deletePost removes one of the user's posts. It is already invisible, so what belongs to it may
 // be removed in several steps.
 func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 	var p postDoc
@@ -153,7 +153,7 @@ func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if p.hangingOn() > fullPost {
+	if p.countDependents() > fullPost {
 		err = d.db.Read(ctx, "empty post", func(ctx context.Context) error {
 			did, err = d.emptyPost(ctx, p.ID)
 			return err
@@ -174,8 +174,8 @@ func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 	return true, err
 }
 
-// hangingOn estimates how many documents belong to a post.
-func (d *postDoc) hangingOn() int {
+// countDependents estimates how many documents belong to a post.
+func (d *postDoc) countDependents() int {
 	n := d.CommentCount + d.Muters
 	for _, reactions := range d.Reactions {
 		n += reactions
@@ -186,7 +186,7 @@ func (d *postDoc) hangingOn() int {
 	return n
 }
 
-// emptyPost removes a part of what belongs to a post that no one can see any more.
+// emptyPost removes a part of what belongs to a post that is already invisible.
 func (d deletion) emptyPost(ctx context.Context, post social.PostID) (did bool, err error) {
 	for _, c := range []*mongo.Collection{d.reactions, d.votes, d.threadMutes} {
 		marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("_id", mdb.PairRange(post.ID)), emptiedTogether, options.Find().SetLimit(emptiedTogether).SetHint("_id_"))

@@ -36,7 +36,7 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 		return s.log.Append(ctx, e)
 	})
 	if err != nil {
-		_ = s.hastenErasure(context.WithoutCancel(ctx), user) // the job may exist, even if the caller left during the commit
+		_ = s.expediteErasure(context.WithoutCancel(ctx), user) // the job may exist, even if the caller left during the commit
 		return 0, err
 	}
 	more, err := s.eraseFor(ctx, s.erasing.inCall, user, upTo, user)
@@ -46,7 +46,7 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 	if !more {
 		return 0, s.endErasure(ctx, user, upTo)
 	}
-	if err := s.hastenErasure(context.WithoutCancel(ctx), user); err != nil {
+	if err := s.expediteErasure(context.WithoutCancel(ctx), user); err != nil {
 		s.logger.WarnContext(ctx, "comments will be erased a little later", "error", err)
 	}
 	return s.leftToErase(ctx, user, upTo)
@@ -61,8 +61,8 @@ func (s *Store) addErasure(ctx context.Context, user social.UserID, upTo social.
 	})
 }
 
-// hastenErasure lets a worker take the job now.
-func (s *Store) hastenErasure(ctx context.Context, user social.UserID) error {
+// expediteErasure lets a worker take the job now.
+func (s *Store) expediteErasure(ctx context.Context, user social.UserID) error {
 	err := s.db.Read(ctx, "hasten erasing comments", func(ctx context.Context) error {
 		return s.jobs.Hasten(ctx, eraseID(user))
 	})

@@ -16,7 +16,7 @@ import (
 // or that the position is unknown, when the stream is opened or while it is read.
 func TestALostPositionIsReported(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	server := mongotest.OwnServer(t, mongotest.WithFailPoints())
 	uri := mongotest.InDatabase(t, server.URI(), "plaza")
 	store := openAt(t, uri, mongodb.Options{})
 	fail := func(mode, command string, code int) {

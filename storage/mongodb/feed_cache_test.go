@@ -94,7 +94,7 @@ func TestNewsAreCachedOnce(t *testing.T) {
 	if news := w.inCache(reader); time.Since(news.UsedAt) > 24*time.Hour || len(news.Authors) != 4 {
 		t.Errorf("the news have posts by %d people, and were used at %v", len(news.Authors), news.UsedAt)
 	}
-	writes("the news of someone who follows no one", find+store, func() { w.news(other, social.Page{Limit: 4}) })
+	writes("the news of someone without follows", find+store, func() { w.news(other, social.Page{Limit: 4}) })
 }
 
 // TestNewsOfManyAreNotCached: those who follow too many people have no document.

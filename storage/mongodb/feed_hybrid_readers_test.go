@@ -122,7 +122,7 @@ func (m *meeting) dieBuilding() {
 	must(newsListsOf(m.other).InsertOne(m.t.Context(), begun))(m.t)
 }
 
-// fallAsleep makes a list dormant, as if no one had read it for many pushes.
+// fallAsleep makes a list dormant, as if it had not been read for many pushes.
 func (m *meeting) fallAsleep() {
 	m.t.Helper()
 	must(newsListsOf(m.other).InsertOne(m.t.Context(), mdb.Doc("_id", m.reader, "v", mdb.FirstVersion)))(m.t)

@@ -18,7 +18,7 @@ import (
 // clock. The test moves the times in the collection instead of waiting.
 func TestKeysAreForgottenAfterADay(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "ttlMonitorSleepSecs=1"))
+	server := mongotest.OwnServer(t, mongotest.WithParameter("ttlMonitorSleepSecs=1"))
 	uri := mongotest.InDatabase(t, server.URI(), "plaza")
 	db := mongotest.Connect(t, uri)
 	s := openAt(t, uri, mongodb.Options{})

@@ -19,8 +19,9 @@ type walkLimits struct {
 	share     float64 // how many posts it reads for each follower before it gives up
 }
 
-// defaultWalk: a post costs a walk about as much as a follower costs the merge. So a walk in vain
-// makes a page a third to a half more expensive, and up to twice with few thousand followers.
+// defaultWalk: a post costs a walk about as much as a follower costs the merge. So a walk that
+// finds too little makes a page a third to a half more expensive, and up to twice with few thousand
+// followers.
 var defaultWalk = walkLimits{followers: 1000, share: 0.5}
 
 // walkLeast is the least number of posts that a walk reads at a time.
@@ -116,7 +117,7 @@ func addressedList(p social.Page) mdb.ListQuery {
 
 // toViewer returns those of the posts that are in the viewer's incoming.
 func (w *incomingWalk) toViewer(ctx context.Context, posts []postDoc) ([]social.PostID, error) {
-	if err := w.meet(ctx, posts); err != nil {
+	if err := w.readCircles(ctx, posts); err != nil {
 		return nil, err
 	}
 	var ids []social.PostID
@@ -143,8 +144,8 @@ func (w *incomingWalk) isToViewer(p *postDoc) bool {
 	return false
 }
 
-// meet reads in which circles of the posts' authors the viewer is.
-func (w *incomingWalk) meet(ctx context.Context, posts []postDoc) error {
+// readCircles reads in which circles of the posts' authors the viewer is.
+func (w *incomingWalk) readCircles(ctx context.Context, posts []postDoc) error {
 	authors := batch.Unique(mdb.Map(posts, func(p *postDoc) social.UserID { return p.Author }))
 	unmet := slices.DeleteFunc(authors, func(author social.UserID) bool {
 		_, isMet := w.circles[author]

@@ -17,7 +17,7 @@ import (
 // heartbeat creates.
 func TestIndexesAreCompressed(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	server := mongotest.OwnServer(t, mongotest.WithFailPoints())
 	const invalidOptions = 72
 	mongotest.FailCommand(t, mongotest.Connect(t, server.URI()).Client(), mdb.Doc("times", 1),
 		mdb.Doc("failCommands", bson.A{"create"}, "namespace", "plaza.edges", "errorCode", invalidOptions))

@@ -456,7 +456,7 @@ func TestLockedListIsWrittenOnceReleased(t *testing.T) {
 // seconds after writes succeed again.
 func TestASlowDatabaseDoesNotDelayJobs(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	server := mongotest.OwnServer(t, mongotest.WithFailPoints())
 	s := must(Open(t.Context(), strings.Replace(server.URI(), "/?", "/plaza?", 1), patientInside(Options{Feeds: FeedsHybrid})))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	author, followers := fans(t, s, 30)

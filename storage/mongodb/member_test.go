@@ -25,7 +25,7 @@ func adminOf(t *testing.T, uri string) *mongo.Database {
 // heartbeats succeed.
 func TestServerWithoutHeartbeatsRefusesWrites(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	server := mongotest.OwnServer(t, mongotest.WithFailPoints())
 	uri := mongotest.InDatabase(t, server.URI(), "plaza")
 	o := mongodb.Options{Heartbeat: 10 * time.Millisecond, Lease: testtime.Scale(time.Second)}
 	patient := &town{Store: openAt(t, uri, mongodb.Options{}), uri: uri, t: t, ctx: t.Context()}

@@ -40,7 +40,7 @@ func twoTowns(t *testing.T, o mongodb.Options) (one, two *town) {
 // takes minutes on a slow machine.
 func withoutTransactionLimit(t *testing.T, comments string) (uri string, o mongodb.Options) {
 	t.Helper()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600"))
+	server := mongotest.OwnServer(t, mongotest.WithParameter("transactionLifetimeLimitSeconds=3600"))
 	return mongotest.InDatabase(t, server.URI(), "plaza"), brisk(mongodb.Options{Comments: comments, TransactionLife: time.Hour})
 }
 

@@ -33,7 +33,7 @@ func newCrowd(t *testing.T, r *recorder, o mongodb.Options) *crowd {
 	return c
 }
 
-// follows reports whether a reader follows an author. One reader follows no one.
+// follows reports whether a reader follows an author. One reader has no follows.
 func (c *crowd) follows(reader int, author social.NewUser) bool {
 	j := slices.IndexFunc(c.authors, func(a social.NewUser) bool { return a.User.ID == author.User.ID })
 	return reader != 3 && (reader+j)%3 != 0

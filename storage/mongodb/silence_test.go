@@ -95,7 +95,7 @@ func (s *Store) die() {
 // and moves the feeds.
 func TestDeadServerDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	set := mongotest.OwnSet(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600"))
+	set := mongotest.OwnSet(t, mongotest.WithParameter("transactionLifetimeLimitSeconds=3600"))
 	o := Options{Feeds: FeedsHybrid, Heartbeat: 150 * time.Millisecond, Lease: testtime.Scale(6 * time.Second), Timeout: testtime.Scale(10 * time.Second)}
 	dead, alive := openOn(t, set.URI(), o), openOn(t, set.URI(), o)
 	q := newSquare(t, dead)
@@ -172,7 +172,7 @@ func TestLiveServerLosesNothing(t *testing.T) {
 // when a session ends.
 func TestInterruptedTransactionsAreRetried(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	server := mongotest.OwnServer(t, mongotest.WithFailPoints())
 	s := openOn(t, server.URI(), Options{})
 	q := newSquare(t, s)
 	for n, command := range []string{"find", "update", "insert", "findAndModify", "commitTransaction"} {

@@ -14,7 +14,7 @@ import (
 // A read whose snapshot is gone is repeated once, with another one. If that is gone too, it fails.
 func TestReadsOnLostSnapshotsRunAgain(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	server := mongotest.OwnServer(t, mongotest.WithFailPoints())
 	w := &town{Store: openAt(t, server.URI(), mongodb.Options{Comments: mongodb.CommentsPages}), t: t, ctx: t.Context()}
 	ada := w.people(1)[0].User.ID
 	p := w.post(status(ada, ada, public))

@@ -21,7 +21,7 @@ import (
 // are enough for an author whose posts are merged at read, and for many pages.
 const envFollowers = "PLAZA_TEST_FOLLOWERS"
 
-// star is a user with very many followers, a few of whom read their news.
+// star is a user with very many followers. A few of these read their news.
 type star struct {
 	*town
 

@@ -295,7 +295,7 @@ func TestFullThreadsAreRefused(t *testing.T) {
 // comment fails, nothing else changes, and the next comment moves the thread.
 func TestFailedSplitChangesNothing(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	server := mongotest.OwnServer(t, mongotest.WithFailPoints())
 	uri := mongotest.InDatabase(t, server.URI(), "plaza")
 	for name, limit := range map[string]int{"the move": 4, "a cut": 6} {
 		t.Run(name, func(t *testing.T) {

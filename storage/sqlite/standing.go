@@ -59,7 +59,7 @@ func (s *Store) changeStanding(tx *eventlog.Tx, user social.UserID, at time.Time
 	isAway := social.IsAway(after)
 	_, err = tx.Exec(setStanding, string(after.Sanction), sqldb.Moment(after.Until), after.Reason, after.Left, isAway, user.Bytes())
 	if err == nil && isAway != social.IsAway(found[0]) {
-		err = s.comeOrGo(tx, user, at, isAway)
+		err = s.applyAway(tx, user, at, isAway)
 	}
 	if err != nil {
 		return false, err
@@ -67,8 +67,8 @@ func (s *Store) changeStanding(tx *eventlog.Tx, user social.UserID, at time.Time
 	return true, tx.AppendWith(social.AroundChanged(user), e)
 }
 
-// comeOrGo changes what depends on whether an account is away.
-func (s *Store) comeOrGo(tx *eventlog.Tx, user social.UserID, at time.Time, isAway bool) error {
+// applyAway changes what depends on whether an account is away.
+func (s *Store) applyAway(tx *eventlog.Tx, user social.UserID, at time.Time, isAway bool) error {
 	if !isAway {
 		return changeIdentities(tx, user, awayNoMore)
 	}

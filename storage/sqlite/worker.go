@@ -14,7 +14,7 @@ import (
 func (s *Store) Work(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { s.removeDeleted(ctx) })
-	all.Go(func() { s.pruneNowAndThen(ctx) })
+	all.Go(func() { s.prunePeriodically(ctx) })
 	all.Go(func() { s.db.EmptyLog(ctx) })
 	all.Go(func() { s.db.WatchRoom(ctx) })
 	all.Wait()
@@ -41,8 +41,8 @@ func (s *Store) removeDeleted(ctx context.Context) {
 // pruneEvery is the interval at which Work looks for old data.
 const pruneEvery = 10 * time.Minute
 
-// pruneNowAndThen removes old data until ctx ends.
-func (s *Store) pruneNowAndThen(ctx context.Context) {
+// prunePeriodically removes old data until ctx ends.
+func (s *Store) prunePeriodically(ctx context.Context) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for ctx.Err() == nil {

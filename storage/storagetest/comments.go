@@ -367,7 +367,7 @@ func deleteCommentLeavesATombstone(w *world) {
 	root := w.comment(p, nil, ben)
 	middle := w.comment(p, root, ben)
 	leaf, sibling := w.comment(p, middle, ben), w.comment(p, middle, ben)
-	w.ok(w.EditComment(w.ctx, middle.ID, "edited", now(), event(social.EventCommentEdited)), "EditComment") // nothing of this remains
+	w.ok(w.EditComment(w.ctx, middle.ID, "edited", now(), event(social.EventCommentEdited)), "EditComment") // does not remain
 
 	w.deleteComment(middle)
 	w.same(w.getComment(middle.ID), tombstone(middle, 2), "the tombstone")

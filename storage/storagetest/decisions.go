@@ -198,11 +198,11 @@ func theAuditLogIsPaged(w *world) {
 		return func(p social.Page) ([]*social.Decision, error) { return w.DecisionsForAuthor(w.ctx, author.ID, p) }
 	}
 	hers, keys := list(told(ada), everything)
-	w.same(hers, all[:3], "what the author is told")
+	w.same(hers, all[:3], "the decisions that the author sees")
 	hers, _ = list(told(ada), social.Page{Limit: 9, After: keys[0]})
 	w.same(hers, all[1:3], "the next page of it")
 	others, _ := list(told(ben), everything)
-	w.same(len(others), 0, "what another user is told")
+	w.same(len(others), 0, "the decisions that another user sees")
 	w.delete(ada)
 	w.settleDeletion(ada)
 	kept, _ := list(log, everything)

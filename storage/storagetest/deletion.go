@@ -38,7 +38,7 @@ func (w *world) delete(user person) {
 	w.ok(w.DeleteUser(w.ctx, user.ID, event(social.EventUserDeleted)), "DeleteUser")
 }
 
-// settleDeletion waits until nothing of a user is left.
+// settleDeletion waits until all data of a user is removed.
 func (w *world) settleDeletion(user person) {
 	w.t.Helper()
 	w.until(func() bool {
@@ -304,7 +304,7 @@ func (w *world) deleteLife() *life {
 	return l
 }
 
-// checkRemains checks that nothing of ben is left, and all counts of the others.
+// checkRemains checks that all data of ben is removed, and all counts of the others.
 func (w *world) checkRemains(l *life) {
 	w.t.Helper()
 	for _, p := range l.bens {

@@ -124,7 +124,7 @@ func newsFollowsTheCurrentGraph(w *world) {
 		got := whole(w, w.settledNews, ada.ID)
 		w.same(w.postIDs(got), w.postIDs(newest(want...)), "the news %s", what)
 	}
-	news("of a user who follows no one")
+	news("of a user without follows")
 	w.join(friends, ada, ben, cem)
 	news("after following: older posts come in", bens, cems)
 	w.did(true)(w.remove(friends, ada, ben))

@@ -623,7 +623,7 @@ func kindsAreTurnedOffAndOn(w *world) {
 	ada, ben, cem := w.user(), w.user(), w.user()
 	type kinds = map[social.UserID][]social.NotificationKind
 	w.same(w.silent(ada, ben), kinds{}, "what is off at first")
-	w.same(w.silent(), kinds{}, "what is off for no one")
+	w.same(w.silent(), kinds{}, "what is off for no users")
 	w.setKinds(ada, true, social.NotifyFollow)
 	w.same(w.silent(ada), kinds{}, "what is off after a kind that was on is turned on")
 	n := w.notifier()

@@ -57,7 +57,7 @@ func aSuspensionIsStored(w *world) {
 	told, err := w.DecisionsForAuthor(w.ctx, ada.ID, everything)
 	w.ok(err, "DecisionsForAuthor")
 	d.ID = told[0].ID
-	w.same(*told[0], d, "what the user is told")
+	w.same(*told[0], d, "the decision that the user sees")
 
 	stale := *c
 	stale.Decisions--

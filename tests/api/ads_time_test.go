@@ -4,9 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"plaza/ads"
 	"plaza/ads/adserver"
-	"plaza/id"
 	"plaza/internal/plazatest"
 )
 
@@ -18,32 +16,15 @@ func TestAdManagerHasTheTimeOfTheAdServer(t *testing.T) {
 		now := time.Now().Add(50 * time.Hour)
 		options := adserver.Options{Now: func() time.Time { return now }, Go: func(do func()) { do() }}
 		p := plazatest.ServeWithAds(t, e.Open(t), options)
-		advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Babbage & Sons"}
-		zone := ads.Zone{ID: ads.ZoneID{Site: "example.org", Name: "top"}, Currency: "EUR", Design: ads.ByKeywords}
-		campaign := ads.Campaign{
-			ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Autumn", State: ads.Active,
-			Budget: ads.Budget{Currency: zone.Currency, Total: 1_000_000},
-		}
-		unit := ads.Unit{
-			ID: ads.UnitID{ID: id.New()}, Campaign: campaign.ID, State: ads.Active, Zones: []ads.ZoneID{zone.ID},
-			Creative: ads.Creative{Headline: "Engines", LandingURL: "https://example.org/"},
-			Bid:      ads.Bid{Model: ads.CPM, Price: 2_000_000, Currency: zone.Currency},
-		}
-		server := adserver.New(p.Store.Ads(), options)
-		_, err := server.Add(t.Context(), ads.Batch{
-			Advertisers: []ads.Advertiser{advertiser}, Campaigns: []ads.Campaign{campaign}, Zones: []ads.Zone{zone}, Units: []ads.Unit{unit},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		campaign := plazatest.SeedAds(t, p.Store)
 		plazatest.Grant(t, p, "GRANT: ads:manage ada")
 		ada, bob := p.As(t, "ada"), p.As(t, "bob") // what ada sees does not count
 		var shown struct {
 			Ads []struct{ ImpressionToken string }
 		}
-		bob.Do(t, `{ ads(site: "example.org", zone: "top") { impressionToken } }`, nil, &shown)
+		bob.Do(t, `{ ads(site: "example.org", zone: "sidebar") { impressionToken } }`, nil, &shown)
 		bob.Mutate(t, "recordAdImpression", "", map[string]any{"token": shown.Ads[0].ImpressionToken})
-		if err := server.CatchUp(t.Context()); err != nil {
+		if err := adserver.New(p.Store.Ads(), options).CatchUp(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		var got struct {
@@ -55,7 +36,7 @@ func TestAdManagerHasTheTimeOfTheAdServer(t *testing.T) {
 		}
 		ada.Do(t, `query($id: ID!) { adManager {
 			campaign(id: $id) { spent spentToday } report(by: DAY) { rows { impressions } }
-			forecast(site: "example.org", zone: "top") { basis } } }`, map[string]any{"id": campaign.ID.String()}, &got)
+			forecast(site: "example.org", zone: "sidebar") { basis } } }`, map[string]any{"id": campaign.String()}, &got)
 		if c := got.AdManager.Campaign; c.Spent == 0 || c.SpentToday != c.Spent {
 			t.Errorf("the campaign has spent %+v", c)
 		}

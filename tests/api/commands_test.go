@@ -339,7 +339,7 @@ func (f *newsFiller) together(n int, call func(i int) error) {
 	f.ok(group.Wait())
 }
 
-// follow creates the accounts of n authors, whom the reader follows.
+// follow creates the accounts of n authors. The reader follows them.
 func (f *newsFiller) follow(reader social.UserID, n int) {
 	f.t.Helper()
 	circles, err := f.store.CirclesOf(f.t.Context(), reader, social.Page{Limit: 1})

@@ -64,6 +64,19 @@ func (s *secrets) leaveThingsBehind(t *testing.T) {
 }
 
 func (s *secrets) deletedAreMissing(t *testing.T) {
+	t.Helper()
+	s.hiddenAreMissing(t, "gil", "password of gil")
+	cities := `{ users(where: [{key: "city", equals: "Oslo"}]) { nodes { id } } viewer { news { nodes { author { handle } } } wall { nodes { author { handle } } }
+		user { followers { nodes { handle } } following { nodes { handle } } } circles { nodes { members { nodes { handle } } } } blockedUsers { nodes { handle } } } }`
+	if answer := s.ada.Raw(t, cities); strings.Contains(answer, "gil") || strings.Contains(answer, "hal") || strings.Contains(answer, "secret") {
+		t.Errorf("the deleted user is in the answer: %s", answer)
+	}
+}
+
+// hiddenAreMissing checks that the answers about all that is hidden, about gil, and to a sign-in are
+// those about what never existed.
+func (s *secrets) hiddenAreMissing(t *testing.T, handle, password string) {
+	t.Helper()
 	signedOut := plazatest.Person{URL: s.plaza.URL}
 	for _, name := range slices.Sorted(maps.Keys(s.hidden)) {
 		for _, q := range s.questions(t, s.hidden[name].kind, s.ids[name]) {
@@ -73,22 +86,15 @@ func (s *secrets) deletedAreMissing(t *testing.T) {
 			s.mustBeAlike(t, signedOut, q)
 		}
 	}
-	for name, asked := range map[string]struct {
-		operation       string
-		hidden, missing any
-	}{
-		"handle":  {`query($of: String!) { user(handle: $of) { id followersCount wall { nodes { id } } posts { nodes { id } } } }`, "gil", "unknown"},
-		"name":    {`query($of: String!) { usersByName(startsWith: $of) { nodes { id } pageInfo { endCursor hasNextPage } } }`, "gil", "unknown"},
-		"sign-in": {`mutation($of: String!) { signIn(input: {handle: $of, password: "password of gil"}) { token userErrors { code message path } } }`, "gil", "unknown"},
+	signIn := `mutation($of: String!) { signIn(input: {handle: $of, password: "` + password + `"}) { token userErrors { code message path } } }`
+	for name, asked := range map[string]struct{ operation, hidden string }{
+		"handle":  {`query($of: String!) { user(handle: $of) { id followersCount wall { nodes { id } } posts { nodes { id } } } }`, "gil"},
+		"name":    {`query($of: String!) { usersByName(startsWith: $of) { nodes { id } pageInfo { endCursor hasNextPage } } }`, "gil"},
+		"sign-in": {signIn, handle},
 	} {
 		for _, p := range []plazatest.Person{s.ada, signedOut} {
-			s.mustBeAlike(t, p, question{name, asked.operation, map[string]any{"of": asked.hidden}, map[string]any{"of": asked.missing}})
+			s.mustBeAlike(t, p, question{name, asked.operation, map[string]any{"of": asked.hidden}, map[string]any{"of": "unknown"}})
 		}
-	}
-	cities := `{ users(where: [{key: "city", equals: "Oslo"}]) { nodes { id } } viewer { news { nodes { author { handle } } } wall { nodes { author { handle } } }
-		user { followers { nodes { handle } } following { nodes { handle } } } circles { nodes { members { nodes { handle } } } } blockedUsers { nodes { handle } } } }`
-	if answer := s.ada.Raw(t, cities); strings.Contains(answer, "gil") || strings.Contains(answer, "hal") || strings.Contains(answer, "secret") {
-		t.Errorf("the deleted user is in the answer: %s", answer)
 	}
 }
 

@@ -57,23 +57,7 @@ func TestExport(t *testing.T) {
 
 func download(t *testing.T, url, authorization string) (status int, text string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/export/comments", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if authorization != "" {
-		request.Header.Set("Authorization", authorization)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(body)
+	return plazatest.Get(t, url+"/export/comments", authorization)
 }
 
 func checkExport(t *testing.T, text string, n int, post string) {

@@ -140,7 +140,7 @@ func setEmails(t *testing.T, st storage.Store, ada plazatest.Person) (want []str
 }
 
 // TestExportsOfAway: while users are banned, or have deactivated the account, an operator's export
-// still names the people whom they would see.
+// still names the people they would see.
 func TestExportsOfAway(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -63,11 +62,7 @@ func TestProgramsExportCommentsWithTheScope(t *testing.T) {
 
 func requestExport(t *testing.T, ctx context.Context, method string, p plazatest.Person, cursor string) *http.Response { //nolint:revive // ctx may end before the test
 	t.Helper()
-	target := p.URL + "/export"
-	if cursor != "" {
-		target += "?after=" + url.QueryEscape(cursor)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, target, nil)
+	request, err := http.NewRequestWithContext(ctx, method, exportAt(p.URL, cursor), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

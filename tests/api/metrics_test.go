@@ -1,7 +1,6 @@
 package api
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -14,24 +13,15 @@ import (
 // scraped returns the value of one metric, or 0 if it has never been counted.
 func scraped(t *testing.T, url, name string) float64 {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
+	status, text := plazatest.Get(t, url, "")
+	if status != http.StatusOK {
+		t.Fatalf("status %d: %s", status, text)
 	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("status %d: %v", answer.StatusCode, err)
-	}
-	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindSubmatch(text)
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(text)
 	if found == nil {
 		return 0
 	}
-	n, err := strconv.ParseFloat(string(found[1]), 64)
+	n, err := strconv.ParseFloat(found[1], 64)
 	if err != nil {
 		t.Fatal(err)
 	}

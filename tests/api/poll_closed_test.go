@@ -12,7 +12,8 @@ import (
 )
 
 // TestPollsThatCloseNotify: the author of a poll is notified when it closes, and those voters who
-// may still see it, do not mute it and have not turned that off. A deleted poll notifies no one.
+// may still see it, do not mute it and have not turned that off. A deleted poll sends no
+// notification.
 func TestPollsThatCloseNotify(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
@@ -52,8 +53,7 @@ func TestPollsThatCloseNotify(t *testing.T) {
 	})
 }
 
-// TestPollsThatCloseChange: when a poll closes, it changes for those subscribers who see it, and for
-// no one else.
+// TestPollsThatCloseChange: when a poll closes, it changes only for those subscribers who see it.
 func TestPollsThatCloseChange(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {

@@ -12,7 +12,7 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestClosedRegistration: no one can sign up, whatever the input. People who have an account can
+// TestClosedRegistration: sign-ups fail, whatever the input. People who have an account can
 // sign in.
 func TestClosedRegistration(t *testing.T) {
 	t.Parallel()

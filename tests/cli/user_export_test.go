@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -56,19 +55,9 @@ func used(export string) string {
 
 func downloadOf(t *testing.T, p plazatest.Person) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL+"/export", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
+	status, text := plazatest.Get(t, p.URL+"/export", "Bearer "+p.Token)
+	if status != http.StatusOK {
+		t.Fatalf("status %d: %s", status, text)
 	}
-	request.Header.Set("Authorization", "Bearer "+p.Token)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("status %d: %v", response.StatusCode, err)
-	}
-	return string(body)
+	return text
 }

@@ -101,7 +101,7 @@ func (c *talker) comment(t *testing.T) error {
 func TestKilledServerDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	const writers, enough = 8, 60
-	uri := mongotest.InDatabase(t, mongotest.OwnSet(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600")).URI(), "plaza")
+	uri := mongotest.InDatabase(t, mongotest.OwnSet(t, mongotest.WithParameter("transactionLifetimeLimitSeconds=3600")).URI(), "plaza")
 	process := startAdProcess(t, uri, 0)
 	survivor := plazatest.OpenMongoDB(t, uri, mongodb.Options{Lease: testtime.Scale(8 * time.Second)}).(*mongodb.Store)
 	c := newTalker(t, process.url)

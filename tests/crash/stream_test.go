@@ -24,7 +24,7 @@ import (
 // everything from there on, and the others a gap.
 func TestTheStreamContinues(t *testing.T) {
 	t.Parallel()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	server := mongotest.OwnServer(t, mongotest.WithFailPoints())
 	store := &countingStore{Store: plazatest.OpenMongoDB(t, mongotest.InDatabase(t, server.URI(), "plaza"), mongodb.Options{})}
 	plaza := plazatest.Serve(t, store)
 	ada := plaza.As(t, "ada")

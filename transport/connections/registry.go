@@ -125,7 +125,7 @@ func (r *Registry) Cut() {
 	}
 }
 
-// Wait waits until all places are left. No one may call Admit any more.
+// Wait waits until all places are left. Do not call Admit afterwards.
 func (r *Registry) Wait() { r.present.Wait() }
 
 // Open returns how many connections are open.

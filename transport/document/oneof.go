@@ -1,14 +1,12 @@
 package document
 
 import (
-	"strings"
-
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator"
 )
 
-// oneOf validates the literals of @oneOf inputs instead of gqlparser (see withoutOneOf). Its errors
+// oneOf validates the literals of @oneOf inputs instead of gqlparser (see withoutOwn). Its errors
 // name the argument or the input field that takes the input, as in "input.content".
 func oneOf(events *validator.Events, addError validator.AddErrFunc) {
 	events.OnField(func(_ *validator.Walker, field *ast.Field) {
@@ -47,20 +45,4 @@ func checkOneOf(path string, value *ast.Value, addError validator.AddErrFunc) {
 
 func hasOne(value *ast.Value) bool {
 	return len(value.Children) == 1 && value.Children[0].Value.Kind != ast.NullValue
-}
-
-// withoutOneOf drops the errors of gqlparser's rule about @oneOf inputs: it names the first field
-// of the input, whichever is null, and not the argument.
-func withoutOneOf(rule validator.RuleFunc) validator.RuleFunc {
-	return func(events *validator.Events, addError validator.AddErrFunc) {
-		rule(events, func(options ...validator.ErrorOption) {
-			var err gqlerror.Error
-			for _, option := range options {
-				option(&err)
-			}
-			if !strings.HasPrefix(err.Message, "OneOf Input Object ") && !strings.HasSuffix(err.Message, " must be non-null.") {
-				addError(options...)
-			}
-		})
-	}
 }

@@ -25,13 +25,31 @@ func newRules() *rules.Rules {
 		all.AddRule(plain.Name, plain.RuleFunc)
 	}
 	all.RemoveRule(rules.ValuesOfCorrectTypeRule.Name)
-	all.AddRule(rules.ValuesOfCorrectTypeRule.Name, withoutOneOf(rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc))
+	all.AddRule(rules.ValuesOfCorrectTypeRule.Name, withoutOwn(rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc))
 	all.AddRule("OneOf", oneOf)
 	all.AddRule("IntRange", intRange)
 	return all
 }
 
-// intRange rejects Int literals beyond 32 bits, which gqlparser accepts.
+// withoutOwn drops the errors of gqlparser's rule that oneOf and intRange report. About @oneOf inputs
+// it names the first field of the input, whichever is null, and not the argument; about Ints, it
+// reports only those beyond 64 bits.
+func withoutOwn(rule validator.RuleFunc) validator.RuleFunc {
+	return func(events *validator.Events, addError validator.AddErrFunc) {
+		rule(events, func(options ...validator.ErrorOption) {
+			var err gqlerror.Error
+			for _, option := range options {
+				option(&err)
+			}
+			isOneOf := strings.HasPrefix(err.Message, "OneOf Input Object ") || strings.HasSuffix(err.Message, " must be non-null.")
+			if !isOneOf && !strings.HasPrefix(err.Message, "Int cannot represent non 32-bit signed integer value") {
+				addError(options...)
+			}
+		})
+	}
+}
+
+// intRange rejects Int literals beyond 32 bits.
 func intRange(events *validator.Events, addError validator.AddErrFunc) {
 	events.OnValue(func(_ *validator.Walker, value *ast.Value) {
 		isInt := value.Kind == ast.IntValue && value.Definition != nil && value.Definition.Name == "Int"

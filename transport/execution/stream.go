@@ -25,7 +25,7 @@ type Stream struct {
 }
 
 // Context returns the subscription's authenticated context, which ends with the subscription. It
-// contains nothing of the call that began it, such as loaders.
+// contains no values of the call that began it, such as loaders.
 func (s *Stream) Context() context.Context { return s.ctx }
 
 // StreamOf returns the stream of a subscription's context; nil in other operations.

@@ -222,7 +222,7 @@ func (s *stream) Drain(reason connections.Reason) {
 		if reason != connections.SessionEnds {
 			return // a stream that ends without complete makes clients connect again
 		}
-		ended := codes.Errorf(codes.Unauthenticated, "the session has ended: sign in again")
+		ended := codes.Errorf(codes.Unauthenticated, "Your session has ended: sign in again.")
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, id := range ids {

@@ -18,7 +18,7 @@ import (
 // maxCloseReason is what RFC 6455 leaves for the reason in a close frame, in bytes.
 const maxCloseReason = 123
 
-// connection is a websocket with its frames, deadlines and closing handshake. It knows nothing of
+// connection is a websocket with its frames, deadlines and closing handshake. It does not know
 // GraphQL.
 type connection struct {
 	conn    *websocket.Conn

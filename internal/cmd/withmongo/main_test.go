@@ -152,6 +152,33 @@ func TestTemporaryFilesAreRemoved(t *testing.T) {
 	}
 }
 
+// startPlaying starts withmongo with this test binary as its command, and returns the id of the
+// command's process.
+func startPlaying(t *testing.T, cmd *exec.Cmd) (child int) {
+	t.Helper()
+
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	child, err = strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return child
+}
+
 // TestSignals ends withmongo in several ways while its command runs. Both the command and the
 // server must end.
 func TestSignals(t *testing.T) {
@@ -164,24 +191,7 @@ func TestSignals(t *testing.T) {
 
 			cmd, temp := withmongo(t, "", "env", envPlay+"="+playCommand, os.Args[0])
 
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-
-			line, err := bufio.NewReader(out).ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-
-			child, err := strconv.Atoi(strings.TrimSpace(line))
-			if err != nil {
-				t.Fatal(err)
-			}
+			child := startPlaying(t, cmd)
 
 			if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
@@ -226,24 +236,7 @@ func TestParentKilled(t *testing.T) {
 
 	cmd.Env, cmd.Stderr = inner.Env, said
 
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	child, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
-	}
+	child := startPlaying(t, cmd)
 
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 // FailCommand makes commands fail or wait, as the data of MongoDB's fail point failCommand says. The
 // mode is "alwaysOn", "off" or {times: n}. It returns how often the fail point had been reached. The
-// server must be started with the parameter enableTestCommands=1.
+// server must be started [WithFailPoints].
 func FailCommand(tb testing.TB, client *mongo.Client, mode any, data bson.D) (count int) {
 	tb.Helper()
 

@@ -276,7 +276,7 @@ func TestStartSaysWhyItFailed(t *testing.T) {
 	t.Parallel()
 	mongotest.URI(t)
 
-	_, err := mongotest.Start(t.Context(), mongotest.WithArgs("--setParameter", "thereIsNoSuchThing=1"))
+	_, err := mongotest.Start(t.Context(), mongotest.WithParameter("thereIsNoSuchThing=1"))
 	if err == nil || !strings.Contains(err.Error(), "mongod ended") {
 		t.Errorf("got %v, want that mongod ended", err)
 	}

@@ -2,7 +2,6 @@ package mongotest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,25 +60,20 @@ type config struct {
 	standalone bool
 	member     bool // of a set, which is initiated when all members run
 	args       []string
-	folder     string
 }
 
-// WithArgs adds arguments for mongod, after the default ones: for example "--setParameter",
-// "enableTestCommands=1" for fail points.
-func WithArgs(args ...string) Option {
-	return func(c *config) { c.args = append(c.args, args...) }
+// WithParameter sets a parameter of the server, for example "ttlMonitorSleepSecs=1".
+func WithParameter(setting string) Option {
+	return func(c *config) { c.args = append(c.args, "--setParameter", setting) }
 }
+
+// WithFailPoints lets tests set fail points: see [FailCommand].
+func WithFailPoints() Option { return WithParameter("enableTestCommands=1") }
 
 // Standalone starts the server outside of any replica set: neither transactions nor change streams
 // work.
 func Standalone() Option {
 	return func(c *config) { c.standalone = true }
-}
-
-// WithParentFolder puts the temporary data folder under this one, instead of into memory or under
-// [os.TempDir].
-func WithParentFolder(folder string) Option {
-	return func(c *config) { c.folder = folder }
 }
 
 // Start finds a mongod (see [Find]), starts it on a free port of 127.0.0.1, and returns when it
@@ -128,7 +122,7 @@ func start(ctx context.Context, program string, cfg config) (*Server, error) {
 		return nil, err
 	}
 
-	folder, err := os.MkdirTemp(cmp.Or(cfg.folder, MemoryFolder()), "plaza-mongod-")
+	folder, err := os.MkdirTemp(MemoryFolder(), "plaza-mongod-")
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}

@@ -16,7 +16,7 @@ var conversionCases = []testCase{
 	{"TooManyClicksTakeBackTheirConversions", conversionsOfTooMany},
 }
 
-// visit is a choice with its impression, click and conversion at noon. Nothing of it is stored yet.
+// visit is a choice with its impression, click and conversion at noon. It is not stored yet.
 type visit struct{ shown, clicked, converted ads.Recording }
 
 func newVisit(u ads.UnitID, zone ads.ZoneID) (v visit) {

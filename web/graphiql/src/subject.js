@@ -1,7 +1,7 @@
 import { ask } from './api.js';
 import { subjectQuery } from './operations.js';
 
-// newHandle returns a handle that no one has: each load of the page makes another one.
+// newHandle returns an unused handle: each load of the page makes another one.
 function newHandle() {
   return 'visitor_' + crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
 }

@@ -15,5 +15,5 @@
 //   - A server takes a turn for work that only one server at a time may do ([Member.TakeTurn]).
 //
 // The types of the documents in the collections "servers" and "settings" have the description of
-// each field. The package knows nothing of specific layouts, users or posts.
+// each field. The package does not know specific layouts, users or posts.
 package cluster

@@ -27,17 +27,16 @@ type newsAuthors struct {
 func newNewsAuthors(follows Follows, log social.ChangeLog) *newsAuthors {
 	return &newsAuthors{follows: follows, memory: cache.New(cache.Config[social.UserID, []social.UserID]{
 		Log: log, Size: authorsSize, Weigh: func(authors []social.UserID) int { return 16 * len(authors) },
-		Named: readersOf, IsAround: func(*social.Change, social.UserID) bool { return false },
+		Named: inPairs, IsAround: func(change *social.Change, reader social.UserID) bool { return slices.Contains(change.Around, reader) },
 	})}
 }
 
-// readersOf returns the users whose follows a change may affect.
-func readersOf(change *social.Change) []social.UserID {
-	readers := slices.Clone(change.Around)
+// inPairs returns the users whose follows of each other a change may affect.
+func inPairs(change *social.Change) (users []social.UserID) {
 	for _, p := range change.Pairs {
-		readers = append(readers, p.Viewer, p.Other)
+		users = append(users, p.Viewer, p.Other)
 	}
-	return readers
+	return users
 }
 
 // ofEach returns the authors of each reader's news. It leaves out readers who follow too many.
@@ -46,14 +45,13 @@ func readersOf(change *social.Change) []social.UserID {
 // a page never lacks a post of someone who was followed before another post of the page was written.
 // Posts of people who were unfollowed meanwhile are dropped by social.InNews.
 func (a *newsAuthors) ofEach(ctx context.Context, readers []social.UserID) (map[social.UserID][]social.UserID, error) {
-	isUsable, err := a.memory.CatchUp(ctx)
-	if err != nil {
+	if err := a.memory.CatchUp(ctx); err != nil {
 		return nil, err
 	}
 	authors := make(map[social.UserID][]social.UserID, len(readers))
 	var unknown []social.UserID
 	for _, reader := range readers {
-		if known, ok := a.memory.Get(reader); ok && isUsable {
+		if known, ok := a.memory.Get(reader); ok {
 			authors[reader] = known
 		} else {
 			unknown = append(unknown, reader)

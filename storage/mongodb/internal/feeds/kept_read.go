@@ -130,7 +130,7 @@ func (f *keptFeed) partsOf(p social.Page) int { return 2 + p.Limit/f.size }
 // copies of its posts, if there are any; for others the closed parts where the page begins.
 func (f *keptFeed) look(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
 	if p.After != "" || p.Last {
-		return f.lookAround(ctx, user, p)
+		return f.readAround(ctx, user, p)
 	}
 	views, err := f.openViews(ctx, []social.UserID{user}, p.Limit)
 	return views[user], err
@@ -140,9 +140,9 @@ func (f *keptFeed) look(ctx context.Context, user social.UserID, p social.Page) 
 // of their ids.
 const slack = 8
 
-// lookAround reads the open part and the closed ones where the page begins, and only the copies
+// readAround reads the open part and the closed ones where the page begins, and only the copies
 // from there on.
-func (f *keptFeed) lookAround(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
+func (f *keptFeed) readAround(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
 	filter, order := closedNear(user, p)
 	open := bson.A{mdb.Doc("$match", openOf(user))}
 	closed := bson.A{mdb.Doc("$match", filter), mdb.Doc("$sort", order), mdb.Doc("$limit", f.partsOf(p))}

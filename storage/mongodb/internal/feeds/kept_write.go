@@ -253,14 +253,14 @@ func (f *keptFeed) closePart(ctx context.Context, open *openPart, inOrder []soci
 	if err != nil {
 		return err
 	}
-	if err := f.goOn(ctx, open, &c); err != nil || !f.copies {
+	if err := f.trimOpen(ctx, open, &c); err != nil || !f.copies {
 		return err
 	}
 	return f.refreshStale(ctx, open.User, c.Posts)
 }
 
-// goOn removes from the open part what a closed one has.
-func (f *keptFeed) goOn(ctx context.Context, open *openPart, c *closedPart) error {
+// trimOpen removes from the open part what a closed one has.
+func (f *keptFeed) trimOpen(ctx context.Context, open *openPart, c *closedPart) error {
 	set := mdb.Doc(
 		"ids", ascending(mdb.Doc("$setDifference", bson.A{"$ids", idArray(c.IDs)})),
 		"from", c.Upper, "parts", mdb.Doc("$add", bson.A{"$parts", 1}))

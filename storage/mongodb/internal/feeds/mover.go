@@ -171,7 +171,7 @@ func (v Mover) compareUser(ctx context.Context, move *cluster.Move, user social.
 }
 
 // seen returns those of a user's news that they see. If a server died at the wrong moment, a kept
-// feed may still have posts by people whom the user no longer follows, in the place of older posts
+// feed may still have posts by people the user no longer follows, in the place of older posts
 // at the end of a page.
 func (v Mover) seen(ctx context.Context, user social.UserID, posts []*social.Post) ([]*social.Post, error) {
 	authors, err := v.c.Follows.Followed(ctx, user)

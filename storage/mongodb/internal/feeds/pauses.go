@@ -18,7 +18,8 @@ type pauses struct {
 func newPauses(length int) *pauses { return &pauses{length: length, pages: map[social.UserID]int{}} }
 
 const (
-	// pauseLength is the default length. Looking in vain makes a page up to half again as expensive.
+	// pauseLength is the default length. Looking without finding makes a page up to half again as
+	// expensive.
 	pauseLength = 31
 	// mostPauses bounds how many readers are remembered: some megabytes.
 	mostPauses = 50_000

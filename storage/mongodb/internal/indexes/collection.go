@@ -18,12 +18,16 @@ var compressed = options.CreateCollection().SetDefaultIndexOptions(options.Defau
 // makeCollection creates the collection if it is missing. A deployment with another storage engine
 // may refuse options for WiredTiger; it gets none.
 func makeCollection(ctx context.Context, c *mongo.Collection) error {
-	const namespaceExists = 48
-	err := c.Database().CreateCollection(ctx, c.Name(), compressed)
-	var refusal mongo.CommandError
-	if errors.As(err, &refusal) && !refusal.HasErrorCode(namespaceExists) {
-		err = c.Database().CreateCollection(ctx, c.Name())
+	err := unlessExists(c.Database().CreateCollection(ctx, c.Name(), compressed))
+	if refusal := (mongo.CommandError{}); errors.As(err, &refusal) && !mdb.IsUnavailable(err) {
+		err = unlessExists(c.Database().CreateCollection(ctx, c.Name()))
 	}
+	return err
+}
+
+// unlessExists returns the error, unless it says that the collection exists.
+func unlessExists(err error) error {
+	const namespaceExists = 48
 	if mdb.HasCode(err, namespaceExists) {
 		return nil
 	}

@@ -62,8 +62,8 @@ func (o *own) next() *Job {
 	return j
 }
 
-// comeFirst reports whether the next job is one of these.
-func (o *own) comeFirst(now time.Time) bool {
+// isNext reports whether the next job is one of these.
+func (o *own) isNext(now time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.waiting) > 0 && now.Before(o.searchAt)
@@ -153,7 +153,7 @@ func (q *Queue) lease(ctx context.Context, jobs []Job) {
 // returns nil if there is none.
 func (q *Queue) Next(ctx context.Context, now time.Time) (*Job, error) {
 	q.own.active.Store(true)
-	ownFirst := q.own.comeFirst(now)
+	ownFirst := q.own.isNext(now)
 	if ownFirst {
 		if j, err := q.nextOwn(ctx, now); j != nil || err != nil {
 			return j, err

@@ -19,8 +19,8 @@ func (s Stages) MarshalBSONValue() (typ byte, data []byte, err error) {
 	return byte(bson.TypeArray), s, nil
 }
 
-// WritePipeline encodes a pipeline. It returns an error if a value has no BSON type.
-func WritePipeline(pipeline bson.A) (Stages, error) {
+// writePipeline encodes a pipeline. It returns an error if a value has no BSON type.
+func writePipeline(pipeline bson.A) (Stages, error) {
 	return appendArray(make([]byte, 0, usualPipeline), pipeline)
 }
 
@@ -29,7 +29,7 @@ const usualPipeline = 1 << 13
 
 // MustWritePipeline encodes a pipeline of constants for a package variable. It panics on an error.
 func MustWritePipeline(pipeline bson.A) Stages {
-	s, err := WritePipeline(pipeline)
+	s, err := writePipeline(pipeline)
 	if err != nil {
 		panic(fmt.Sprintf("a pipeline of this package: %v", err))
 	}

@@ -34,7 +34,7 @@ func TestPipelinesAreWrittenAsTheDriverWritesThem(t *testing.T) {
 		Doc("$set", Doc("empty", bson.D{}, "none", bson.A{}, "no document", bson.D(nil), "no array", bson.A(nil))),
 		Doc("$set", Doc("all", bson.A{"a", bson.A{1, Doc("b", bson.A{})}, []string{"c"}, owned{Owner: users[0]}})),
 	}
-	got, err := WritePipeline(pipeline)
+	got, err := writePipeline(pipeline)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestPipelinesAreWrittenAsTheDriverWritesThem(t *testing.T) {
 func TestPipelinesThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for _, value := range []any{make(chan int), bson.RawValue{}} {
-		if s, err := WritePipeline(bson.A{Doc("$set", Doc("never", value))}); err == nil {
+		if s, err := writePipeline(bson.A{Doc("$set", Doc("never", value))}); err == nil {
 			t.Errorf("%T was written: %v", value, bson.RawArray(s))
 		}
 	}

@@ -58,7 +58,7 @@ func oneOf[V any](field string, values []V) bson.D {
 // AggregateAll runs a pipeline and reads all resulting documents, with one command like FindAll.
 func AggregateAll[D any](ctx context.Context, c *mongo.Collection, pipeline bson.A, expect int, opts ...options.Lister[options.AggregateOptions]) ([]D, error) {
 	opts = append(opts, options.Aggregate().SetBatchSize(int32(expect+1)))
-	stages, err := WritePipeline(pipeline)
+	stages, err := writePipeline(pipeline)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"plaza/social"
 )
 
-// ErrNoPrimary: the call has waited for a primary as long as it may.
-var ErrNoPrimary = fmt.Errorf("%w: the database has no primary", social.ErrUnavailable)
+// errNoPrimary: the call has waited for a primary as long as it may.
+var errNoPrimary = fmt.Errorf("%w: the database has no primary", social.ErrUnavailable)
 
 // Primary follows whether the deployment has a server that takes writes, and ends calls that would
 // wait too long for one. The driver could bound that wait too, but by the same limit as the wait
@@ -58,7 +58,7 @@ func takesWrites(d event.TopologyDescription) bool {
 	return false
 }
 
-// limit bounds a call by a time limit, and ends it sooner, with the cause ErrNoPrimary, once it has
+// limit bounds a call by a time limit, and ends it sooner, with the cause errNoPrimary, once it has
 // waited for a primary for as long as it may.
 func (p *Primary) limit(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
@@ -76,7 +76,7 @@ func (p *Primary) watch(ctx context.Context, end context.CancelCauseFunc) {
 	for {
 		left := p.patienceLeft()
 		if left <= 0 {
-			end(ErrNoPrimary)
+			end(errNoPrimary)
 			return
 		}
 		select {
@@ -98,7 +98,7 @@ func (p *Primary) patienceLeft() time.Duration {
 
 // causeOf is the error of a call with what ended it, if that was the lack of a primary.
 func causeOf(limited context.Context, err error) error {
-	if cause := context.Cause(limited); err != nil && cause == ErrNoPrimary { //nolint:errorlint // set by watch alone
+	if cause := context.Cause(limited); err != nil && cause == errNoPrimary { //nolint:errorlint // set by watch alone
 		return fmt.Errorf("%w: %w", cause, err)
 	}
 	return err

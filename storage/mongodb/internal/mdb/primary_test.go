@@ -23,15 +23,15 @@ func TestCallsEndWithoutAPrimary(t *testing.T) {
 		ends   time.Duration
 		why    error
 	}{
-		"never there":    {nil, patience, ErrNoPrimary},
+		"never there":    {nil, patience, errNoPrimary},
 		"there":          {[]topologyEvent{{0, "RSPrimary"}}, time.Minute, context.DeadlineExceeded},
 		"a mongos":       {[]topologyEvent{{0, "Mongos"}}, time.Minute, context.DeadlineExceeded},
-		"no members":     {[]topologyEvent{{0, "RSSecondary"}}, patience, ErrNoPrimary},
-		"lost meanwhile": {[]topologyEvent{{0, "RSPrimary"}, {7 * time.Second, "RSSecondary"}}, 7*time.Second + patience, ErrNoPrimary},
+		"no members":     {[]topologyEvent{{0, "RSSecondary"}}, patience, errNoPrimary},
+		"lost meanwhile": {[]topologyEvent{{0, "RSPrimary"}, {7 * time.Second, "RSSecondary"}}, 7*time.Second + patience, errNoPrimary},
 		"back in time":   {[]topologyEvent{{3900 * time.Millisecond, "RSPrimary"}}, time.Minute, context.DeadlineExceeded},
 		"lost twice": {
 			[]topologyEvent{{0, "RSPrimary"}, {2 * time.Second, "Unknown"}, {5 * time.Second, "RSPrimary"}, {6 * time.Second, "Unknown"}},
-			6*time.Second + patience, ErrNoPrimary,
+			6*time.Second + patience, errNoPrimary,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestCallsEndWithoutAPrimary(t *testing.T) {
 func TestACallWithoutAPrimaryIsUnavailable(t *testing.T) {
 	t.Parallel()
 	ctx, end := context.WithCancelCause(t.Context())
-	end(ErrNoPrimary)
+	end(errNoPrimary)
 	if err := Translate(t.Context(), "posts", causeOf(ctx, ctx.Err())); !errors.Is(err, social.ErrUnavailable) {
 		t.Errorf("error: %v, want ErrUnavailable", err)
 	}

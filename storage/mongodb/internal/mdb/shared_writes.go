@@ -92,7 +92,7 @@ func (s *SharedWrites[T]) together(ctx context.Context, _ struct{}, batch []*sha
 	if len(waiting) == 0 {
 		return nil
 	}
-	isOpen, err := s.db.TryWrite(social.WithAttempts(ctx, attempts...), s.op, func(ctx context.Context) error {
+	isOpen, err := s.db.tryWrite(social.WithAttempts(ctx, attempts...), s.op, func(ctx context.Context) error {
 		return s.store(ctx, writesOf(waiting))
 	})
 	for _, w := range waiting {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -14,16 +13,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 
 	"plaza/id"
+	"plaza/retry"
 	"plaza/social"
 )
 
-const (
-	firstBackoff = 2 * time.Millisecond
-	maxBackoff   = 250 * time.Millisecond
-	// abortTimeout bounds each command that ends a failed transaction, whose call may have no time
-	// left.
-	abortTimeout = 500 * time.Millisecond
-)
+// abortTimeout bounds each command that ends a failed transaction, whose call may have no time left.
+const abortTimeout = 500 * time.Millisecond
 
 // Lease reports whether this server may use the database, and counts the calls that do.
 type Lease interface {
@@ -197,9 +192,9 @@ func (d *DB) WriteWithin(ctx context.Context, timeout time.Duration, op string, 
 	})
 }
 
-// TryWrite is Write with a single attempt, which waits for no other writers. After an error, isOpen
+// tryWrite is Write with a single attempt, which waits for no other writers. After an error, isOpen
 // says that the outcome is unknown: otherwise nothing is stored.
-func (d *DB) TryWrite(ctx context.Context, op string, fn func(context.Context) error) (isOpen bool, err error) {
+func (d *DB) tryWrite(ctx context.Context, op string, fn func(context.Context) error) (isOpen bool, err error) {
 	err = d.inSession(ctx, d.timeout, op, nil, func(ctx context.Context, session *mongo.Session) error {
 		if err := d.lease.AwaitWrites(ctx); err != nil {
 			return err
@@ -277,17 +272,7 @@ func (d *DB) beginning(fn func(context.Context) error) func(context.Context) err
 // Retry runs fn again after conflicts and changes of primary, with growing random pauses. It does
 // not wait for a primary twice.
 func Retry(ctx context.Context, fn func() error) error {
-	for pause := firstBackoff; ; pause = min(2*pause, maxBackoff) {
-		err := fn()
-		if err == nil || !isTransient(err) || HasNoPrimary(err) {
-			return err
-		}
-		select {
-		case <-time.After(rand.N(pause)): //nolint:gosec // a pause needs no secure randomness
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), err)
-		}
-	}
+	return retry.Do(ctx, fn, func(err error) bool { return isTransient(err) && !HasNoPrimary(err) })
 }
 
 // attempt runs one transaction, and commits it if the lease still allows that. It returns whether
@@ -343,5 +328,5 @@ func (d *DB) abort(ctx context.Context, session *mongo.Session, cause error) {
 // isInterrupted reports whether a transaction has failed because its caller did not wait for a
 // response of the primary any longer. The driver can notice a deadline before ctx does.
 func isInterrupted(ctx context.Context, err error) bool {
-	return (ctx.Err() != nil || mongo.IsTimeout(err)) && !errors.Is(context.Cause(ctx), ErrNoPrimary)
+	return (ctx.Err() != nil || mongo.IsTimeout(err)) && !errors.Is(context.Cause(ctx), errNoPrimary)
 }

@@ -7,5 +7,5 @@
 // changes within [Run.Transaction] or after [Run.Still], so that a process that was overtaken
 // changes nothing.
 //
-// The package knows nothing of specific layouts.
+// The package does not know specific layouts.
 package migrate

@@ -161,11 +161,8 @@ func (s *Store) ReportsBy(ctx context.Context, reporter social.UserID, after soc
 // Cases implements social.Cases.
 func (s *Store) Cases(ctx context.Context, ids []social.CaseID) (map[social.CaseID]*social.Case, error) {
 	found := make(map[social.CaseID]*social.Case, len(ids))
-	if len(ids) == 0 {
-		return found, nil
-	}
 	err := s.calls.Read(ctx, "cases", func(ctx context.Context) error {
-		docs, err := mdb.FindAll[caseDoc](ctx, s.cases, mdb.Doc("_id", mdb.Doc("$in", mdb.IDs(ids))), len(ids), options.Find().SetHint("_id_"))
+		docs, err := mdb.FindIn[caseDoc](ctx, s.cases, "_id", ids)
 		for i := range docs {
 			found[docs[i].ID] = docs[i].toCase()
 		}

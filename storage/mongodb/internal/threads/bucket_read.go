@@ -313,13 +313,13 @@ func (p *partialRun) add(buckets []rawBucket) error {
 		p.done = true
 		return nil
 	}
-	p.done = !p.query.goOn(&buckets[len(buckets)-1])
+	p.done = !p.query.continueAfter(&buckets[len(buckets)-1])
 	p.buckets *= 8
 	return nil
 }
 
-// goOn continues after a bucket, if anything can be there.
-func (q *runQuery) goOn(b *rawBucket) bool {
+// continueAfter continues after a bucket, if anything can be there.
+func (q *runQuery) continueAfter(b *rawBucket) bool {
 	bound := b.id
 	if q.upwards() {
 		bound = b.upper

@@ -30,7 +30,7 @@ type Layout interface {
 	// RemoveThread deletes all comments of a post.
 	RemoveThread(ctx context.Context, post social.PostID) error
 	// RemovePart deletes about most comments, outside of any transaction, and returns whether it
-	// found any. No one can see the post any more, and it is deleted next, so the rest of the
+	// found any. The post is already invisible, and is deleted next, so the rest of the
 	// thread may be inconsistent.
 	RemovePart(ctx context.Context, post social.PostID, most int) (did bool, err error)
 	// Thread reads all comments of a post, in the order of their ids.

@@ -89,7 +89,7 @@ func (s *Store) changeStanding(ctx context.Context, user social.UserID, at time.
 	}
 	err := mdb.UpdateOne(ctx, s.users, mdb.Doc("_id", user), update)
 	if isAway := social.IsAway(after); err == nil && isAway != social.IsAway(before) {
-		err = s.comeOrGo(ctx, user, at, isAway)
+		err = s.applyAway(ctx, user, at, isAway)
 	}
 	if err != nil {
 		return false, err
@@ -97,8 +97,8 @@ func (s *Store) changeStanding(ctx context.Context, user social.UserID, at time.
 	return true, s.log.AppendWith(ctx, social.AroundChanged(user), e)
 }
 
-// comeOrGo changes what depends on whether an account is away.
-func (s *Store) comeOrGo(ctx context.Context, user social.UserID, at time.Time, isAway bool) error {
+// applyAway changes what depends on whether an account is away.
+func (s *Store) applyAway(ctx context.Context, user social.UserID, at time.Time, isAway bool) error {
 	if err := s.markAway(ctx, user, isAway); err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
 // Package sqldb is how Plaza uses an SQLite file. It handles the file, transactions, statements,
-// rows and pages of lists, and knows nothing of users or posts: the packages above define these.
+// rows and pages of lists, but no users or posts: the packages above define these.
 //
 //   - The file ([Open]): one process at a time has it open. It is in WAL mode with
 //     synchronous=FULL, so what a call has acknowledged survives a crash and a power failure.

@@ -47,7 +47,7 @@ type opening struct {
 	log  string // the name of a write-ahead log that was left beside it; "": none was
 }
 
-// find looks for what is beside a file that no one has open.
+// find looks for what is beside a file that is not open.
 func find(path string) opening {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return opening{path, info.Name()}

@@ -47,7 +47,7 @@ export function CommentForm({ postId, parent, short, then }) {
   );
 }
 
-// Comment is an entry of a thread. In a flat order it says to whom it replies; in a tree it is
+// Comment is an entry of a thread. In a flat order it names the author it replies to; in a tree it is
 // indented.
 export function Comment({ comment, postId, inTree, isSubject }) {
   const me = useMe();
