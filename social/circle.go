@@ -57,8 +57,9 @@ type Circles interface {
 	// RenameCircle: ErrNotFound, ErrTaken.
 	RenameCircle(ctx context.Context, id CircleID, name string, e Event) error
 	// DeleteCircle removes the circle, its memberships, and the follows that depended on it alone.
-	// It may remove those of a large circle in several transactions: after an error, the circle may
-	// have fewer members, and a repeated call removes the others. ErrNotFound.
+	// It may remove those of a large circle in several transactions, each with an event like e: after
+	// an error, the circle may have fewer members, and a repeated call removes the others.
+	// ErrNotFound.
 	DeleteCircle(ctx context.Context, id CircleID, e Event) error
 	// Circles reads by id; absent circles are missing in the map.
 	Circles(ctx context.Context, ids []CircleID) (map[CircleID]*Circle, error)

@@ -24,7 +24,7 @@ const (
 	EventRightRevoked    EventKind = "right.revoked"
 	EventCircleCreated   EventKind = "circle.created"
 	EventCircleRenamed   EventKind = "circle.renamed"
-	EventCircleDeleted   EventKind = "circle.deleted"
+	EventCircleDeleted   EventKind = "circle.deleted" // or some of its members were removed for that
 	EventMemberAdded     EventKind = "circle.member_added"
 	EventMemberRemoved   EventKind = "circle.member_removed"
 	EventFollowed        EventKind = "user.followed"

@@ -220,8 +220,9 @@ func TestUpgradesKeepNewMemberships(t *testing.T) {
 	}
 }
 
-// TestLargeCirclesAreDeletedInParts: each transaction removes a bounded number of members. After an
-// error in between, counts and follows are right, and a repeated call removes the rest.
+// TestLargeCirclesAreDeletedInParts: each transaction removes a bounded number of members, and has an
+// event. After an error in between, counts and follows are right, and a repeated call removes the
+// rest.
 func TestLargeCirclesAreDeletedInParts(t *testing.T) {
 	t.Parallel()
 	const together, members, inAnother = 1000, 2003, 7
@@ -242,6 +243,9 @@ func TestLargeCirclesAreDeletedInParts(t *testing.T) {
 		t.Fatal("the circle is deleted, although the caller has left")
 	}
 	o.hasMembers(large, members-together)
+	if n := must(s.graph.Edges().Database().Collection("events").CountDocuments(t.Context(), mdb.Doc("kind", social.EventCircleDeleted)))(t); n != 1 {
+		t.Errorf("%d events, want 1: members who were removed still show posts", n)
+	}
 	ok(t, s.DeleteCircle(t.Context(), large, anEvent(social.EventCircleDeleted)))
 	if found := must(s.Circles(t.Context(), []social.CircleID{large}))(t); len(found) > 0 {
 		t.Error("the circle remains")

@@ -93,7 +93,9 @@ func (s *Store) deleteSome(ctx context.Context, circle social.CircleID, e social
 			if err := mdb.UpdateOne(ctx, s.circles, key, mdb.Doc("$inc", mdb.Doc("members", -removed))); err != nil {
 				return err
 			}
-			return s.log.Note(ctx, social.AroundChanged(d.Owner))
+			part := e // the members of this part may see fewer posts, even if the next part never comes
+			part.ID = social.EventID{ID: id.New()}
+			return s.log.AppendWith(ctx, social.AroundChanged(d.Owner), part)
 		}
 		if _, err := s.circles.DeleteOne(ctx, key); err != nil {
 			return err
