@@ -12,8 +12,8 @@ import (
 )
 
 // TestAdsDoNotImportTheSocialDomain ensures that posts and circles are never an input to the choice
-// of ads: its packages import the standard library, ids, faults, pages, retries and each other, and no
-// other part of Plaza.
+// of ads: its packages import the standard library, ids, faults, pages, retries and each other, and
+// no other part of Plaza.
 func TestAdsDoNotImportTheSocialDomain(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	server, serverErr := filepath.Glob("adserver/*.go")

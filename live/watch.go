@@ -84,8 +84,8 @@ func (w *watch) sent(item *Item) {
 	}
 }
 
-// touched lists the posts that an event may show to the viewer, or hide, and those whose wall's owner
-// it may, although the event is not about these posts.
+// touched lists the posts that an event may show to the viewer, or hide, and those whose wall's
+// owner it may, although the event is not about these posts.
 func (w *watch) touched(viewer social.UserID, e social.Event) []social.PostID {
 	w.mu.Lock()
 	defer w.mu.Unlock()

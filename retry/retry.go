@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Between two attempts lies a random pause, of up to firstPause before the second attempt, and of up
-// to twice as long before each further one: without it, writers that collide once do so again.
+// Between two attempts lies a random pause, of up to firstPause before the second attempt, and of
+// up to twice as long before each further one: without it, writers that collide once do so again.
 const (
 	firstPause = 2 * time.Millisecond
 	maxPause   = 250 * time.Millisecond
 )
 
-// Do runs fn until it succeeds or mayRepeat returns false for its error, which Do then returns. If ctx
-// ends during a pause, it returns both errors.
+// Do runs fn until it succeeds or mayRepeat returns false for its error, which Do then returns. If
+// ctx ends during a pause, it returns both errors.
 func Do(ctx context.Context, fn func() error, mayRepeat func(error) bool) error {
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		err := fn()

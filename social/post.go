@@ -255,8 +255,8 @@ func NewPostErased(post PostID) Event {
 	return Event{ID: EventID{id.New()}, Kind: EventPostDeleted, Post: post}
 }
 
-// NewPostReduced returns the event of a post that loses the reaction, the vote or the wall of a deleted
-// user. It names no user, as NewPostErased.
+// NewPostReduced returns the event of a post that loses the reaction, the vote or the wall of a
+// deleted user. It names no user, as NewPostErased.
 func NewPostReduced(post PostID) Event {
 	return Event{ID: EventID{id.New()}, Kind: EventPostReduced, Post: post}
 }

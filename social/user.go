@@ -32,8 +32,8 @@ func (u *User) CreatedAt() time.Time { return u.ID.Time() }
 // the name, and use it to search for prefixes of names.
 func NameOrder(name string, user UserID) string { return NameKey(name) + "\x00" + user.ID.String() }
 
-// NameOrderEnd is greater than the NameOrders of all users whose NameKeys begin with the prefix: no name
-// has as many of the greatest rune.
+// NameOrderEnd is greater than the NameOrders of all users whose NameKeys begin with the prefix: no
+// name has as many of the greatest rune.
 func NameOrderEnd(prefix string) string {
 	return prefix + strings.Repeat(string(utf8.MaxRune), MaxNameLen+1)
 }

@@ -103,7 +103,8 @@ func (l *Log) Refused(ctx context.Context, code string) {
 	}
 }
 
-// identified returns the id of ctx's request and attrs, without empty texts: commands have no request.
+// identified returns the id of ctx's request and attrs, without empty texts: commands have no
+// request.
 func identified(ctx context.Context, attrs []slog.Attr) []slog.Attr {
 	all := append([]slog.Attr{slog.String("requestId", request.ID(ctx))}, attrs...)
 	return slices.DeleteFunc(all, func(attr slog.Attr) bool { return attr.Value.Equal(slog.StringValue("")) })

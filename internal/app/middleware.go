@@ -22,8 +22,8 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// closingConnections ends each kept-alive connection with its next answer once the server is ending. Closing
-// a connection without an answer would race with the next request.
+// closingConnections ends each kept-alive connection with its next answer once the server is
+// ending. Closing a connection without an answer would race with the next request.
 func closingConnections(ending *atomic.Bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if ending.Load() {

@@ -33,7 +33,8 @@ type laterMutations struct {
 	begun bool // mutations run one after another
 }
 
-// checkMutation returns an error if ctx is that of a mutation whose user may not change anything any more.
+// checkMutation returns an error if ctx is that of a mutation whose user may not change anything
+// any more.
 func checkMutation(ctx context.Context, session social.Session) error {
 	later, is := ctx.Value(laterMutationsKey{}).(*laterMutations)
 	field := graphql.GetFieldContext(ctx)

@@ -25,8 +25,8 @@ type Config[K comparable, V any] struct {
 	IsAround func(*social.Change, K) bool
 }
 
-// Cache keeps values in memory. Call CatchUp before each use. It is safe for concurrent use, and what
-// it returns must not be changed.
+// Cache keeps values in memory. Call CatchUp before each use. It is safe for concurrent use, and
+// what it returns must not be changed.
 type Cache[K comparable, V any] struct {
 	config  Config[K, V]
 	entries *otter.Cache[K, entry[V]]
@@ -64,10 +64,10 @@ func New[K comparable, V any](config Config[K, V]) *Cache[K, V] {
 // Bytes returns approximately how much memory the values take.
 func (c *Cache[K, V]) Bytes() uint64 { return c.entries.WeightedSize() }
 
-// CatchUp forgets the values that had changed before it was called. Calls at the same time share the
-// question to the store, as in the ReadIndex protocol of Raft (Ongaro, "Consensus: Bridging Theory
-// and Practice", section 6.4). After that, what Get returns is at least as new as everything that
-// was read before. While the store does not know what changes, Get returns nothing.
+// CatchUp forgets the values that had changed before it was called. Calls at the same time share
+// the question to the store, as in the ReadIndex protocol of Raft (Ongaro, "Consensus: Bridging
+// Theory and Practice", section 6.4). After that, what Get returns is at least as new as everything
+// that was read before. While the store does not know what changes, Get returns nothing.
 func (c *Cache[K, V]) CatchUp(ctx context.Context) error {
 	_, _, err := c.changes.Read(ctx, struct{}{})
 	if errors.Is(err, social.ErrNoChanges) {

@@ -13,10 +13,10 @@ func (s *Service) PostViewers(ctx context.Context, post social.PostID, viewers [
 	return s.postViewers(ctx, post, func(*social.Post, *social.User) ([]social.UserID, viewerRule, error) { return viewers, canSee, nil })
 }
 
-// CommentChangeViewers finds the viewers who may learn that a comment was edited, deleted, hidden or
-// restored, or has one reply fewer: those who see it as it is now, or if it is gone (Comment is nil),
-// those who see its post and its author. For the author of a hidden comment nothing is gone, so they
-// learn of the decision only where they read its reason, and of fewer replies here (Own).
+// CommentChangeViewers finds the viewers who may learn that a comment was edited, deleted, hidden
+// or restored, or has one reply fewer: those who see it as it is now, or if it is gone (Comment is
+// nil), those who see its post and its author. For the author of a hidden comment nothing is gone,
+// so they learn of the decision only where they read its reason, and of fewer replies here (Own).
 func (s *Service) CommentChangeViewers(ctx context.Context, e social.Event, viewers []social.UserID) (Sighting, error) {
 	posts, err := s.store.Posts(ctx, []social.PostID{e.Post})
 	if err != nil || posts[e.Post] == nil {

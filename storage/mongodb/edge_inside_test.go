@@ -220,9 +220,9 @@ func TestUpgradesKeepNewMemberships(t *testing.T) {
 	}
 }
 
-// TestLargeCirclesAreDeletedInParts: each transaction removes a bounded number of members, and has an
-// event. After an error in between, counts and follows are right, and a repeated call removes the
-// rest.
+// TestLargeCirclesAreDeletedInParts: each transaction removes a bounded number of members, and has
+// an event. After an error in between, counts and follows are right, and a repeated call removes
+// the rest.
 func TestLargeCirclesAreDeletedInParts(t *testing.T) {
 	t.Parallel()
 	const together, members, inAnother = 1000, 2003, 7

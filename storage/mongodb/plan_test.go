@@ -15,7 +15,8 @@ import (
 
 // TestNewsMergesIndexRanges checks the plans of news for few and many followed people. Pages of
 // recent posts are found in memory, as the follows are, with two commands before the one for their
-// posts. Older ones are merged from index ranges. Nothing is sorted, and only the posts on the page are read.
+// posts. Older ones are merged from index ranges. Nothing is sorted, and only the posts on the page
+// are read.
 func TestNewsMergesIndexRanges(t *testing.T) {
 	t.Parallel()
 	const limit, written = 20, 300

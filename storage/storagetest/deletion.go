@@ -147,8 +147,8 @@ func deleteUserReportsPosts(w *world) {
 	w.same(reported, want, "the posts that events report")
 }
 
-// deleteUserReportsWhatPostsLose: each reaction and vote of a deleted user, and each post that leaves
-// their wall, has an event that names no user. Muted threads have none.
+// deleteUserReportsWhatPostsLose: each reaction and vote of a deleted user, and each post that
+// leaves their wall, has an event that names no user. Muted threads have none.
 func deleteUserReportsWhatPostsLose(w *world) {
 	ada, ben := w.user(), w.user()
 	onWall := statusBy(ada)

@@ -73,8 +73,8 @@ func (s *secrets) deletedAreMissing(t *testing.T) {
 	}
 }
 
-// hiddenAreMissing checks that the answers about all that is hidden, about gil, and to a sign-in are
-// those about what never existed.
+// hiddenAreMissing checks that the answers about all that is hidden, about gil, and to a sign-in
+// are those about what never existed.
 func (s *secrets) hiddenAreMissing(t *testing.T, handle, password string) {
 	t.Helper()
 	signedOut := plazatest.Person{URL: s.plaza.URL}

@@ -181,8 +181,8 @@ func TestCasesOfDeletedAccounts(t *testing.T) {
 	})
 }
 
-// TestRepliesUnderHiddenCommentsAreDeleted: a hidden comment is a tombstone with one reply fewer, and
-// disappears with its last one, for everyone but its author.
+// TestRepliesUnderHiddenCommentsAreDeleted: a hidden comment is a tombstone with one reply fewer,
+// and disappears with its last one, for everyone but its author.
 func TestRepliesUnderHiddenCommentsAreDeleted(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {

@@ -169,8 +169,8 @@ func TestPostChangesArePrivate(t *testing.T) {
 	})
 }
 
-// TestOwnersOfWallsComeAndGo: a post arrives when the subscriber ceases to see the owner of the wall
-// that it is on, or begins to. Blocks send nothing to other subscribers.
+// TestOwnersOfWallsComeAndGo: a post arrives when the subscriber ceases to see the owner of the
+// wall that it is on, or begins to. Blocks send nothing to other subscribers.
 func TestOwnersOfWallsComeAndGo(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
@@ -243,8 +243,8 @@ func TestPostsOfDeletedAccounts(t *testing.T) {
 	})
 }
 
-// TestPostsLoseDeletedUsers: a post arrives when a deleted account's reaction, vote or wall is gone from
-// it.
+// TestPostsLoseDeletedUsers: a post arrives when a deleted account's reaction, vote or wall is gone
+// from it.
 func TestPostsLoseDeletedUsers(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {

@@ -31,9 +31,9 @@ func newRules() *rules.Rules {
 	return all
 }
 
-// withoutOwn drops the errors of gqlparser's rule that oneOf and intRange report. About @oneOf inputs
-// it names the first field of the input, whichever is null, and not the argument; about Ints, it
-// reports only those beyond 64 bits.
+// withoutOwn drops the errors of gqlparser's rule that oneOf and intRange report. About @oneOf
+// inputs it names the first field of the input, whichever is null, and not the argument; about
+// Ints, it reports only those beyond 64 bits.
 func withoutOwn(rule validator.RuleFunc) validator.RuleFunc {
 	return func(events *validator.Events, addError validator.AddErrFunc) {
 		rule(events, func(options ...validator.ErrorOption) {

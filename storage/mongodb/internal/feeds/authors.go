@@ -42,8 +42,8 @@ func inPairs(change *social.Change) (users []social.UserID) {
 // ofEach returns the authors of each reader's news. It leaves out readers who follow too many.
 //
 // Call it when the snapshot of ctx has begun: the authors are then at least as new as the posts, so
-// a page never lacks a post of someone who was followed before another post of the page was written.
-// Posts of people who were unfollowed meanwhile are dropped by social.InNews.
+// a page never lacks a post of someone who was followed before another post of the page was
+// written. Posts of people who were unfollowed meanwhile are dropped by social.InNews.
 func (a *newsAuthors) ofEach(ctx context.Context, readers []social.UserID) (map[social.UserID][]social.UserID, error) {
 	if err := a.memory.CatchUp(ctx); err != nil {
 		return nil, err

@@ -72,8 +72,8 @@ func (unkept) sharesWith(social.UserID) bool { return true }
 
 // News reads how far posts have come, whether follows have changed, and then the posts: three
 // commands. New posts, and follows that are not in memory, take one more each. Older posts are
-// merged in the database, which takes up to two more; during a pause, a reader who follows up to 189
-// people takes two in all.
+// merged in the database, which takes up to two more; during a pause, a reader who follows up to
+// 189 people takes two in all.
 func (f unkept) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	if isNewest(p) && f.pauses.take(viewer) {
 		return f.mergeNewsOf(ctx, viewer, p)

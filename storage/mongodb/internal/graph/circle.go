@@ -76,8 +76,8 @@ func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e soci
 	}
 }
 
-// deleteSome removes some members from a circle, and the circle itself if these were all. Concurrent
-// changes of the circle conflict with that.
+// deleteSome removes some members from a circle, and the circle itself if these were all.
+// Concurrent changes of the circle conflict with that.
 func (s *Store) deleteSome(ctx context.Context, circle social.CircleID, e social.Event) (isDeleted bool, err error) {
 	err = s.db.Write(ctx, "delete circle", []id.ID{circle.ID}, func(ctx context.Context) error {
 		var d circleDoc

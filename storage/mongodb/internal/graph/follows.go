@@ -43,8 +43,8 @@ func (s Follows) Followed(ctx context.Context, user social.UserID) ([]social.Use
 }
 
 // FollowedByEach is Followed for several users, with one command, outside of the snapshot of ctx:
-// at least as new as the changes that were read before. It leaves out users whose lists have not all
-// been read, because together they have more than a number of entries.
+// at least as new as the changes that were read before. It leaves out users whose lists have not
+// all been read, because together they have more than a number of entries.
 func (s Follows) FollowedByEach(ctx context.Context, users []social.UserID, most int) (map[social.UserID][]social.UserID, error) {
 	var docs []Document
 	err := s.db.ReadAcknowledged(ctx, "followed", func(ctx context.Context) (err error) {

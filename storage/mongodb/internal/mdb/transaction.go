@@ -17,7 +17,8 @@ import (
 	"plaza/social"
 )
 
-// abortTimeout bounds each command that ends a failed transaction, whose call may have no time left.
+// abortTimeout bounds each command that ends a failed transaction, whose call may have no time
+// left.
 const abortTimeout = 500 * time.Millisecond
 
 // Lease reports whether this server may use the database, and counts the calls that do.
