@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -222,7 +223,7 @@ func TestUpgradesKeepNewMemberships(t *testing.T) {
 
 // TestLargeCirclesAreDeletedInParts: each transaction removes a bounded number of members, and has
 // an event. After an error in between, counts and follows are right, and a repeated call removes
-// the rest.
+// the rest, also with the same idempotency key.
 func TestLargeCirclesAreDeletedInParts(t *testing.T) {
 	t.Parallel()
 	const together, members, inAnother = 1000, 2003, 7
@@ -238,15 +239,27 @@ func TestLargeCirclesAreDeletedInParts(t *testing.T) {
 	large, small := o.circle("Large"), o.circle("Small")
 	o.importAll(large, others)
 	o.importAll(small, others[:inAnother])
+	begin := func() (a social.Attempt, err error) {
+		a = social.Attempt{User: o.user, Key: "delete", ID: id.New()}
+		_, err = s.BeginAttempt(t.Context(), a, time.Minute)
+		return a, err
+	}
 	isDeleting.Store(true)
-	if err := s.DeleteCircle(ctx, large, anEvent(social.EventCircleDeleted)); err == nil {
+	first := must(begin())(t)
+	if err := s.DeleteCircle(social.WithAttempts(ctx, first), large, anEvent(social.EventCircleDeleted)); err == nil {
 		t.Fatal("the circle is deleted, although the caller has left")
 	}
+	ok(t, s.EndAttempt(t.Context(), first, nil))
 	o.hasMembers(large, members-together)
 	if n := must(s.graph.Edges().Database().Collection("events").CountDocuments(t.Context(), mdb.Doc("kind", social.EventCircleDeleted)))(t); n != 1 {
 		t.Errorf("%d events, want 1: members who were removed still show posts", n)
 	}
-	ok(t, s.DeleteCircle(t.Context(), large, anEvent(social.EventCircleDeleted)))
+	second := must(begin())(t)
+	ok(t, s.DeleteCircle(social.WithAttempts(t.Context(), second), large, anEvent(social.EventCircleDeleted)))
+	ok(t, s.EndAttempt(t.Context(), second, nil))
+	if _, err := begin(); !errors.Is(err, social.ErrAnswerLost) {
+		t.Errorf("the deletion has no effect for its idempotency key: %v", err)
+	}
 	if found := must(s.Circles(t.Context(), []social.CircleID{large}))(t); len(found) > 0 {
 		t.Error("the circle remains")
 	}

@@ -66,50 +66,70 @@ func (s *Store) RenameCircle(ctx context.Context, circle social.CircleID, name s
 // and must not take ten on a slow machine.
 const removedTogether = 1_000
 
-// DeleteCircle implements social.Circles. The last transaction removes the circle.
+// DeleteCircle implements social.Circles. It removes most members of a large circle before the
+// transaction that removes the circle. Only that one is the effect of an idempotency key: after an
+// error before it, the client can repeat the request.
 func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e social.Event) error {
-	for {
-		isDeleted, err := s.deleteSome(ctx, circle, e)
-		if err != nil || isDeleted {
+	found, err := s.Circles(ctx, []social.CircleID{circle})
+	if err != nil {
+		return err
+	}
+	if found[circle] == nil {
+		return social.ErrNotFound
+	}
+	for left := found[circle].MembersCount; left > removedTogether; left -= removedTogether {
+		part := e // the members of this part may see fewer posts, even if the next part never comes
+		part.ID = social.EventID{ID: id.New()}
+		if err := s.removeSome(social.WithAttempts(ctx), circle, part); err != nil {
 			return err
 		}
 	}
+	return s.deleteRest(ctx, circle, e)
 }
 
-// deleteSome removes some members from a circle, and the circle itself if these were all.
-// Concurrent changes of the circle conflict with that.
-func (s *Store) deleteSome(ctx context.Context, circle social.CircleID, e social.Event) (isDeleted bool, err error) {
-	err = s.db.Write(ctx, "delete circle", []id.ID{circle.ID}, func(ctx context.Context) error {
+// removeSome removes removedTogether members from a circle, or all if it has fewer. Concurrent
+// changes of the circle conflict with that.
+func (s *Store) removeSome(ctx context.Context, circle social.CircleID, e social.Event) error {
+	return s.changeCircle(ctx, circle, e, func(ctx context.Context, d *circleDoc) error {
+		removed, err := s.removeMembers(ctx, d, removedTogether)
+		if err != nil {
+			return err
+		}
+		return mdb.UpdateOne(ctx, s.circles, d.key(), mdb.Doc("$inc", mdb.Doc("members", -removed)))
+	})
+}
+
+// deleteRest removes all members from a circle, and the circle. Concurrent changes of the circle
+// conflict with that.
+func (s *Store) deleteRest(ctx context.Context, circle social.CircleID, e social.Event) error {
+	return s.changeCircle(ctx, circle, e, func(ctx context.Context, d *circleDoc) error {
+		if _, err := s.circles.DeleteOne(ctx, d.key()); err != nil {
+			return err
+		}
+		_, err := s.removeMembers(ctx, d, 0)
+		return err
+	})
+}
+
+// changeCircle changes a circle and its members in one transaction with an event. ErrNotFound.
+func (s *Store) changeCircle(ctx context.Context, circle social.CircleID, e social.Event, change func(context.Context, *circleDoc) error) error {
+	return s.db.Write(ctx, "delete circle", []id.ID{circle.ID}, func(ctx context.Context) error {
 		var d circleDoc
 		if err := mdb.OrNotFound(s.circles.FindOne(ctx, mdb.Doc("_id", circle)).Decode(&d)); err != nil {
 			return err
 		}
-		removed, err := s.removeSome(ctx, d.Owner, circle)
-		if err != nil {
-			return err
-		}
-		key := mdb.Doc("_id", circle, "owner", d.Owner) // the owner is the shard key
-		if isDeleted = removed < removedTogether; !isDeleted {
-			if err := mdb.UpdateOne(ctx, s.circles, key, mdb.Doc("$inc", mdb.Doc("members", -removed))); err != nil {
-				return err
-			}
-			part := e // the members of this part may see fewer posts, even if the next part never comes
-			part.ID = social.EventID{ID: id.New()}
-			return s.log.AppendWith(ctx, social.AroundChanged(d.Owner), part)
-		}
-		if _, err := s.circles.DeleteOne(ctx, key); err != nil {
+		if err := change(ctx, &d); err != nil {
 			return err
 		}
 		return s.log.AppendWith(ctx, social.AroundChanged(d.Owner), e)
 	})
-	return isDeleted && err == nil, err
 }
 
-// removeSome removes some members from a circle, ends the follows of those who are in no other
-// circle, and returns how many members these were.
-func (s *Store) removeSome(ctx context.Context, owner social.UserID, circle social.CircleID) (int, error) {
-	members, hint := s.membersOf(owner, circle)
-	edges, err := mdb.FindAll[Document](ctx, s.edges, members, removedTogether, options.Find().SetLimit(removedTogether).
+// removeMembers removes members from a circle, at most a number of them (0: all), ends the follows
+// of those who are in no other circle, and returns how many it has removed.
+func (s *Store) removeMembers(ctx context.Context, circle *circleDoc, most int) (int, error) {
+	members, hint := s.membersOf(circle.Owner, circle.ID)
+	edges, err := mdb.FindAll[Document](ctx, s.edges, members, removedTogether, options.Find().SetLimit(int64(most)).
 		SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)).SetHint(hint))
 	if err != nil || len(edges) == 0 {
 		return 0, err
@@ -117,18 +137,19 @@ func (s *Store) removeSome(ctx context.Context, owner social.UserID, circle soci
 	var pairs []social.Pair
 	var ended []social.UserID
 	for i := range edges {
-		pairs = append(pairs, social.Pair{Viewer: owner, Other: edges[i].Other})
-		if edges[i].leave(circle); edges[i].Follow.IsZero() {
+		pairs = append(pairs, social.Pair{Viewer: circle.Owner, Other: edges[i].Other})
+		if edges[i].leave(circle.ID); edges[i].Follow.IsZero() {
 			ended = append(ended, edges[i].Other)
 		}
 	}
-	if err := s.endFollows(ctx, owner, ended); err != nil {
+	if err := s.endFollows(ctx, circle.Owner, ended); err != nil {
 		return 0, err
 	}
 	if err := s.followsChanged(ctx, edges...); err != nil {
 		return 0, err
 	}
-	_, err = s.edges.UpdateMany(ctx, edgesAmong(pairs, []social.UserID{owner}), withoutCircle(owner, circle), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
+	_, err = s.edges.UpdateMany(ctx, edgesAmong(pairs, []social.UserID{circle.Owner}), withoutCircle(circle.Owner, circle.ID),
+		options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 	return len(edges), err
 }
 

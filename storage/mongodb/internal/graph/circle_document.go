@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
@@ -45,6 +46,9 @@ func newCircleDoc(c *social.Circle) circleDoc {
 		IsDefault: c.IsDefault, Members: c.MembersCount,
 	}
 }
+
+// key matches the document by its _id and its shard key.
+func (d *circleDoc) key() bson.D { return mdb.Doc("_id", d.ID, "owner", d.Owner) }
 
 func (d *circleDoc) circle() *social.Circle {
 	return &social.Circle{ID: d.ID, Owner: d.Owner, Name: d.Name, IsDefault: d.IsDefault, MembersCount: d.Members}
