@@ -331,7 +331,7 @@ func (w *world) inputFields() map[string][]bad {
 		"RevokeAccessTokenInput.accessTokenId": append(notAnyID("token"), bad{why: "another user's", value: w.bobAccessToken, code: "NOT_FOUND"}),
 		"CreateInvitationInput.expiresInDays":  values("INVALID", 0, -1, 31, 1<<31-1, -1<<31),
 		"RevokeInvitationInput.invitationId":   append(notAnyID("invitation"), bad{why: "another user's", value: w.bobInvitation, code: "NOT_FOUND"}),
-		"SignUpInput.invitation":               append(values("NOT_ALLOWED", "x", strings.ToUpper(w.code), " "+w.code, w.code+"\x00", w.invitation, w.code[:len(w.code)-1], veryLong), values("BLANK", "")...),
+		"SignUpInput.invitation":               append(values("NOT_ALLOWED", "x", strings.ToUpper(w.code), strings.Replace(w.code, "_", "_ ", 1), w.code+"\x00", w.invitation, w.code[:len(w.code)-1], veryLong), values("BLANK", "", " \n")...),
 		"SignInWithIdTokenInput.invitation":    {}, // looked at when the token is verified
 		"CreateAccessTokenInput.name":          line(100),
 		"CreateAccessTokenInput.expiresInDays": values("INVALID", 0, -1, 366, 1<<31-1, -1<<31),
