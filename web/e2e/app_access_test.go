@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -101,6 +102,7 @@ func TestAppProvider(t *testing.T) {
 	mira.doesNotSee("Current password")
 	mira.press(`//dialog//form`, named("Deactivate my account"))
 	mira.sees("Your account is deactivated.")
+	deactivated := time.Now().Unix()
 	page := strings.TrimPrefix(ask, "Sign in with ")
 	for forged, want := range map[string]string{page: page + " does not answer as it should", "other.example": "This sign-in has expired"} {
 		begun, _ := json.Marshal(map[string]string{"issuer": site.URL, "clientId": issuertest.Audience, "state": "known"})
@@ -113,6 +115,8 @@ func TestAppProvider(t *testing.T) {
 	mira.press(named("Back to sign-in"))
 	mira.press(`//main`, named("Create an account"))
 	mira.press(`//main`, named("Sign in"))
+	// Tokens that were issued in the second of the deactivation are not valid.
+	testtime.Eventually(t, "the next second", func() bool { return time.Now().Unix() > deactivated })
 	mira.press(named(ask)) // which brings the account back
 	mira.do(chromedp.WaitVisible(`//*[.="Your news feed is empty"]`, chromedp.BySearch))
 	for _, complaint := range mira.complaints() {
