@@ -126,16 +126,7 @@ func (c *Cache) Users(ctx context.Context, ids []social.UserID) (map[social.User
 	if err := c.memory.CatchUp(ctx); err != nil {
 		return nil, err
 	}
-	users := make(map[social.UserID]*social.User, len(ids))
-	var unknown []social.UserID
-	for _, user := range ids {
-		known := c.user(user)
-		if known == nil {
-			unknown = append(unknown, user)
-			continue
-		}
-		users[user] = known
-	}
+	users, unknown := cache.Split(ids, c.user)
 	if len(unknown) == 0 {
 		return users, nil
 	}
@@ -158,11 +149,11 @@ func (c *Cache) recall(key cacheKey, count *lookups) (entry, bool) {
 
 // user returns a user from memory, unless they are away: that takes a read, as for one who does not
 // exist.
-func (c *Cache) user(user social.UserID) *social.User {
+func (c *Cache) user(user social.UserID) (*social.User, bool) {
 	if e, ok := c.recall(userKey(user), &c.users); ok && !social.IsAway(e.user.Standing) {
-		return e.user
+		return e.user, true
 	}
-	return nil
+	return nil, false
 }
 
 // Relations implements Reader.
@@ -170,7 +161,7 @@ func (c *Cache) Relations(ctx context.Context, pairs []social.Pair) (map[social.
 	if err := c.memory.CatchUp(ctx); err != nil {
 		return nil, err
 	}
-	relations, unknown := c.known(pairs)
+	relations, unknown := cache.Split(pairs, c.relation)
 	if len(unknown) == 0 {
 		return relations, nil
 	}
@@ -195,22 +186,11 @@ func (c *Cache) Known(ctx context.Context, viewer social.UserID, others []social
 	known := make(map[social.UserID]social.Person, len(others))
 	for _, other := range others {
 		if relation, ok := c.relation(social.Pair{Viewer: viewer, Other: other}); ok {
-			known[other] = social.Person{User: c.user(other), Relation: relation}
+			user, _ := c.user(other)
+			known[other] = social.Person{User: user, Relation: relation}
 		}
 	}
 	return known, nil
-}
-
-func (c *Cache) known(pairs []social.Pair) (relations map[social.Pair]social.Relation, unknown []social.Pair) {
-	relations = make(map[social.Pair]social.Relation, len(pairs))
-	for _, p := range pairs {
-		if relation, ok := c.relation(p); ok {
-			relations[p] = relation
-		} else {
-			unknown = append(unknown, p)
-		}
-	}
-	return relations, unknown
 }
 
 func (c *Cache) relation(p social.Pair) (social.Relation, bool) {
@@ -233,17 +213,11 @@ func (c *Cache) People(ctx context.Context, viewer social.UserID, ids []social.U
 	if err := c.memory.CatchUp(ctx); err != nil {
 		return nil, err
 	}
-	people := make(map[social.UserID]social.Person, len(ids))
-	var unknown []social.UserID
-	for _, other := range ids {
-		user := c.user(other)
-		relation, related := c.relation(social.Pair{Viewer: viewer, Other: other})
-		if user == nil || !related || !social.CanSeeUser(relation) {
-			unknown = append(unknown, other)
-			continue
-		}
-		people[other] = social.Person{User: user, Relation: relation}
-	}
+	people, unknown := cache.Split(ids, func(other social.UserID) (social.Person, bool) {
+		user, isKnown := c.user(other)
+		relation, isRelated := c.relation(social.Pair{Viewer: viewer, Other: other})
+		return social.Person{User: user, Relation: relation}, isKnown && isRelated && social.CanSeeUser(relation)
+	})
 	if len(unknown) == 0 {
 		return people, nil
 	}
@@ -282,15 +256,13 @@ func (c *Cache) Identities(ctx context.Context, keys [][32]byte) (map[[32]byte]s
 	if err := c.memory.CatchUp(ctx); err != nil {
 		return nil, err
 	}
-	identities := make(map[[32]byte]social.Identity, len(keys))
-	var unknown [][32]byte
-	for _, key := range keys {
-		if e, ok := c.recall(identityKey(key), &c.sessions); ok {
-			identities[key] = *e.identity
-		} else {
-			unknown = append(unknown, key)
+	identities, unknown := cache.Split(keys, func(key [32]byte) (social.Identity, bool) {
+		e, ok := c.recall(identityKey(key), &c.sessions)
+		if !ok {
+			return social.Identity{}, false
 		}
-	}
+		return *e.identity, true
+	})
 	if len(unknown) == 0 {
 		return identities, nil
 	}

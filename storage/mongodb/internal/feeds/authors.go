@@ -48,15 +48,7 @@ func (a *newsAuthors) ofEach(ctx context.Context, readers []social.UserID) (map[
 	if err := a.memory.CatchUp(ctx); err != nil {
 		return nil, err
 	}
-	authors := make(map[social.UserID][]social.UserID, len(readers))
-	var unknown []social.UserID
-	for _, reader := range readers {
-		if known, ok := a.memory.Get(reader); ok {
-			authors[reader] = known
-		} else {
-			unknown = append(unknown, reader)
-		}
-	}
+	authors, unknown := cache.Split(readers, a.memory.Get)
 	if len(unknown) == 0 {
 		return authors, nil
 	}
