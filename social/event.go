@@ -111,30 +111,28 @@ type EventStream interface {
 func (e Event) Touches(viewer, author UserID) bool {
 	switch e.Kind {
 	case EventMemberAdded, EventMemberRemoved, EventUnfollowed:
-		return viewer == e.Target && (author.IsZero() || author == e.Actor)
-	case EventBlocked, EventUnblocked:
-		return viewer == e.Target && (author.IsZero() || author == e.Actor) ||
-			viewer == e.Actor && (author.IsZero() || author == e.Target)
+		return viewer == e.Target && mayBe(author, e.Actor)
 	case EventCircleDeleted:
-		return author.IsZero() || author == e.Actor
+		return mayBe(author, e.Actor)
+	default:
+		return e.TouchesUser(viewer, author)
+	}
+}
+
+// TouchesUser reports whether an event may change whether a viewer sees a user (zero: unknown).
+func (e Event) TouchesUser(viewer, user UserID) bool {
+	switch e.Kind {
+	case EventBlocked, EventUnblocked:
+		return viewer == e.Target && mayBe(user, e.Actor) || viewer == e.Actor && mayBe(user, e.Target)
 	case EventUserDeleted, EventStandingChanged:
-		return author.IsZero() || author == e.Target
+		return mayBe(user, e.Target)
 	default:
 		return false
 	}
 }
 
-// TouchesUser reports whether an event may change whether a viewer sees a user.
-func (e Event) TouchesUser(viewer, user UserID) bool {
-	switch e.Kind {
-	case EventBlocked, EventUnblocked:
-		return viewer == e.Target && user == e.Actor || viewer == e.Actor && user == e.Target
-	case EventUserDeleted, EventStandingChanged:
-		return user == e.Target
-	default:
-		return false
-	}
-}
+// mayBe reports whether a user, zero if unknown, may be another.
+func mayBe(user, other UserID) bool { return user.IsZero() || user == other }
 
 // ChangesPost reports whether a kind of event changes what is shown of the event's post.
 func (k EventKind) ChangesPost() bool {
