@@ -133,18 +133,11 @@ func deleteUserReportsPosts(w *world) {
 	ada, ben := w.user(), w.user()
 	onWall := statusBy(ben)
 	onWall.WallOwner = ada.ID
-	want := map[social.PostID]bool{w.status(ben).ID: true, w.poll(ben, 2).ID: true, w.insert(onWall).ID: true}
+	want := map[social.PostID]int{w.status(ben).ID: 1, w.poll(ben, 2).ID: 1, w.insert(onWall).ID: 1}
 	tail := w.tail()
 	w.delete(ben)
 	w.settleDeletion(ben)
-	reported := map[social.PostID]bool{}
-	for _, e := range tail.rest() {
-		if e.Kind == social.EventPostDeleted {
-			reported[e.Post] = true
-			w.sameEvents([]social.Event{e}, []social.Event{{ID: e.ID, Kind: e.Kind, Post: e.Post}}, "the event of a deleted user's post")
-		}
-	}
-	w.same(reported, want, "the posts that events report")
+	w.same(tail.posts(social.EventPostDeleted), want, "the posts that events report")
 }
 
 // deleteUserReportsWhatPostsLose: each reaction and vote of a deleted user, and each post that
@@ -160,14 +153,7 @@ func deleteUserReportsWhatPostsLose(w *world) {
 	tail := w.tail()
 	w.delete(ben)
 	w.settleDeletion(ben)
-	reported := map[social.PostID]int{}
-	for _, e := range tail.rest() {
-		if e.Kind == social.EventPostReduced {
-			reported[e.Post]++
-			w.sameEvents([]social.Event{e}, []social.Event{{ID: e.ID, Kind: e.Kind, Post: e.Post}}, "the event of a post")
-		}
-	}
-	w.same(reported, map[social.PostID]int{liked.ID: 1, poll.ID: 1, moved.ID: 1}, "the posts that events report")
+	w.same(tail.posts(social.EventPostReduced), map[social.PostID]int{liked.ID: 1, poll.ID: 1, moved.ID: 1}, "the posts that events report")
 }
 
 // life is a user who does everything, among others who do the same to them.

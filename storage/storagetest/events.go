@@ -96,6 +96,19 @@ func (s *tail) rest() []social.Event {
 	}
 }
 
+// posts counts the events of a kind by their posts. They name nothing else.
+func (s *tail) posts(kind social.EventKind) map[social.PostID]int {
+	s.w.t.Helper()
+	reported := map[social.PostID]int{}
+	for _, e := range s.rest() {
+		if e.Kind == kind {
+			reported[e.Post]++
+			s.w.sameEvents([]social.Event{e}, []social.Event{{ID: e.ID, Kind: e.Kind, Post: e.Post}}, "the event of a post")
+		}
+	}
+	return reported
+}
+
 // mark creates an event without meaning.
 func (w *world) mark() social.Event {
 	w.t.Helper()

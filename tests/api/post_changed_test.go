@@ -58,6 +58,14 @@ func watchPost(t *testing.T, p plazatest.Person, post string) *plazatest.Socket 
 	return s
 }
 
+// newPoll creates a public poll with two options.
+func newPoll(t *testing.T, author plazatest.Person) (post string) {
+	t.Helper()
+	return author.Mutate(t, "createPost", "post { id }", map[string]any{
+		"content": map[string]any{"poll": map[string]any{"question": "Which?", "options": []string{"this", "that"}}}, "audience": plazatest.Public,
+	})
+}
+
 // TestPostChanges: every change of a post arrives, for its author, for others and for signed-out
 // clients.
 func TestPostChanges(t *testing.T) {
@@ -65,9 +73,7 @@ func TestPostChanges(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
-		poll := ada.Mutate(t, "createPost", "post { id }", map[string]any{
-			"content": map[string]any{"poll": map[string]any{"question": "Which?", "options": []string{"this", "that"}}}, "audience": plazatest.Public,
-		})
+		poll := newPoll(t, ada)
 		sockets := map[string]*plazatest.Socket{"ada": watchPost(t, ada, poll), "bob": watchPost(t, bob, poll), "": watchPost(t, plazatest.Person{URL: ada.URL}, poll)}
 		var comment string
 		for _, step := range []struct {
@@ -250,9 +256,7 @@ func TestPostsLoseDeletedUsers(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, ben := plaza.As(t, "ada"), plaza.As(t, "ben")
-		poll := ada.Mutate(t, "createPost", "post { id }", map[string]any{
-			"content": map[string]any{"poll": map[string]any{"question": "Which?", "options": []string{"this", "that"}}}, "audience": plazatest.Public,
-		})
+		poll := newPoll(t, ada)
 		liked, moved := ada.Status(t, "liked", plazatest.Public), postOnWall(t, ada, "ben", "PUBLIC")
 		ben.Mutate(t, "addReaction", "", map[string]any{"postId": liked, "kind": "WOW"})
 		ben.Mutate(t, "votePoll", "", map[string]any{"postId": poll, "option": 1})
