@@ -12,37 +12,37 @@ const isAway = ({ author }) => ['SUSPENDED', 'BANNED'].includes(author.standing.
 export const decisions = {
   DISMISS: {
     label: 'Dismiss', past: 'Dismissed', fits: ({ state }) => state === 'OPEN',
-    question: () => 'Dismiss these reports?', effect: () => 'Nothing is wrong: this closes the case, and changes nothing else.',
+    question: () => 'Dismiss these reports?', effect: 'Nothing is wrong: this closes the case, and changes nothing else.',
     done: () => 'The reports are dismissed.',
   },
   HIDE: {
     label: 'Hide', past: 'Hidden', fits: ({ state, content, isHidden }) => state === 'OPEN' && content && !isHidden,
-    question: ({ what }) => `Hide this ${what}?`, effect: () => 'It disappears for everyone but its author. You can restore it later.',
+    question: ({ what }) => `Hide this ${what}?`, effect: 'It disappears for everyone but its author. You can restore it later.',
     done: ({ what }) => `The ${what} is hidden.`,
   },
   RESTORE: {
     label: 'Restore', past: 'Restored', fits: ({ content, isHidden }) => content && isHidden,
-    question: ({ what }) => `Restore this ${what}?`, effect: () => 'It is back where it was, for those who were its audience.',
+    question: ({ what }) => `Restore this ${what}?`, effect: 'It is back where it was, for those who were its audience.',
     done: ({ what }) => `The ${what} is restored.`,
   },
   REMOVE: {
     label: 'Remove', past: 'Removed', danger: true, fits: ({ state, content, isHidden }) => content && (state === 'OPEN' || isHidden),
-    question: ({ what }) => `Remove this ${what}?`, effect: () => "It is deleted for everyone, also for its author. This can't be undone.",
+    question: ({ what }) => `Remove this ${what}?`, effect: "It is deleted for everyone, also for its author. This can't be undone.",
     done: ({ what }) => `The ${what} is removed.`,
   },
   SUSPEND: {
     label: 'Suspend', past: 'Suspended', ofAuthor: true, danger: true, fits: (seen) => seen.author && !isBanned(seen),
-    question: ({ name }) => `Suspend ${name}?`, effect: () => 'They can sign in and read, and change nothing but their own account. What they wrote stays visible.',
+    question: ({ name }) => `Suspend ${name}?`, effect: 'They can sign in and read, and change nothing but their own account. What they wrote stays visible.',
     done: ({ name }) => `${name} is suspended.`,
   },
   BAN: {
     label: 'Ban', past: 'Banned', ofAuthor: true, danger: true, fits: (seen) => seen.author && !isBanned(seen),
-    question: ({ name }) => `Ban ${name}?`, effect: () => "They can't sign in any more. To everyone else, their account and all that they wrote are as if they had never existed. You can reinstate them later.",
+    question: ({ name }) => `Ban ${name}?`, effect: "They can't sign in any more. To everyone else, their account and all that they wrote are as if they had never existed. You can reinstate them later.",
     done: ({ name }) => `${name} is banned.`,
   },
   REINSTATE: {
     label: 'Reinstate', past: 'Reinstated', ofAuthor: true, fits: (seen) => seen.author && isAway(seen),
-    question: ({ name }) => `Reinstate ${name}?`, effect: () => 'They are back, with all that they wrote.',
+    question: ({ name }) => `Reinstate ${name}?`, effect: 'They are back, with all that they wrote.',
     done: ({ name }) => `${name} is reinstated.`,
   },
 };
@@ -63,7 +63,7 @@ function DecisionForm({ kind, seen, subject, then }) {
   const { label, effect, ofAuthor, danger } = decisions[kind];
   return (
     <Form mutation={DecideCase} submit={label} danger={danger} complete={({ days, ...input }) => ({ ...input, caseId: seen.id, decision: kind })} then={then}>
-      <p>{effect()}</p>
+      <p>{effect}</p>
       {ofAuthor && decisions.HIDE.fits(seen) && <p>This closes the case. If you also want to hide or remove the {subject.what}, do that first.</p>}
       {kind === 'SUSPEND' && <End />}
       <Field
